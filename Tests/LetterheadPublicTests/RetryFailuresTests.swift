@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
 import LetterheadTesting
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct RetryFailuresTests {
@@ -78,9 +80,11 @@ import Testing
         let mock = failing(1)
         let refresh = HTTPRequest.plain("/token")
         let retry = RetryFailures(clock: clock, refresh: refresh)
-        _ = try await (Deadline(.seconds(9), clock: clock) --> retry --> mock).load(.plain())
+        let left = Mutex<[Duration?]>([])
+        let time = ModifyRequest { request in left.withLock { $0.append(request.timeLeft) } }
+        _ = try await (Deadline(.seconds(9), clock: clock) --> retry --> time --> mock).load(.plain())
         #expect(mock.requests.map(\.path.string) == ["/", "/token", "/"])
-        #expect(mock.requests.map(\.timeLeft) == [.seconds(8), .seconds(8), .seconds(8)])
+        #expect(left.withLock { $0 } == [.seconds(9), .seconds(8), .seconds(8)])
         #expect(mock.requests[1].isAttempt && refresh.timeLeft == nil)
         var free = mock.requests[1]
         free.shareDeadline(of: nil)

@@ -38,7 +38,8 @@
             defer { server.stop() }
             print("\n\(name), from \(server.name); the floor is a loop in C over libcurl's multi interface")
             let words = Array(CommandLine.arguments.dropFirst(2))
-            if words.count == 2, let width = Int(words[0]), let speed = all.first(where: { $0.width == width }) {
+            if words.count == 2, let width = Int(words[0]) {
+                let speed = TransportSpeed(width: width, transport: processor, line: processor)
                 try await speed.runAlone(words[1], server)
                 return true
             }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Receives each request of a client with the next loader, and may change the request, the response, or both.
 ///
 /// Use a link to change every request of a client. Use a decorator to change one endpoint, a validator to accept,
@@ -53,13 +54,13 @@ public protocol CompositeLink: LoaderLink {
 
 extension CompositeLink {
     public func reset(next: any HTTPLoader) async {
-        for part in parts { await part.link.reset(next: Nothing()) }
+        for part in parts { await part.link.reset(next: ResetEnd()) }
         await next.reset()
     }
 }
 
 /// Replaces the rest of the chain while a link is reset, so that the rest is reset once instead of once for each link.
-struct Nothing: HTTPLoader {
+struct ResetEnd: HTTPLoader {
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         throw HTTPError(
             .resetInProgress, request: request, message: "a link must not send requests during its reset",
@@ -78,26 +79,20 @@ extension LoaderLink {
 }
 
 /// Several links as one, with a name for the printed chain.
-///
-/// Without a link, it is an empty group that passes all requests to the next loader.
 struct LinkGroup: CompositeLink, CustomStringConvertible {
     private let name: String
-    private let link: (any LoaderLink)?
+    private let link: any LoaderLink
 
-    init(_ name: String, _ links: (any LoaderLink)?) {
-        self.name = name
-        link = links
-    }
+    init(_ name: String, _ link: any LoaderLink) { (self.name, self.link) = (name, link) }
 
-    var parts: [(name: String?, link: any LoaderLink)] { link.map { [(nil, $0)] } ?? [] }
+    var parts: [(name: String?, link: any LoaderLink)] { [(nil, link)] }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        guard let link else { return try await next.load(request) }
-        return try await link.load(request, next: next)
+        try await link.load(request, next: next)
     }
 
     func reset(next: any HTTPLoader) async { await (link --> next).reset() }
 
     /// The name with the links, such as `resilience(LimitRate --> Throttle(4))`.
-    var description: String { "\(name)(\(link.map { chainName(of: $0) } ?? ""))" }
+    var description: String { "\(name)(\(chainName(of: link)))" }
 }

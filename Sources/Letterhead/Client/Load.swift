@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// One load, from the call site's point of view. ``SendableRequest``, the plain requests of ``HTTPClient`` and
@@ -20,8 +21,8 @@ struct Load: Sendable {
     private let loader: any HTTPLoader
     private let client: ClientContext?
     private let template: String?
-    /// The deadline of the operation that the load belongs to.
-    private var deadline: DeadlinePoint?
+    /// The deadline of this load, if the operation that it belongs to has one.
+    private let deadline: DeadlinePoint?
     private var progress: ProgressUpdates.Report?
     private var observation: Observation?
     /// The generation of the client; nil for a load without a client, or before the load begins.
@@ -34,14 +35,14 @@ struct Load: Sendable {
     ///   - loader: the chain.
     ///   - client: the client; nil for a load without one.
     ///   - template: the name of the template, for observers. Default: nil.
-    ///   - deadline: the deadline of the operation that the load belongs to. Default: that of the request.
+    ///   - deadline: the deadline of the operation that the load belongs to. Default: nil.
     init(
         over loader: any HTTPLoader, for client: ClientContext?, template: String? = nil, deadline: DeadlinePoint? = nil
     ) {
         self.loader = loader
         self.client = client
         self.template = template
-        self.deadline = deadline
+        self.deadline = deadline.map { DeadlinePoint(of: $0) }
     }
 
     /// Returns the request with the context of this load. What an earlier load added to the request is removed, except
@@ -50,9 +51,9 @@ struct Load: Sendable {
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     mutating func begin(_ request: HTTPRequest, decodes: Bool = false) -> HTTPRequest {
         var begun = request
-        deadline = deadline ?? request.context.deadline
         begun.context = LoadContext(
-            template: request.context.template, deadline: deadline, progress: request.context.progress)
+            template: request.context.template, deadline: deadline ?? request.liveDeadline,
+            progress: request.context.progress)
         if let client {
             client.adopt(&begun, decodes: decodes)
         } else if decodes {
@@ -103,7 +104,8 @@ struct Load: Sendable {
         guard response.body.isStreamed else { return response }
         let lease = ResourceLedger.lease(
             "the streamed body of \(request.outline), which was neither read nor dropped")
-        let (progress, observation, origin) = (progress, observation, HTTPResponseBody.Origin(response))
+        let (progress, observation, deadline) = (progress, observation, deadline)
+        let origin = HTTPResponseBody.Origin(response)
         let cancel = response.body.canceller(
             throwing: HTTPResponseBody.Origin.error(
                 origin, .cancelled, "the client was reset while the body was read"))
@@ -111,6 +113,7 @@ struct Load: Sendable {
         response.body.onEnd { end in
             remove?()
             lease?.release()
+            deadline?.end()
             progress?.finish()
             observation?.end(origin.response, end)
         }
@@ -150,13 +153,13 @@ struct Load: Sendable {
 
     /// Ends a load that succeeded: a download takes the place of its file. A streamed body ends the load later.
     func end(_ response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
-        var response = try current(response)
+        let response = try current(response)
         if !isNestedDownload {
             do { try response.draft?.put() } catch { throw response.unsaved(error) }
         }
-        restoreDeadline(of: &response.request)
         download?.end()
         if !response.body.isStreamed {
+            deadline?.end()
             progress?.finish()
             observation?.end(response)
         }
@@ -167,23 +170,15 @@ struct Load: Sendable {
     ///
     /// - Parameter updates: the progress updates of a request that could not be built. Default: nil.
     func fail(_ error: any Error, ending updates: @autoclosure () -> ProgressUpdates.Report? = nil) -> any Error {
-        var failure = (error as? HTTPError).map { current($0) }
+        let failure = (error as? HTTPError).map { current($0) }
         (progress ?? updates())?.finish()
         // If the request could not be built, only the start and the end of the load are recorded.
         let begun = observation ?? client?.begin(failure?.request ?? HTTPRequest(), template: template)
         begun?.end(failure ?? error)
         download?.end()
+        deadline?.end()
         failure?.response?.draft?.discard()
-        if var request = failure?.request, request.hasDeadline {
-            restoreDeadline(of: &request)
-            failure = failure?.with(request: request)
-        }
         return failure?.orCancellation ?? error
-    }
-
-    /// Removes the deadline of this load from a request, so that a caller who sends it again has the whole time.
-    private func restoreDeadline(of request: inout HTTPRequest) {
-        if request.hasDeadline { request.context.deadline = deadline }
     }
 }
 

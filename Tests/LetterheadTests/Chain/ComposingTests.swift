@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 @testable import Letterhead
 import LetterheadTesting
 import Synchronization
@@ -142,7 +143,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
 @Suite struct LinkGroupTests {
     @Test func `a group is its links, in order`() async throws {
         let (a, b) = (Note("a"), Note("b"))
-        let chain = LinkGroup("both", a --> b) --> LinkGroup("empty", nil) --> MockLoader { .ok($0) }
+        let chain = LinkGroup("both", a --> b) --> MockLoader { .ok($0) }
         _ = try await chain.load(request())
         await chain.reset()
         #expect(a.loads == 1 && b.loads == 1 && a.resets == 1 && b.resets == 1)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 import LetterheadTesting
 import Synchronization
@@ -55,6 +56,53 @@ import Testing
         #expect(server.requests.count == 1)
         #expect(try await client.generationIsNew(after: server))
         await server.stop()
+    }
+
+    /// Records what the load of the template ends with.
+    private struct Recorded: RequestTemplate {
+        let ends: Journal
+        var path: RequestPath { "a" }
+
+        func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
+            switch result {
+            case .success(let response): ends.write("\(response.status.code)")
+            case .failure(let error): ends.write(error.code.rawValue)
+            }
+            return try result.get()
+        }
+
+        func decode(_ response: HTTPResponse) async throws -> String {
+            ends.write("decoded")
+            return ""
+        }
+    }
+
+    @Test(arguments: [200, 500])
+    func `a template receives nothing of the previous user but .cancelled`(status: Int) async throws {
+        let server = try await MockServer.start { _ in MockServer.Response(status: HTTPStatus(status)) }
+        let client = client(server, validators: [waiting()])
+        let ends = Journal()
+        let load = Task { try await client.send(Recorded(ends: ends)) }
+        await reached.value
+        await client.reset()
+        gate.set(())
+        await expectCancelled(load)
+        #expect(ends.all == ["cancelled"])
+        await server.stop()
+    }
+
+    @Test func `what ends with a generation ends at once if that has ended`() {
+        let client = ClientIdentity()
+        let (generation, ends) = (client.generation, Journal())
+        let remove = generation.onEnd { ends.write("kept") }
+        generation.onEnd { ends.write("removed") }()
+        client.endGeneration()
+        #expect(ends.all == ["kept"])
+        remove()
+        generation.onEnd { ends.write("late") }()
+        #expect(ends.all == ["kept", "late"])
+        client.endGeneration()
+        #expect(ends.all == ["kept", "late"])
     }
 
     @Test func `a request whose environment arrives after a reset is not sent`() async throws {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 /// Signs each request with its own authentication, or else with the authentication of the client.
@@ -127,7 +128,7 @@ final class SigningMethod: Hashable, Sendable {
 
     /// Resets this method only. The caller resets the links below.
     func reset() async {
-        await link.reset(next: Nothing())
+        await link.reset(next: ResetEnd())
         if case .unknown(let home) = memory { home.forget() }
     }
 }

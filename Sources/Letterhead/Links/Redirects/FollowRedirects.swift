@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Follow redirects (RFC 9110, 15.4). Put the link above the environment and the authentication, so that they apply to
 /// the origin of each hop.
 ///
@@ -72,7 +73,12 @@ public struct FollowRedirects: LoaderLink {
                 try await add(arrival.response, target: hop, to: &trail)
                 request.observation?.follow(arrival.response, to: hop)
                 request = hop
-                arrival = try await self.arrival(of: hop, next: next)
+                do throws(HTTPError) {
+                    arrival = try await self.arrival(of: hop, next: next)
+                } catch {
+                    // The server has processed the original request, even if the hop was not sent.
+                    throw error.with(mayHaveBeenSent: true)
+                }
             case .failure(let refusal):
                 request.observation?.refuse(arrival.response, refusal)
                 if let failure = arrival.failure { throw failure }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Retries a request when a validator, or the request's own strategy, asks for it. Put it above redirects, so that
 /// validators see the final response, and above the environment and authentication, so that each attempt is signed
 /// anew.
@@ -18,7 +19,7 @@
 /// - A load that was cancelled or reset, and a response that was already returned to the caller.
 /// - A request with a one-shot body.
 /// - A request whose method is not idempotent, unless it is marked ``RequestTemplate/idempotent(key:)``; no byte of it
-///   was sent; the strategy sends an alternate request after a 401 or 403; or the strategy has
+///   was sent and no redirect was followed; the strategy sends an alternate request after a 401 or 403; or the strategy has
 ///   ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request. The last two do not apply after a
 ///   redirect that changed the method.
 /// - A request whose deadline would pass during the wait: the load fails with `.timedOut`.
@@ -59,16 +60,19 @@ public struct Retry: LoaderLink {
             let isTransformed = await load.transform(&result, by: transformers)
             var judged = result
             let decision = isTransformed ? await decision(on: &judged, of: &load) : .pass(.transformerFailed)
-            load.record(result, decision)
-            if request.observation != nil { record(result, of: load) }
             guard case .retry(let strategy, let delay, _) = decision else {
+                load.record(result, decision)
+                if request.observation != nil { record(result, of: load) }
                 return try await end(load, with: decision, on: judged)
             }
-            try load.check()
-            let context = load.context(after: result, strategy: strategy, delay: delay)
-            await settings.onRetry(context)
-            await load.request.context.additions.onRetry?(context)
-            await load.request.onRetry?(context)
+            let cancellation = load.cancellation
+            load.record(result, cancellation == nil ? decision : .pass(.cancelled))
+            if request.observation != nil { record(result, of: load) }
+            if let cancellation { throw load.ended(by: cancellation) }
+            await announce(load.context(after: result, strategy: strategy, delay: delay))
+            // A streamed response would hold its connection, and its place in a throttle, during the wait.
+            result = result.withoutStream
+            judged = result
             do throws(HTTPError) {
                 if let alternate = strategy.alternate {
                     if let key = alternate.sharing?.key { load.alternates[key, default: 0] += 1 }
@@ -82,10 +86,18 @@ public struct Retry: LoaderLink {
         }
     }
 
+    /// Forgets the budgets and the responses of alternate requests, and resets the next loader. The reset of a client
+    /// ends its waits; in a chain of your own, ``Autocancel`` does so.
     public func reset(next: any HTTPLoader) async {
         flights.reset()
         budgets.wipe()
         await next.reset()
+    }
+
+    private func announce(_ context: Retry.Context) async {
+        await settings.onRetry(context)
+        await context.request.context.additions.onRetry?(context)
+        await context.request.onRetry?(context)
     }
 
     private func wait(_ delay: Duration, for request: HTTPRequest) async throws(HTTPError) {
@@ -105,6 +117,8 @@ extension Retry {
         if case .failure(let failure) = result, failure.isEndOfLoad { return .pass(.cancelled) }
         let attempt = load.attempt
         var (isJudged, refusal) = (false, RetryRules.Refusal?.none)
+        // One failure takes tokens from a budget once.
+        var isOverBudget = false
         let own = (load.isNested ? [] : load.request.validators) + load.request.context.additions.validators
         for validator in own.isEmpty ? validators : own + validators {
             let judged = await validator.result(of: result, for: attempt)
@@ -116,9 +130,11 @@ extension Retry {
                 result = .success(response)
             case .failChain(let error): return .fail(error)
             case .retry(let strategy):
+                guard !isOverBudget else { break }
                 let decision = decision(asked: strategy, after: result, of: &load)
                 guard case .pass(let reason) = decision else { return decision }
                 (isJudged, refusal) = (true, refusal ?? reason)
+                isOverBudget = reason == .budget
             }
         }
         guard !isJudged, load.request.retryStrategy != nil || settings.strategy != nil else {
@@ -173,6 +189,10 @@ extension Retry {
             event[.budgetLeft] = budgets.tokensLeft(for: result.origin)
         }
     }
+}
+
+extension Result where Success == HTTPResponse, Failure == HTTPError {
+    fileprivate var withoutStream: Self { map { $0.body.isStreamed ? $0.withoutBody : $0 } }
 }
 
 extension Observation {

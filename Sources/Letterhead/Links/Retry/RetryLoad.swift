@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 struct RetryLoad {
@@ -49,10 +50,15 @@ struct RetryLoad {
         return attempt
     }
 
+    /// The error of a load that was cancelled, or whose client was reset; nil otherwise.
+    var cancellation: HTTPError? {
+        if request.wasReset { return request.resetError() }
+        return Task.isCancelled ? HTTPError(.cancelled, request: request) : nil
+    }
+
     /// - Throws: `.cancelled` if the load was cancelled or its client was reset.
     func check() throws(HTTPError) {
-        if request.wasReset { throw ended(by: request.resetError()) }
-        if Task.isCancelled { throw ended(by: HTTPError(.cancelled, request: request)) }
+        if let cancellation { throw ended(by: cancellation) }
     }
 
     /// The attempt number is removed from the request of the result, because the caller may send that request again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// Whether a request is retried, after which wait, and why: a pure function of the facts of the attempt. Only the
@@ -177,6 +178,12 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
     }
 
     var origin: HTTPOrigin? { request.origin }
+
+    /// The origin of the first request, before redirects.
+    var firstOrigin: HTTPOrigin? {
+        let response: HTTPResponse? = if case .success(let response) = self { response } else { failure?.response }
+        return (response?.redirects.first?.request ?? request).origin
+    }
 
     /// Whether the attempt shows that the server is in trouble: a failure, a 5xx, 408, 425 or 429. Only a retry after
     /// such an attempt takes tokens from the budget of its host, so that the budget does not stop polling.

@@ -1,17 +1,31 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+
 enum DeadlineOption: HTTPRequestOption {
     /// Not set: the default of the link ``Deadline`` applies. An option that is explicitly nil means no limit.
     static let defaultOptionValue: Duration? = nil
 }
 
 /// The point at which a load must have ended, on the timeline of the link that set it.
-struct DeadlinePoint: Sendable {
+///
+/// Whoever sets it ends it with the load. It then no longer applies to the requests that responses and errors contain, so
+/// a caller who sends one of them again has the whole time.
+final class DeadlinePoint: Sendable {
     let point: Duration
     let timeline: Timeline
+    private let ended = Atomic(false)
 
     init(in limit: Duration, on timeline: Timeline) {
         point = timeline.now + min(limit, .seconds(Int64.max))
         self.timeline = timeline
     }
+
+    /// Creates the point of one load of an operation that has a deadline.
+    init(of operation: DeadlinePoint) { (point, timeline) = (operation.point, operation.timeline) }
+
+    var hasEnded: Bool { ended.load(ordering: .relaxed) }
+
+    func end() { ended.store(true, ordering: .relaxed) }
 
     /// The remaining time; zero or less after the deadline.
     var timeLeft: Duration { point - timeline.now }
@@ -33,7 +47,7 @@ extension HTTPRequest {
     ///
     /// Do not wait longer than this in your own link or transport: if a wait would be longer, fail at once with
     /// ``deadlinePassed(while:response:mayHaveBeenSent:)``.
-    public var timeLeft: Duration? { context.deadline?.timeLeft }
+    public var timeLeft: Duration? { liveDeadline?.timeLeft }
 
     /// Returns the error of a request whose deadline has passed, or would pass during a wait.
     ///
@@ -49,7 +63,10 @@ extension HTTPRequest {
             mayHaveBeenSent: mayHaveBeenSent)
     }
 
-    var hasDeadline: Bool { context.deadline != nil }
+    var hasDeadline: Bool { liveDeadline != nil }
+
+    /// The deadline, unless the load that it belonged to has ended.
+    var liveDeadline: DeadlinePoint? { context.deadline.flatMap { $0.hasEnded ? nil : $0 } }
 
     /// The request without a deadline, for a shared load whose waiters have their own.
     var withoutDeadline: HTTPRequest {
@@ -59,10 +76,12 @@ extension HTTPRequest {
         return request
     }
 
-    /// Sets the point, unless an earlier one is set.
-    mutating func limit(to limit: Duration, on timeline: Timeline) {
-        if let timeLeft, timeLeft <= limit { return }
-        context.deadline = DeadlinePoint(in: limit, on: timeline)
+    /// Sets the point and returns it, unless an earlier one is set.
+    mutating func limit(to limit: Duration, on timeline: Timeline) -> DeadlinePoint? {
+        if let timeLeft, timeLeft <= limit { return nil }
+        let point = DeadlinePoint(in: limit, on: timeline)
+        context.deadline = point
+        return point
     }
 
     /// Sets the deadline of this request to that of another request. Use it if this request is sent on behalf of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 #if canImport(FoundationNetworking)
@@ -108,7 +109,7 @@ package final class URLSessionLoader: HTTPLoader {
     package func reset() async {
         await exchanges.cancel { [isShared] in isShared ? $0.wasReset : $0.endsAtReset }
         #if !canImport(FoundationNetworking)
-            await session.reset()
+            await session.flush()
         #endif
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
 import LetterheadTesting
@@ -7,10 +8,22 @@ import Testing
 @Suite struct DeadlineTests {
     private let clock = TestClock()
 
+    /// Answers each request, and records the time that it has left.
+    private final class TimeRecorder: HTTPLoader {
+        private let recorded = Mutex<[Duration?]>([])
+
+        var left: [Duration?] { recorded.withLock { $0 } }
+
+        func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+            recorded.withLock { $0.append(request.timeLeft) }
+            return .ok(request)
+        }
+    }
+
     @Test func `a request without a deadline has none`() async throws {
-        let mock = MockLoader { .ok($0) }
+        let mock = TimeRecorder()
         _ = try await (Deadline(clock: clock) --> mock).load(try .to("https://a.test"))
-        #expect(mock.requests[0].timeLeft == nil)
+        #expect(mock.left[0] == nil)
     }
 
     @Test func `links below read the time left, which decreases`() async throws {
@@ -27,16 +40,16 @@ import Testing
     }
 
     @Test func `the deadline of the link applies to requests that have none`() async throws {
-        let mock = MockLoader { .ok($0) }
+        let mock = TimeRecorder()
         _ = try await (Deadline(.seconds(60), clock: clock) --> mock).load(try .to("https://a.test"))
-        #expect(mock.requests[0].timeLeft == .seconds(60))
+        #expect(mock.left[0] == .seconds(60))
     }
 
     @Test func `an explicit nil removes the deadline of the link`() async throws {
         struct Get: RequestTemplate {
             let path: RequestPath = "x"
         }
-        let mock = MockLoader { .ok($0) }
+        let mock = TimeRecorder()
         var request = try HTTPRequest.to("https://a.test")
         request.deadline = nil
         _ = try await (Deadline(.seconds(60), clock: clock) --> mock).load(request)
@@ -44,7 +57,7 @@ import Testing
         let client = HTTPClient(environment: environment, links: Deadline(.seconds(60), clock: clock), transport: mock)
         try await client.send(Get().deadline(in: nil))
         try await client.send(Get().deadline(in: .seconds(2)).deadline(in: nil))
-        #expect(mock.requests.map(\.timeLeft) == [nil, nil, nil])
+        #expect(mock.left == [nil, nil, nil])
     }
 
     @Test func `a request that is sent again has the whole time again`() async throws {
@@ -70,32 +83,84 @@ import Testing
     }
 
     @Test func `a request within the load of another keeps the deadline of the outer load`() async throws {
-        let mock = MockLoader { .ok($0) }
+        let mock = TimeRecorder()
         let environment = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
         let inner = HTTPClient(environment: environment, transport: mock)
         let outer = Deadline(.seconds(60), clock: clock) --> AnyLoader { try await inner.send($0) }
         let response = try await outer.load(try .to("https://a.test"))
-        #expect(mock.requests[0].timeLeft == .seconds(60))
+        #expect(mock.left[0] == .seconds(60))
+        #expect(response.request.timeLeft == nil)
+    }
+
+    @Test func `a deadline does not outlast its load, wherever the request is found afterwards`() async throws {
+        let mock = AnyLoader { request in
+            if request.path == "/from" {
+                return HTTPResponse(request: request, status: .found, headers: ["Location": "/lost"])
+            }
+            guard request.responseDelivery == .streamed else {
+                throw HTTPError(.connectionLost, request: request, response: .ok(request))
+            }
+            let body = HTTPResponseBody(length: nil) { throw HTTPError(.connectionLost, request: request) }
+            return HTTPResponse(request: request, status: .ok, body: body)
+        }
+        let limit = Retry.Settings(clock: clock)
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://a.test"), retrying: limit,
+            links: Deadline(.seconds(60), clock: clock), transport: mock
+        )
+        let redirected = await #expect(throws: HTTPError.self) { try await client.send(Get<Data>("from")) }
+        #expect(redirected?.response?.request.path == "/lost")
+        let response = try await client.stream(Get<Data>("streamed"))
         #expect(response.request.timeLeft == .seconds(60))
+        let reading = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        for request in [redirected?.request, redirected?.response?.request, reading?.request, response.request] {
+            let request = try #require(request)
+            #expect(request.timeLeft == nil)
+        }
+        let handled = OneShot<HTTPRequest?>()
+        (Deadline(.seconds(60), clock: clock) --> mock).start(try .to("https://a.test/lost")) { result in
+            if case .failure(let error) = result { handled.set(error.request) } else { handled.set(nil) }
+        }
+        let failed = try #require(await handled.value)
+        #expect(failed.timeLeft == nil)
+    }
+
+    @Test func `a streamed body of a request with the deadline of an operation is read until then`() async throws {
+        let events = AnyLoader { [clock] request in
+            let body = HTTPResponseBody(length: nil) {
+                clock.advance(by: .seconds(1))
+                return Data("data: a\n\n".utf8)
+            }
+            return HTTPResponse(
+                request: request, status: .ok, headers: ["Content-Type": "text/event-stream"], body: body)
+        }
+        let client = HTTPClient(environment: ServerEnvironment("https://a.test"), transport: events)
+        var count = 0
+        let error = await #expect(throws: HTTPError.self) {
+            for try await _ in client.events(
+                of: Get<Data>("events"), reconnecting: .whenClosed(deadline: .seconds(3), clock: clock))
+            { count += 1 }
+        }
+        #expect(error?.code == .timedOut && count >= 2 && count <= 4)
     }
 
     @Test func `an explicit nil does not remove the deadline of an outer load`()
         async throws
     {
-        let mock = MockLoader { .ok($0) }
+        let mock = TimeRecorder()
         let lift = ModifyRequest { $0.deadline = nil }
         let inner = lift --> Deadline(.seconds(60), clock: clock)
         _ = try await (Deadline(.seconds(5), clock: clock) --> inner --> mock).load(try .to("https://a.test"))
-        #expect(mock.requests[0].timeLeft == .seconds(5))
+        #expect(mock.left[0] == .seconds(5))
     }
 
     @Test(arguments: [(1, 60, 1), (60, 1, 1)]) func `of two deadlines the earlier applies`(
         outer: Int, inner: Int, left: Int
     ) async throws {
-        let mock = MockLoader { .ok($0) }
+        let mock = TimeRecorder()
         let chain = Deadline(.seconds(outer), clock: clock) --> Deadline(.seconds(inner), clock: clock) --> mock
         _ = try await chain.load(try .to("https://a.test"))
-        #expect(mock.requests[0].timeLeft == .seconds(left))
+        #expect(mock.left[0] == .seconds(left))
     }
 
     @Test(arguments: [0, -1]) func `a deadline of zero or less is an error`(seconds: Int) async throws {

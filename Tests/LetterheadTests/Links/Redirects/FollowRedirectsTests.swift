@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
 import LetterheadTesting
@@ -131,8 +132,12 @@ private struct Odd: Error {}
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "https://b.test/2")])
         var first = try HTTPRequest.to("https://a.test/1")
         (first.timeout, first.responseLimit, first.deadline) = (.seconds(300), 99, .seconds(900))
-        let hop = try await (Deadline(clock: TestClock()) --> FollowRedirects() --> mock).load(first).request
-        #expect(hop.timeout == .seconds(300) && hop.responseLimit == 99 && hop.timeLeft == .seconds(900))
+        let left = Journal()
+        let time = ModifyRequest { left.write("\($0.timeLeft ?? .zero)") }
+        let chain = Deadline(clock: TestClock()) --> FollowRedirects() --> time --> mock
+        let hop = try await chain.load(first).request
+        #expect(hop.timeout == .seconds(300) && hop.responseLimit == 99)
+        #expect(left.all == ["900.0 seconds", "900.0 seconds"])
     }
 
     @Test func `a redirect to its own URL with a new cookie is followed`() async throws {

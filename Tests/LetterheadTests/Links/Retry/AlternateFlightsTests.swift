@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 @testable import Letterhead
 import LetterheadTesting
 import Synchronization
@@ -217,6 +218,19 @@ private final class TokenService: HTTPLoader {
         #expect(try await outcome(flights, "later", since: second, status: 202) == .init(201))
         flights.end(second)
         #expect(flights.answerCount == 0)
+    }
+
+    @Test func `many attempts end beside an early one, in linear time`() async throws {
+        let flights = AlternateFlights(clock: ContinuousClock())
+        let early = flights.begin()
+        let attempts = (0..<20_000).map { _ in flights.begin() }
+        for number in 0..<20_000 { _ = try await outcome(flights, "\(number)", since: nil) }
+        let later = flights.begin()
+        for attempt in attempts { flights.end(attempt) }
+        #expect(flights.answerCount == 20_000)
+        flights.end(early)
+        #expect(flights.answerCount == 0)
+        flights.end(later)
     }
 
     @Test func `an attempt that began before a reset receives no response from after it`() async throws {

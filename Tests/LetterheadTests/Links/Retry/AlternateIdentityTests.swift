@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 @testable import Letterhead
 import LetterheadTesting
@@ -118,7 +119,9 @@ private final class UserTokens: HTTPLoader {
         let api = HTTPOrigin(scheme: "https", host: "api.test")
         let refresh = AltRequestValidator(
             request: { _, result in
-                guard try result.get().request.origin == api else { return nil }
+                let response = try result.get()
+                let first = response.redirects.first?.request ?? response.request
+                guard first.origin == api, response.request.origin == api else { return nil }
                 return HTTPRequest(method: .post, url: try #require(URL(string: "https://api.test/token")))
             }, onResponse: { original, _ in original.headers.setSecret("Bearer new", for: .authorization) })
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.path == "/token" ? .ok : .unauthorized) }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import LetterheadTesting
 import Testing
 
@@ -83,6 +84,16 @@ import Testing
         let scene = RetryScene(.answering(503), budget: .quota(capacity: 0))
         let result = await load(scene)
         #expect(scene.sent == 1 && result.attempts.last?.reason.contains("budget") == true)
+    }
+
+    @Test func `a failure takes one token, however many validators ask for a retry`() async throws {
+        let settings = Retry.Settings(
+            maximumRetries: 3, budget: .ratio(capacity: 4, perSuccess: 1), clock: TestClock(isAutomatic: true))
+        let retry = Retry(validators: [DefaultValidator(), DefaultValidator(), DefaultValidator()], settings)
+        let response = try await (retry --> MockLoader.answering(503)).load(.plain())
+        // Half of the tokens are left after the second attempt, so that a third is not sent.
+        #expect(response.attempts.count == 2)
+        #expect(retry.budgets.tokensLeft(for: response.request.origin) == 2)
     }
 
     @Test func `each host has a separate budget`() async {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
 import LetterheadTesting
@@ -60,6 +61,18 @@ import Testing
                 $0.retryStrategy = .immediate; $0.maximumRetries = 2
             })
         #expect(mock.requests.count == 2 && response.status == 503)
+    }
+
+    @Test func `a POST whose redirect leads to a server that cannot be reached is sent once`() async throws {
+        let mock = MockLoader { request in
+            guard request.path == "/x" else {
+                throw HTTPError(.cannotConnect, request: request, mayHaveBeenSent: false)
+            }
+            return HTTPResponse(request: request, status: 303, headers: ["Location": "/y"])
+        }
+        let chain = Retry(Retry.Settings(maximumRetries: 2)) --> FollowRedirects() --> mock
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(.plain(.post)) }
+        #expect(mock.requests.map(\.path.string) == ["/x", "/y"] && error?.mayHaveBeenSent == true)
     }
 
     @Test func `a one-shot body is sent once, for every source of a retry`() async {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
 import LetterheadTesting
@@ -130,7 +131,8 @@ private struct GuestToken: RequestTemplate {
     ) async throws {
         try await withClient(token: response) { client, server in
             let error = await #expect(throws: HTTPError.self) { try await client.send(GetSecret().maximumRetries(1)) }
-            #expect(error?.response?.status == .unauthorized && error?.attempts.count == 2)
+            #expect(error?.code == .retriesExhausted && error?.response?.status == .unauthorized)
+            #expect(error?.attempts.count == 2)
             #expect(journal.all == [code.rawValue] && service.tokens == 1)
         }
     }
@@ -255,6 +257,50 @@ private struct GuestToken: RequestTemplate {
             #expect(other.requests.allSatisfy { $0.headers["Authorization"] == nil })
         }
         await other.stop()
+    }
+
+    @Test func `another server that redirects to the client's server causes no request, and receives no token`()
+        async throws
+    {
+        try await withClient { client, server in
+            let location = server.url.appending(path: "api/secret").absoluteString
+            let other = try await MockServer.start { _ in
+                MockServer.Response(status: 302, headers: ["Location": location])
+            }
+            for isStrategy in [false, true] {
+                var request = HTTPRequest(url: other.url)
+                request.maximumRetries = 1
+                if isStrategy { request.retryStrategy = strategy }
+                let error = await #expect(throws: HTTPError.self) { try await client.send(request) }
+                #expect(error?.response?.status == .unauthorized && service.tokens == 0)
+            }
+            #expect(other.requests.allSatisfy { $0.headers["Authorization"] == nil })
+            await other.stop()
+        }
+    }
+
+    @Test func `a streamed response holds no place in a throttle while the alternate request is sent`() async throws {
+        let mock = AnyLoader { request in
+            switch (request.path.string, request.headers["X-Token"]) {
+            case ("/token", _): return HTTPResponse(request: request, status: 200, headers: ["X-Token": "a"])
+            case (_, "a"): return HTTPResponse(request: request, status: 200)
+            default:
+                let body = HTTPResponseBody(length: nil) { Data("x".utf8) }
+                return HTTPResponse(request: request, status: 401, body: body)
+            }
+        }
+        let answers = Mutex<[HTTPRequest]>([])
+        let refreshing = AltRequestValidator(
+            request: { _, _ in .plain { $0.path = "/token" } },
+            onResponse: { original, answer in
+                answers.withLock { $0.append(answer.request) }
+                original.headers["X-Token"] = answer.headers["X-Token"]
+            })
+        let retry = Retry(validators: [refreshing], Retry.Settings(maximumRetries: 1))
+        let response = try await (retry --> Throttle(limit: 1) --> mock).load(
+            .plain { $0.responseDelivery = .streamed })
+        #expect(response.status == 200)
+        #expect(answers.withLock { $0.map(\.isAttempt) } == [false])
     }
 
     @Test func `another server that responds with 401 causes no request, and receives no token`() async throws {

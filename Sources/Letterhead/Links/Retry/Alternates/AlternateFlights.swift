@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 /// The alternate requests that the loads of a link share. Concurrent loads wait for one, and a load whose attempt began
@@ -18,18 +19,28 @@ final class AlternateFlights: Sendable {
 
     private struct State {
         var answers: [Key: Numbered] = [:]
+        /// The keys of the answers, by number.
+        var keys: [Int: Key] = [:]
         /// The number of running attempts that may need an answer, by their start.
         var attempts: [Int: Int] = [:]
+        /// No running attempt began before this number.
+        var firstStart = 0
         var lastNumber = 0
         /// The number of the last reset. Attempts that began before it receive no answers.
         var firstNumber = 0
 
-        /// Removes the answers up to a number. The caller releases them after the lock, because a deallocator of their
-        /// data may cancel a load that waits here.
-        mutating func removeAnswers(upTo number: Int) -> [Key: Numbered] {
-            let earlier = answers
-            answers = answers.filter { $0.value.number > number }
-            return earlier
+        /// Removes the answers that every running attempt began after. The caller releases them after the lock, because a
+        /// deallocator of their data may cancel a load that waits here.
+        mutating func removeAnswers() -> [Numbered] {
+            var removed: [Numbered] = []
+            while firstStart < lastNumber, attempts[firstStart] == nil {
+                firstStart += 1
+                guard let key = keys.removeValue(forKey: firstStart), answers[key]?.number == firstStart else {
+                    continue
+                }
+                if let answer = answers.removeValue(forKey: key) { removed.append(answer) }
+            }
+            return removed
         }
     }
 
@@ -55,9 +66,8 @@ final class AlternateFlights: Sendable {
         guard let mark else { return }
         _ = state.withLock { state in
             state.attempts[mark]? -= 1
-            guard state.attempts[mark] == 0 else { return [:] as [Key: Numbered] }
-            state.attempts[mark] = nil
-            return state.removeAnswers(upTo: state.attempts.keys.min() ?? state.lastNumber)
+            if state.attempts[mark] == 0 { state.attempts[mark] = nil }
+            return state.removeAnswers()
         }
     }
 
@@ -88,7 +98,8 @@ final class AlternateFlights: Sendable {
         _ = state.withLock { state in
             state.lastNumber += 1
             state.firstNumber = state.lastNumber
-            return state.removeAnswers(upTo: state.lastNumber)
+            state.keys = [:]
+            return exchange(&state.answers, with: [:])
         }
     }
 
@@ -98,6 +109,7 @@ final class AlternateFlights: Sendable {
             state.lastNumber += 1
             let numbered = (state.lastNumber, answer)
             if Task.isCancelled || state.attempts.isEmpty { return (numbered, nil) }
+            state.keys[numbered.0] = key
             return (numbered, state.answers.updateValue(numbered, forKey: key))
         }
         return numbered

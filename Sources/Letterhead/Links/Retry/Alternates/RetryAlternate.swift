@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 extension HTTPRetryStrategy {
     /// Sends a template, decodes its response, then waits, and then retries the original.
     ///
     /// The client of the original sends the template with its own settings and its own decoder. The request passes
-    /// through the links below the retry; it is neither validated nor retried, and it is no attempt. Its own deadline
+    /// through the links below the retry; this link neither validates nor retries it, and it is no attempt. Its own deadline
     /// applies to it, and so does that of the original, unless loads share it.
     ///
     /// The template is sent only after a response of the client's own server (``HTTPRequest/homeOrigin``), in the
@@ -189,8 +190,11 @@ extension HTTPLoader {
         request.join(loadOf: original)
         request.isAttempt = true
         request.shareDeadline(of: isShared ? nil : original)
-        if let limit = request.deadline { request.limit(to: limit, on: timeline) }
+        let point = request.deadline.flatMap { request.limit(to: $0, on: timeline) }
+        defer { point?.end() }
         var response = try await load(request, as: "alternate", for: original)
+        // The closure may send this request again.
+        response.request.isAttempt = false
         if response.body.buffered == nil { response.body = HTTPResponseBody(try await response.body.data()) }
         return response
     }
@@ -211,9 +215,8 @@ extension RequestTemplate {
             home = environment.origin
             if !hasEnvironment { request.serverEnvironment = environment }
         }
-        guard let origin = result.origin, origin == home ?? request.origin ?? request.serverEnvironment?.origin else {
-            return nil
-        }
+        let own = home ?? request.origin ?? request.serverEnvironment?.origin
+        guard let origin = result.origin, origin == own, result.firstOrigin == own else { return nil }
         if ResponseDecoding.usesDecoder(for: Response.self) {
             request.context.accept = (request.decoder ?? JSONDecoder()).accept
         }

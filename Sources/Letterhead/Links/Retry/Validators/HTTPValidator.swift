@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Judge each attempt by the rules of your API, such as an envelope around every response. Pass validators to a client,
 /// or to one endpoint with `validated(by:)`; they are called in order until one fails the load or requests a retry.
 ///
@@ -21,7 +22,8 @@
 /// ``HTTPBodyError/withheld`` and consumes no bytes.
 public protocol HTTPValidator: Sendable {
     /// Judges a response of any status, after all redirects, or the one with which an earlier validator replaced it.
-    /// The request is as the retry link received it. Default: continues with the next validator.
+    /// The request is that of the attempt: what the retry link received, with the number of the attempt and the changes
+    /// of alternate requests. Default: continues with the next validator.
     func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult
 
     /// Judges the error of an attempt without a response. Default: continues with the next validator.
