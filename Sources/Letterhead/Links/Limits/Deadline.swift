@@ -26,10 +26,7 @@ public struct Deadline: LoaderLink {
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let isSet = request.options.contains(DeadlineOption.self)
-        guard let limit = isSet ? request.deadline : standard else {
-            // The request can have the deadline of an operation that it belongs to.
-            return try await next.load(request).within(request)
-        }
+        guard let limit = isSet ? request.deadline : standard else { return try await next.load(request) }
         guard limit > .zero else {
             throw HTTPError(
                 .invalidRequest, request: request, message: "the deadline is zero or less; use nil for no limit")
@@ -49,7 +46,7 @@ public struct Deadline: LoaderLink {
 
 extension HTTPResponse {
     fileprivate func within(_ request: HTTPRequest) -> HTTPResponse {
-        guard body.buffered == nil, request.hasDeadline else { return self }
+        guard body.buffered == nil else { return self }
         var response = self
         let check = { @Sendable () throws in
             if let left = request.timeLeft, left <= .zero { throw request.deadlinePassed(while: "reading the body") }

@@ -125,25 +125,6 @@ import Testing
         #expect(failed.timeLeft == nil)
     }
 
-    @Test func `a streamed body of a request with the deadline of an operation is read until then`() async throws {
-        let events = AnyLoader { [clock] request in
-            let body = HTTPResponseBody(length: nil) {
-                clock.advance(by: .seconds(1))
-                return Data("data: a\n\n".utf8)
-            }
-            return HTTPResponse(
-                request: request, status: .ok, headers: ["Content-Type": "text/event-stream"], body: body)
-        }
-        let client = HTTPClient(environment: ServerEnvironment("https://a.test"), transport: events)
-        var count = 0
-        let error = await #expect(throws: HTTPError.self) {
-            for try await _ in client.events(
-                of: Get<Data>("events"), reconnecting: .whenClosed(deadline: .seconds(3), clock: clock))
-            { count += 1 }
-        }
-        #expect(error?.code == .timedOut && count >= 2 && count <= 4)
-    }
-
     @Test func `an explicit nil does not remove the deadline of an outer load`()
         async throws
     {
