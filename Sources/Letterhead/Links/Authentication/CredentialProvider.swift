@@ -20,7 +20,8 @@ public import Foundation
 ///
 /// Laws:
 ///
-/// - Only one call runs at a time. A reset does not await the call that it cancels; its result is discarded.
+/// - Between two resets, only one call runs at a time. A reset cancels the call in progress without awaiting it, so it may
+///   still be running beside the next one; its result is discarded.
 /// - The provider sends its own requests to `need.next`, the chain below. A request over the whole chain would wait for
 ///   its own credentials and never end.
 /// - A call ends when its task is cancelled. Only a reset cancels it.

@@ -28,7 +28,11 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        guard let held = try await credential(for: request, next: next) else {
+        let held: Held
+        do throws(CredentialRefusal) {
+            held = try await credential(for: request, next: next)
+        } catch {
+            guard case .otherOrigin = error, request.authentication == nil else { throw error.error(for: request) }
             return try await next.load(request)
         }
         var response = try await next.load(try signed(request, with: held))
@@ -43,20 +47,35 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         if let observation = request.observation {
             observation.record(.credentialsRefused) { $0[.status] = HTTPStatus.unauthorized.code }
         }
-        guard let newer = try await credential(for: request, next: next, after: (response, held)) else {
-            return response
+        let newer: Held
+        do throws(CredentialRefusal) {
+            newer = try await credential(for: request, next: next, refused: held)
+        } catch {
+            throw error.error(for: request, response: response)
         }
         return try await next.load(try signed(request, with: newer))
     }
 
     /// Cancels the fetch in flight, removes the credential, and resets the provider. The fetch is not awaited, because it
     /// may itself await the reset; its result is discarded.
+    ///
+    /// The provider removes its credentials in a task that is not cancelled with that of the caller. A cancelled caller
+    /// does not wait for it; requests are refused until it has ended.
     func reset(next: any HTTPLoader) async {
         async let below: Void = next.reset()
         state.withLock { $0.beginReset() }
         fetches.reset()
-        await provider.reset()
-        state.withLock { $0.endReset() }
+        let ended = OneShot<Void>()
+        Task {
+            await provider.reset()
+            state.withLock { $0.endReset() }
+            ended.set(())
+        }
+        await withTaskCancellationHandler {
+            await ended.value
+        } onCancel: {
+            ended.set(())
+        }
         await below
     }
 
@@ -71,23 +90,11 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
 }
 
 extension SharedCredential {
-    /// Returns the credential for a request; nil if the request is sent without one. After a 401, the result is the
-    /// credential that has replaced the refused one in the meantime, or a new one.
+    /// Returns a credential, and waits for it if necessary. After a 401, the result is the credential that has replaced the
+    /// refused one in the meantime, or a new one. A credential that was obtained for other requests may be insufficient
+    /// for this one. The request then waits for another one, a limited number of times.
     private func credential(
-        for request: HTTPRequest, next: any HTTPLoader, after refusal: (response: HTTPResponse, held: Held)? = nil
-    ) async throws(HTTPError) -> Held? {
-        do throws(CredentialRefusal) {
-            return try await credential(for: request, next: next, refused: refusal?.held)
-        } catch {
-            if case .otherOrigin = error, refusal == nil, request.authentication == nil { return nil }
-            throw error.error(for: request, response: refusal?.response)
-        }
-    }
-
-    /// Returns a credential, and waits for it if necessary. A credential that was obtained for other requests may be
-    /// insufficient for this one. The request then waits for another one, a limited number of times.
-    private func credential(
-        for request: HTTPRequest, next: any HTTPLoader, refused: Held?
+        for request: HTTPRequest, next: any HTTPLoader, refused: Held? = nil
     ) async throws(CredentialRefusal) -> Held {
         if Task.isCancelled { throw .left }
         let origin = isBound ? request.origin : nil
@@ -154,8 +161,7 @@ extension SharedCredential {
         }
     }
 
-    /// Fetches a credential for all waiting requests. The requests of the provider are observed as part of the load that
-    /// needs the credential.
+    /// Fetches a credential for all waiting requests.
     private func fetch(
         _ number: Int, for need: HTTPAuthentication.Need<Provider.Credential>
     ) async -> Result<Held, CredentialRefusal> {
