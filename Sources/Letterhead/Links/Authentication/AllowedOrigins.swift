@@ -52,9 +52,12 @@ struct AllowedOrigins: Hashable, Sendable {
     /// The client's credentials are optional, so a request to another origin is sent without them. A request that
     /// chooses credentials itself is refused.
     static func elsewhere(_ chooser: Chooser, belongingTo origin: HTTPOrigin?) -> Verdict {
-        if chooser == .client { return .leaveUnsigned }
-        let owner = origin.map { "belong to \($0)" } ?? "belong to no known origin"
-        return .refuse("the credentials \(owner); to send them with this request, add its origin to allowedOrigins")
+        chooser == .client ? .leaveUnsigned : .refuse(rule(ofCredentialsFor: origin))
+    }
+
+    static func rule(ofCredentialsFor origin: HTTPOrigin?) -> String {
+        let owner = origin?.description ?? "no known origin"
+        return "the credentials belong to \(owner); to send them with this request, add its origin to allowedOrigins"
     }
 
     private func verdict(at origin: HTTPOrigin, listed: Set<HTTPOrigin>, _ chooser: Chooser) -> Verdict {

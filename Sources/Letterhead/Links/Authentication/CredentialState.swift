@@ -139,7 +139,6 @@ package struct CredentialState<Credential: Sendable>: Sendable {
             failure = (generation, nothing)
             return .failure(.failed(nothing))
         case .failure(let error):
-            if !keepsHeld { held?.isRefused = true }
             failure = (generation, error)
             return .failure(.failed(error))
         }
@@ -180,7 +179,7 @@ package enum CredentialRefusal: Error {
 
     /// Pass the 401 because of which a new credential was requested, with its body in memory; nil if nothing has been
     /// sent.
-    func error(for request: HTTPRequest, response: HTTPResponse?) -> HTTPError {
+    func error(for request: HTTPRequest, response: HTTPResponse? = nil) -> HTTPError {
         if case .late = self {
             return request.deadlinePassed(
                 while: "waiting for credentials", response: response, mayHaveBeenSent: response != nil)
@@ -197,10 +196,7 @@ package enum CredentialRefusal: Error {
         case .reset: (.cancelled, nil, "the credentials were reset while the request was in progress")
         case .otherOrigin(let origin):
             Self.content(
-                of: HTTPAuthentication.Failure(
-                    .originNotAllowed,
-                    "the credentials belong to \(origin); to send them with this request, add its origin to "
-                        + "allowedOrigins"))
+                of: HTTPAuthentication.Failure(.originNotAllowed, AllowedOrigins.rule(ofCredentialsFor: origin)))
         case .left, .late: (.cancelled, nil, "the request was cancelled while it waited for credentials")
         case .tooMany(let limit):
             Self.content(

@@ -99,6 +99,14 @@ private struct Down: Error {}
         #expect(desk.enter(3, .fresh).flight != nil)
     }
 
+    @Test func `A failed fetch does not mark the credential as refused`() throws {
+        var desk = Desk()
+        _ = try desk.obtained("a")
+        let flight = try #require(desk.enter(2, .expired).flight)
+        _ = desk.state.finish(flight, with: .failure(Down()))
+        #expect(desk.state.held?.isRefused == false)
+    }
+
     @Test func `A fetch that returns nil removes the credential and fails all requests`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
@@ -138,6 +146,16 @@ private struct Down: Error {}
         #expect(desk.enter(3).refusal?.name == "resetting")
         desk.state.endReset()
         #expect(desk.enter(4).flight != nil)
+    }
+
+    @Test func `Of several resets that overlap, the last one to end admits requests`() {
+        var desk = Desk()
+        desk.state.beginReset()
+        desk.state.beginReset()
+        desk.state.endReset()
+        #expect(desk.enter(1).refusal?.name == "resetting")
+        desk.state.endReset()
+        #expect(desk.enter(2).flight != nil)
     }
 
     @Test func `The result of a fetch from before a reset is discarded`() throws {

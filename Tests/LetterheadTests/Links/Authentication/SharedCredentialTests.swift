@@ -67,6 +67,14 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Basic b2xkOnA=", "Basic bmV3OnA="])
     }
 
+    @Test func `A failed refresh does not count as a 401`() async throws {
+        let needs = Journal()
+        let provider = FailingRefresh(needs: needs)
+        let chain = home --> Authenticate(.shared(provider)) --> MockLoader { .ok($0) }
+        for _ in 1...3 { _ = await failure { try await chain.load(HTTPRequest(url: api)) } }
+        #expect(needs.all == ["none false", "t1 false", "t1 false"])
+    }
+
     @Test func `A second 401 is the response`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
         let counter = Atomic(0)
@@ -186,7 +194,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.count == 1)
     }
 
-    @Test func `Two concurrent resets are one, and both return when it has ended`() async throws {
+    @Test func `Two concurrent resets both return, and the chain works afterwards`() async throws {
         let chain =
             home --> Authenticate(.bearer { _ in "t" }) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
         async let first: Void = chain.reset()
@@ -241,6 +249,21 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
 }
 
 private struct Broken: Error {}
+
+/// Provides a credential that expires at once, and no other.
+private struct FailingRefresh: CredentialProvider {
+    let needs: Journal
+
+    func credential(for need: HTTPAuthentication.Need<Secret>) async throws -> Secret? {
+        needs.write("\(need.previous?.reveal() ?? "none") \(need.isRefused)")
+        if need.previous != nil { throw Broken() }
+        return "t1"
+    }
+
+    func sign(_ request: inout HTTPRequest, with credential: Secret) throws {}
+
+    func freshness(of credential: Secret, for request: HTTPRequest) -> HTTPAuthentication.Freshness { .expired }
+}
 
 private struct OnceBody: HTTPBody {
     var isReplayable: Bool { false }
