@@ -32,8 +32,10 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         do throws(CredentialRefusal) {
             held = try await credential(for: request, next: next)
         } catch {
-            guard case .otherOrigin = error, request.authentication == nil else { throw error.error(for: request) }
-            return try await next.load(request)
+            guard case .otherOrigin(let owner) = error, request.authentication == nil else {
+                throw error.error(for: request)
+            }
+            return try await next.load(request.unsigned(because: AllowedOrigins.rule(ofCredentialsFor: owner)))
         }
         var response = try await next.load(try signed(request, with: held))
         guard response.status == .unauthorized else { return response }
