@@ -43,6 +43,37 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.isEmpty)
     }
 
+    @Test func `A provider that sends over its own client fails, and the error names the remedy`() async throws {
+        let (holder, mock) = (Observed<HTTPClient?>(nil), MockLoader { .ok($0) })
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: api),
+            authentication: .bearer { _ in
+                _ = try await holder.value?.send(Get<String>("login"))
+                return "t"
+            }, transport: mock)
+        holder.change { $0 = client }
+        defer { holder.change { $0 = nil } }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(Get<String>("me")) }
+        #expect(error?.code == .cannotAuthenticate && error?.description.contains("send it to need.next") == true)
+        #expect(
+            ((error?.underlying as? HTTPError)?.underlying as? HTTPAuthentication.Failure)?.reason == .misconfigured)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `A provider may send anonymous requests over its own client`() async throws {
+        let (holder, mock) = (Observed<HTTPClient?>(nil), MockLoader { .ok($0) })
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: api),
+            authentication: .bearer { _ in
+                _ = try await holder.value?.send(Endpoint<HTTPResponse>("login").authenticated(by: .anonymous))
+                return "t"
+            }, transport: mock)
+        holder.change { $0 = client }
+        defer { holder.change { $0 = nil } }
+        _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        #expect(mock.requests.map { $0.headers[.authorization] } == [nil, "Bearer t"])
+    }
+
     @Test func `A provider that returns nil fails all waiting requests before anything is sent`() async throws {
         let gate = CredentialGate()
         let mock = server(good: gate.tokens)
