@@ -20,12 +20,12 @@ public import Foundation
 ///
 /// Laws:
 ///
-/// - Between two resets, only one call for each key runs at a time. A reset cancels the call in progress without awaiting it, so it may
-///   still be running beside the next one; its result is discarded.
+/// - Between two resets, only one call for each key runs at a time. A reset cancels the call in progress without awaiting
+///   it, so it may still be running beside the next one; its result is discarded.
 /// - The provider sends its own requests to `need.next`, the chain below, or with the authentication
 ///   ``HTTPAuthentication/anonymous``. Any other request over its own client would wait for itself, and fails with
-///   ``HTTPError/Code/cannotAuthenticate``. In a task that the provider has created, it is not recognized and waits
-///   until its deadline.
+///   ``HTTPError/Code/cannotAuthenticate``. If the provider sends it in another task, it is not recognized and waits
+///   until its deadline, if it has one.
 /// - Requests with the same key can be signed with the same credential.
 /// - A call ends when its task is cancelled. Only a reset cancels it.
 /// - After ``reset()``, the provider returns no credentials that it stored before.
@@ -187,9 +187,10 @@ extension HTTPAuthentication {
 
     /// Sends a bearer token that a closure returns.
     ///
-    /// The closure is called at the first request, once for all concurrent ones, and again after a 401. If it returns
-    /// nil, these requests fail with ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more
-    /// than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// The closure is called at the first request, once for all concurrent ones, and again after a 401. Send its own
+    /// requests to `need.next`. If it returns nil, the waiting requests fail with
+    /// ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more than `limit` times in a `window`.
+    /// See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func bearer(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
