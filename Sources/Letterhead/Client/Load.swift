@@ -145,10 +145,11 @@ struct Load: Sendable {
     }
 
     private func current(_ error: HTTPError) -> HTTPError {
-        guard generation?.hasEnded == true, error.code != .cancelled else { return error }
+        let isCancelled = error.code == .cancelled
+        guard generation?.hasEnded == true, !isCancelled || error.message.isEmpty else { return error }
         return HTTPError(
-            .cancelled, request: error.request, underlying: error, message: "the client was reset",
-            mayHaveBeenSent: error.mayHaveBeenSent)
+            .cancelled, request: error.request, underlying: isCancelled ? nil : error, message: "the client was reset",
+            attempts: error.attempts, mayHaveBeenSent: error.mayHaveBeenSent)
     }
 
     /// Ends a load that succeeded: a download takes the place of its file. A streamed body ends the load later.

@@ -314,6 +314,43 @@ import Testing
         #expect(try await loads[1].value.status == .ok)
     }
 
+    @Test(arguments: [Throttle(limit: 1), LimitRate(1, per: .seconds(3_600), clock: TestClock())] as [any LoaderLink])
+    func `a request of an ended generation enters no queue`(link: any LoaderLink) async throws {
+        let (held, identity) = (HeldLoader(), ClientIdentity())
+        let chain = link --> held
+        let first = Task { try await chain.load(HTTPRequest.to("https://a.test/first")) }
+        await held.waitForRunning(1)
+        let request = try HTTPRequest.to("https://a.test/").of(identity)
+        identity.endGeneration()
+        await expectCancelled(Task { try await chain.load(request) })
+        held.open("/first")
+        #expect(try await first.value.status == .ok && held.started == ["/first"])
+    }
+
+    @Test func `a rate limit that is reported to an ended generation is not applied`() async throws {
+        let (clock, identity) = (TestClock(isAutomatic: true), ClientIdentity())
+        let mock = MockLoader { .ok($0) }
+            .then { request in
+                identity.endGeneration()
+                return HTTPResponse(request: request, status: .tooManyRequests, headers: ["Retry-After": "30"])
+            }
+        let chain = LimitRate(clock: clock) --> mock
+        let request = try HTTPRequest.to("https://a.test/").of(identity)
+        #expect(try await chain.load(request).status == .tooManyRequests)
+        #expect(try await chain.load(HTTPRequest.to("https://a.test/")).status == .ok)
+        #expect(clock.sleeps.isEmpty)
+    }
+
+    @Test func `a request that is cancelled by a reset names the reset`() async throws {
+        let held = HeldLoader()
+        let client = HTTPClient(environment: .of("https://a.test"), transport: held)
+        let load = Task { try await client.send(Get<String>("a")) }
+        await held.waitForRunning(1)
+        await client.reset()
+        let error = await #expect(throws: HTTPError.self) { try await load.value }
+        #expect(error?.code == .cancelled && error?.message == "the client was reset")
+    }
+
     @Test(arguments: [false, true]) func `a cookie of an earlier generation is not stored`(hasFile: Bool) async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "jar-\(UInt64.random(in: 0 ... .max))")
         defer { try? FileManager.default.removeItem(at: file) }

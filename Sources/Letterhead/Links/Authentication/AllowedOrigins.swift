@@ -5,7 +5,8 @@ import Synchronization
 struct AllowedOrigins: Hashable, Sendable {
     enum Verdict: Equatable {
         case sign
-        case leaveUnsigned
+        /// For this reason.
+        case leaveUnsigned(String)
         case refuse(String)
     }
 
@@ -41,7 +42,10 @@ struct AllowedOrigins: Hashable, Sendable {
     /// credentials belong.
     func verdict(on request: HTTPRequest, chosenBy chooser: Chooser) -> Verdict {
         if isMalformed { return .refuse("a URL in allowedOrigins has no scheme or no host") }
-        guard request.withheldHeaders.isEmpty, let origin = request.origin else { return .leaveUnsigned }
+        guard let origin = request.origin else { return .leaveUnsigned("the request has no origin") }
+        guard request.withheldHeaders.isEmpty else {
+            return .leaveUnsigned("a redirect to another origin has removed the credentials")
+        }
         if let listed { return verdict(at: origin, listed: listed, chooser) }
         guard chooser == .request || request.homeOrigin == origin else {
             return Self.elsewhere(chooser, belongingTo: request.homeOrigin)
@@ -52,9 +56,13 @@ struct AllowedOrigins: Hashable, Sendable {
     /// The client's credentials are optional, so a request to another origin is sent without them. A request that
     /// chooses credentials itself is refused.
     static func elsewhere(_ chooser: Chooser, belongingTo origin: HTTPOrigin?) -> Verdict {
-        if chooser == .client { return .leaveUnsigned }
-        let owner = origin.map { "belong to \($0)" } ?? "belong to no known origin"
-        return .refuse("the credentials \(owner); to send them with this request, add its origin to allowedOrigins")
+        let rule = rule(ofCredentialsFor: origin)
+        return chooser == .client ? .leaveUnsigned(rule) : .refuse(rule)
+    }
+
+    static func rule(ofCredentialsFor origin: HTTPOrigin?) -> String {
+        let owner = origin?.description ?? "no known origin"
+        return "the credentials belong to \(owner); to send them with this request, add its origin to allowedOrigins"
     }
 
     private func verdict(at origin: HTTPOrigin, listed: Set<HTTPOrigin>, _ chooser: Chooser) -> Verdict {
@@ -62,9 +70,8 @@ struct AllowedOrigins: Hashable, Sendable {
         if origin.scheme != "https", listed.contains(where: { $0.scheme == "https" && $0.host == origin.host }) {
             return .refuse(Self.insecure)
         }
-        return chooser == .client
-            ? .leaveUnsigned
-            : .refuse("the credentials belong to other origins; add the request's origin to allowedOrigins")
+        let rule = "the credentials belong to other origins; add the request's origin to allowedOrigins"
+        return chooser == .client ? .leaveUnsigned(rule) : .refuse(rule)
     }
 
     /// Whether secrets may be sent to the origin of an authorization server.
@@ -114,4 +121,18 @@ final class CredentialHome: Sendable {
 
     /// Removes the origin and the identity, after the credentials have been removed.
     func forget() { state.withLock { $0 = State() } }
+}
+
+extension HTTPRequest {
+    /// The request as it is sent without the credentials of its client. If the response is a 401, its error contains the
+    /// reason.
+    func unsigned(because reason: String) -> HTTPRequest {
+        record(.credentialsWithheld) { event in
+            event[.origin] = origin?.description
+            event[.reason] = reason
+        }
+        var unsigned = self
+        unsigned.context.unsignedReason = reason
+        return unsigned
+    }
 }

@@ -33,7 +33,7 @@ public struct Authenticate: LoaderLink {
         }
         if own == nil, method.place?.isFilled(in: request) == true { return try await next.load(request) }
         switch verdict(of: method, on: request, chosenBy: AllowedOrigins.Chooser(own)) {
-        case .leaveUnsigned: return try await next.load(request)
+        case .leaveUnsigned(let reason): return try await next.load(request.unsigned(because: reason))
         case .refuse(let rule):
             throw HTTPError(signing: HTTPAuthentication.Failure(.originNotAllowed, rule), request: request)
         case .sign:

@@ -20,9 +20,13 @@ public import Foundation
 ///
 /// Laws:
 ///
-/// - Only one call runs at a time. A reset does not await the call that it cancels; its result is discarded.
-/// - The provider sends its own requests to `need.next`, the chain below. A request over the whole chain would wait for
-///   its own credentials and never end.
+/// - Between two resets, only one call for each key runs at a time. A reset cancels the call in progress without awaiting
+///   it, so it may still be running beside the next one; its result is discarded.
+/// - The provider sends its own requests to `need.next`, the chain below, or with the authentication
+///   ``HTTPAuthentication/anonymous``. Any other request over its own client would wait for itself, and fails with
+///   ``HTTPError/Code/cannotAuthenticate``. If the provider sends it in another task, it is not recognized and waits
+///   until its deadline, if it has one.
+/// - Requests with the same key can be signed with the same credential.
 /// - A call ends when its task is cancelled. Only a reset cancels it.
 /// - After ``reset()``, the provider returns no credentials that it stored before.
 public protocol CredentialProvider: Sendable {
@@ -32,6 +36,11 @@ public protocol CredentialProvider: Sendable {
     ///
     /// - Throws: an error that fails all waiting requests. The next request calls the provider again.
     func credential(for need: HTTPAuthentication.Need<Credential>) async throws -> Credential?
+
+    /// Identifies the credential that a request needs, such as by its tenant or its scope. Each key has its own
+    /// credential, call in progress and limit of calls. At most 1,000 credentials are stored; beyond that, the one that
+    /// was obtained first is removed. Default: one key for all requests.
+    func key(for request: HTTPRequest) -> String
 
     /// Writes the credential into a request. Throws if it is malformed.
     func sign(_ request: inout HTTPRequest, with credential: Credential) throws
@@ -49,6 +58,8 @@ public protocol CredentialProvider: Sendable {
 }
 
 extension CredentialProvider {
+    public func key(for request: HTTPRequest) -> String { "" }
+
     public func identity(of credential: Credential) -> String? { nil }
 
     public func freshness(of credential: Credential, for request: HTTPRequest) -> HTTPAuthentication.Freshness {
@@ -82,12 +93,16 @@ extension HTTPAuthentication {
         public let previous: Credential?
         /// Whether a 401 refused the previous credential.
         public let isRefused: Bool
+        /// The 401 that refused the previous credential, whose `WWW-Authenticate` tells what the server requires. Of its
+        /// body, it has at most the first 64 KiB. nil if the previous credential was not refused.
+        public let response: HTTPResponse?
 
         /// Creates a need for tests of a provider, usually with a mock as `next`.
         public init(
-            request: HTTPRequest, next: any HTTPLoader, previous: Credential? = nil, isRefused: Bool = false
+            request: HTTPRequest, next: any HTTPLoader, previous: Credential? = nil, isRefused: Bool = false,
+            response: HTTPResponse? = nil
         ) {
-            (self.request, self.previous, self.isRefused) = (request, previous, isRefused)
+            (self.request, self.previous, self.isRefused, self.response) = (request, previous, isRefused, response)
             self.next =
                 request.context.generation.map { generation in
                     AnyLoader { try await next.load(generation.adopting($0)) }
@@ -107,7 +122,8 @@ package struct CredentialLimit: Sendable, Hashable {
 }
 
 extension HTTPAuthentication {
-    /// Signs requests with a provider's credentials, which all requests share until a 401, their expiry or a reset.
+    /// Signs requests with a provider's credentials, which all requests with the same key share until a 401, their expiry
+    /// or a reset.
     ///
     /// A request that receives a 401 is sent once more, with the stored credentials if they have been replaced since it
     /// was sent, and otherwise with new ones. A second 401 is returned to the caller. A request with a one-shot body is
@@ -117,8 +133,8 @@ extension HTTPAuthentication {
     ///   - provider: is called for new credentials.
     ///   - name: the name in descriptions. It must not be secret.
     ///   - allowedOrigins: where the credentials may be sent; see ``HTTPAuthentication``.
-    ///   - limit: the maximum number of calls to the provider in a window. Over the limit, requests that need new
-    ///     credentials fail with ``HTTPError/Code/cannotAuthenticate``.
+    ///   - limit: the maximum number of calls to the provider for each key in a window. Over the limit, requests that need
+    ///     new credentials fail with ``HTTPError/Code/cannotAuthenticate``.
     ///   - window: the period in which calls are counted.
     ///   - clock: measures the window.
     public static func shared(
@@ -171,9 +187,10 @@ extension HTTPAuthentication {
 
     /// Sends a bearer token that a closure returns.
     ///
-    /// The closure is called at the first request, once for all concurrent ones, and again after a 401. If it returns
-    /// nil, these requests fail with ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more
-    /// than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// The closure is called at the first request, once for all concurrent ones, and again after a 401. Send its own
+    /// requests to `need.next`. If it returns nil, the waiting requests fail with
+    /// ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more than `limit` times in a `window`.
+    /// See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func bearer(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),

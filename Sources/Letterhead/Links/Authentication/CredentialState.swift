@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
-/// The state machine of a shared credential: the stored credential and the next step of a request. It uses no task,
-/// lock or clock.
+/// The state machine of shared credentials: for each key, the stored credential and the next step of a request. It uses
+/// no task, lock or clock.
 ///
 /// Each credential has a generation. A 401 refers to the generation that it refused. If that generation has been
-/// replaced, the request is retried with the current one; otherwise a new credential is obtained. At most one fetch is
-/// in flight. A reset begins a new epoch, and requests of earlier epochs receive no credentials of the new one.
+/// replaced, the request is retried with the current one; otherwise a new credential is obtained. For each key, at most
+/// one fetch is in flight. A reset begins a new epoch, and requests of earlier epochs receive no credentials of the new
+/// one.
 package struct CredentialState<Credential: Sendable>: Sendable {
     package typealias Held = HeldCredential<Credential>
+    /// The bytes of the key that the provider returned: strings that only look the same are different keys.
+    package typealias Key = [UInt8]
 
     package enum Answer {
         case use(Held)
         case wait(flight: Int)
-        /// Obtain a credential, and call ``finish(_:with:)`` with the number of the fetch.
+        /// Obtain a credential, and call ``finish(_:for:with:)`` with the number of the fetch.
         case obtain(flight: Int, previous: Held?)
         /// The stored credential has changed since the caller judged it: judge it again.
         case again
@@ -31,63 +34,74 @@ package struct CredentialState<Credential: Sendable>: Sendable {
         }
     }
 
-    package private(set) var held: Held?
-    private var obtaining: Int?
-    /// Whether the stored credential remains usable by other requests during the fetch, and if the fetch fails.
-    private var keepsHeld = false
+    private struct Slot {
+        var held: Held?
+        var obtaining: Int?
+        /// Whether the stored credential remains usable by other requests during the fetch, and if the fetch fails.
+        var keepsHeld = false
+        var starts: [Duration] = []
+        var failure: (generation: Int, error: any Error)?
+        /// The origin for which the credential was obtained or is being obtained; nil without a credential, or if
+        /// origins were named.
+        var origin: HTTPOrigin?
+
+        func owner(otherThan candidate: HTTPOrigin?) -> HTTPOrigin? {
+            guard let candidate, let origin, candidate != origin else { return nil }
+            return origin
+        }
+    }
+
+    /// The largest number of keys. Beyond it, the credential that was obtained first is removed.
+    private static var capacity: Int { 1_000 }
+
+    private var slots: [Key: Slot] = [:]
     private var epoch = 0
     private var resets = 0
     private var generation = 0
     private var flights = 0
-    private var starts: [Duration] = []
-    private var failure: (generation: Int, error: any Error)?
-    /// The origin for which the credential was obtained or is being obtained; nil without a credential, or if origins
-    /// were named.
-    package private(set) var origin: HTTPOrigin?
     private let limit: CredentialLimit
 
     package init(limit: CredentialLimit) { self.limit = limit }
 
-    /// The credential that can be judged and used without waiting.
-    package var available: Held? { resets > 0 || obtaining != nil && !keepsHeld ? nil : held }
+    package var count: Int { slots.count }
 
     /// Returns the credential that a request to an origin can judge and use without waiting. Pass nil if origins were
     /// named.
     ///
     /// - Throws: `.otherOrigin` if the credential was obtained, or is being obtained, for another origin.
-    package func available(to origin: HTTPOrigin?) throws(CredentialRefusal) -> Held? {
-        if let owner = owner(otherThan: origin) { throw .otherOrigin(owner) }
-        return available
-    }
-
-    private func owner(otherThan candidate: HTTPOrigin?) -> HTTPOrigin? {
-        guard let candidate, let origin, candidate != origin else { return nil }
-        return origin
+    package func available(for key: Key, to origin: HTTPOrigin?) throws(CredentialRefusal) -> Held? {
+        guard let slot = slots[key] else { return nil }
+        if let owner = slot.owner(otherThan: origin) { throw .otherOrigin(owner) }
+        return resets > 0 || slot.obtaining != nil && !slot.keepsHeld ? nil : slot.held
     }
 
     /// Returns the next step for a request that needs a credential.
     ///
     /// - Parameters:
-    ///   - refused: the credential that a 401 refused; nil for a request that has not been sent.
+    ///   - refused: the credential that a 401 refused, and the 401; nil for a request that has not been sent.
     ///   - origin: the origin of the request, if credentials are bound to one origin; nil if `allowedOrigins` was set.
-    ///   - verdict: the caller's judgment of the credential that was ``available``; nil if there was none.
+    ///   - verdict: the caller's judgment of the credential that was available; nil if there was none.
     package mutating func enter(
-        refused: Held? = nil, origin: HTTPOrigin? = nil, verdict: Verdict?, now: Duration
+        _ key: Key, refused: (held: Held, response: HTTPResponse)? = nil, origin: HTTPOrigin? = nil, verdict: Verdict?,
+        now: Duration
     ) -> Answer {
         if let refused {
-            guard refused.epoch == epoch else { return .refuse(.reset) }
-            refuse(refused)
+            guard refused.held.epoch == epoch else { return .refuse(.reset) }
+            refuse(refused.held, for: key, by: refused.response)
         }
-        if let owner = owner(otherThan: origin) { return .refuse(.otherOrigin(owner)) }
+        let slot = slots[key] ?? Slot()
+        if let owner = slot.owner(otherThan: origin) { return .refuse(.otherOrigin(owner)) }
         if resets > 0 { return .refuse(.resetting) }
-        if let obtaining {
-            if keepsHeld, let held, !held.isRefused, verdict?.isGood(for: held) == true { return .use(held) }
+        if let obtaining = slot.obtaining {
+            if slot.keepsHeld, let held = slot.held, !held.isRefused, verdict?.isGood(for: held) == true {
+                return .use(held)
+            }
             return .wait(flight: obtaining)
         }
         func obtain(_ fallback: Held? = nil, keepsHeld: Bool = false) -> Answer {
-            self.obtain(refused, origin, now: now, fallback: fallback, keepsHeld: keepsHeld)
+            self.obtain(key, slot, refused?.held, origin, now: now, fallback: fallback, keepsHeld: keepsHeld)
         }
-        guard let held, !held.isRefused else { return obtain() }
+        guard let held = slot.held, !held.isRefused else { return obtain() }
         guard let verdict, verdict.generation == held.generation else { return .again }
         switch verdict.freshness {
         case .fresh: return .use(held)
@@ -97,63 +111,73 @@ package struct CredentialState<Credential: Sendable>: Sendable {
         }
     }
 
-    /// Marks a credential as refused by a 401. Has no effect if the credential has already been replaced.
-    package mutating func refuse(_ refused: Held) {
-        guard refused.epoch == epoch, held?.generation == refused.generation else { return }
-        held?.isRefused = true
+    /// Marks a credential as refused by a 401. Has no effect if the credential has already been replaced or refused.
+    package mutating func refuse(_ refused: Held, for key: Key, by response: HTTPResponse) {
+        guard let held = slots[key]?.held, held.generation == refused.generation, !held.isRefused else { return }
+        slots[key]?.held?.refusal = response
     }
 
     private mutating func obtain(
-        _ refused: Held?, _ requested: HTTPOrigin?, now: Duration, fallback: Held?, keepsHeld: Bool
+        _ key: Key, _ slot: Slot, _ refused: Held?, _ requested: HTTPOrigin?, now: Duration, fallback: Held?,
+        keepsHeld: Bool
     ) -> Answer {
-        if let refused, let failure, refused.generation <= failure.generation {
+        if let refused, let failure = slot.failure, refused.generation <= failure.generation {
             return .refuse(.failed(failure.error))
         }
-        starts = starts.filter { [limit] in now - $0 < limit.window }
-        guard starts.count < limit.count else { return fallback.map { .use($0) } ?? .refuse(.tooMany(limit)) }
-        starts.append(now)
+        var slot = slot
+        slot.starts = slot.starts.filter { [limit] in now - $0 < limit.window }
+        guard slot.starts.count < limit.count else {
+            return fallback.map { .use($0) } ?? .refuse(.tooMany(limit, isInsufficient: keepsHeld))
+        }
+        slot.starts.append(now)
         flights += 1
-        obtaining = flights
-        failure = nil
-        self.keepsHeld = keepsHeld
-        origin = origin ?? requested
-        return .obtain(flight: flights, previous: held)
+        slot.obtaining = flights
+        slot.failure = nil
+        slot.keepsHeld = keepsHeld
+        slot.origin = slot.origin ?? requested
+        if slots[key] == nil, slots.count >= Self.capacity { removeOldest() }
+        slots[key] = slot
+        return .obtain(flight: flights, previous: slot.held)
+    }
+
+    private mutating func removeOldest() {
+        let idle = slots.filter { $0.value.obtaining == nil }
+        let oldest = idle.min { ($0.value.held?.generation ?? 0) < ($1.value.held?.generation ?? 0) }
+        if let oldest { slots[oldest.key] = nil }
     }
 
     /// Ends a fetch, and returns the result for all waiting requests. nil means that no credential is available.
     package mutating func finish(
-        _ flight: Int, with result: Result<Credential?, any Error>
+        _ flight: Int, for key: Key, with result: Result<Credential?, any Error>
     ) -> Result<Held, CredentialRefusal> {
-        guard obtaining == flight else { return .failure(.reset) }
-        obtaining = nil
-        defer { if held == nil { origin = nil } }
+        guard var slot = slots[key], slot.obtaining == flight else { return .failure(.reset) }
+        slot.obtaining = nil
+        defer {
+            if slot.held == nil { slot.origin = nil }
+            slots[key] = slot
+        }
         switch result {
         case .success(let credential?):
             generation += 1
             let new = Held(credential: credential, generation: generation, epoch: epoch)
-            held = new
+            slot.held = new
             return .success(new)
         case .success(nil):
-            held = nil
+            slot.held = nil
             let nothing = HTTPAuthentication.Failure(.noCredentials, "the provider returned no credentials")
-            failure = (generation, nothing)
+            slot.failure = (generation, nothing)
             return .failure(.failed(nothing))
         case .failure(let error):
-            if !keepsHeld { held?.isRefused = true }
-            failure = (generation, error)
+            slot.failure = (generation, error)
             return .failure(.failed(error))
         }
     }
 
     /// Removes everything, and refuses requests until the reset has ended.
     package mutating func beginReset() {
-        obtaining = nil
+        slots = [:]
         resets += 1
         epoch += 1
-        held = nil
-        origin = nil
-        failure = nil
-        starts = []
     }
 
     /// Accepts requests again after the last reset in progress. The result of a fetch from before it is discarded.
@@ -164,14 +188,20 @@ package struct HeldCredential<Credential: Sendable>: Sendable {
     package let credential: Credential
     package let generation: Int
     package let epoch: Int
-    package var isRefused = false
+    /// The 401 that refused the credential; nil if none did.
+    package var refusal: HTTPResponse?
+
+    package var isRefused: Bool { refusal != nil }
 }
 
 package enum CredentialRefusal: Error {
     case resetting
     /// A reset has occurred since the request began, so the request may belong to the previous user.
     case reset
-    case tooMany(CredentialLimit)
+    /// The provider found the last credential insufficient for the request, or a server refuses its credentials.
+    case tooMany(CredentialLimit, isInsufficient: Bool)
+    /// The request is sent by the provider and would wait for its own credential.
+    case ownRequest
     case failed(any Error)
     /// The credential was obtained for this origin, and the request goes to another one.
     case otherOrigin(HTTPOrigin)
@@ -180,7 +210,7 @@ package enum CredentialRefusal: Error {
 
     /// Pass the 401 because of which a new credential was requested, with its body in memory; nil if nothing has been
     /// sent.
-    func error(for request: HTTPRequest, response: HTTPResponse?) -> HTTPError {
+    func error(for request: HTTPRequest, response: HTTPResponse? = nil) -> HTTPError {
         if case .late = self {
             return request.deadlinePassed(
                 while: "waiting for credentials", response: response, mayHaveBeenSent: response != nil)
@@ -197,17 +227,22 @@ package enum CredentialRefusal: Error {
         case .reset: (.cancelled, nil, "the credentials were reset while the request was in progress")
         case .otherOrigin(let origin):
             Self.content(
-                of: HTTPAuthentication.Failure(
-                    .originNotAllowed,
-                    "the credentials belong to \(origin); to send them with this request, add its origin to "
-                        + "allowedOrigins"))
+                of: HTTPAuthentication.Failure(.originNotAllowed, AllowedOrigins.rule(ofCredentialsFor: origin)))
         case .left, .late: (.cancelled, nil, "the request was cancelled while it waited for credentials")
-        case .tooMany(let limit):
+        case .tooMany(let limit, let isInsufficient):
             Self.content(
                 of: HTTPAuthentication.Failure(
                     .limitReached,
-                    "credentials were requested \(limit.count) times within \(limit.window), which is the limit; the "
-                        + "server probably refuses the credentials that it issues"))
+                    "credentials were requested \(limit.count) times within \(limit.window), which is the limit; "
+                        + (isInsufficient
+                            ? "to store a credential for each kind of request, implement key(for:) in the provider"
+                            : "the server probably refuses the credentials that it issues")))
+        case .ownRequest:
+            Self.content(
+                of: HTTPAuthentication.Failure(
+                    .misconfigured,
+                    "the code that obtains the credentials has sent a request that would wait for them; send it to "
+                        + "need.next, or set its authentication to .anonymous"))
         case .failed(let error) where error.isCancelledRequest:
             (.cancelled, error, "the request for credentials was cancelled")
         case .failed(let error as HTTPAuthentication.Failure): Self.content(of: error)

@@ -82,8 +82,8 @@ extension OAuth2 {
     /// - After a deletion, `load()` returns nil.
     /// - Errors contain no secrets.
     ///
-    /// Only one call runs at a time. Use each store for only one ``HTTPAuthentication``: two would overwrite each
-    /// other's refresh tokens.
+    /// Calls never overlap: a reset cancels the task of the call in progress, and deletes the tokens after its end. Use
+    /// each store for only one ``HTTPAuthentication``: two would overwrite each other's refresh tokens.
     public protocol TokenStore: Sendable {
         func load() async throws -> Tokens?
 

@@ -2,7 +2,7 @@
 import Foundation
 import Synchronization
 
-/// Signs requests with a stored credential, which is fetched once for all concurrent requests.
+/// Signs requests with a stored credential for each key, which is fetched once for all concurrent requests.
 ///
 /// ``CredentialState`` makes the decisions; this type has the lock, the fetch and the clock. A fetch continues when no
 /// request waits for it any more. Otherwise a new token could be lost after the server has revoked the previous one.
@@ -17,6 +17,8 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     private let clock: any Clock<Duration>
     private let timeline: Timeline
     private let state: Mutex<Machine>
+    /// The tasks of the fetches in flight, by the number of the fetch.
+    private let tasks = Mutex<[Int: Int]>([:])
     private let fetches = Fetches()
 
     init(_ provider: Provider, limit: CredentialLimit, isBound: Bool, clock: any Clock<Duration>) {
@@ -28,13 +30,21 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        guard let held = try await credential(for: request, next: next) else {
-            return try await next.load(request)
+        let key = Machine.Key(provider.key(for: request).utf8)
+        let held: Held
+        do throws(CredentialRefusal) {
+            held = try await credential(key, for: request, next: next)
+        } catch {
+            guard case .otherOrigin(let owner) = error, request.authentication == nil else {
+                throw error.error(for: request)
+            }
+            return try await next.load(request.unsigned(because: AllowedOrigins.rule(ofCredentialsFor: owner)))
         }
         var response = try await next.load(try signed(request, with: held))
         guard response.status == .unauthorized else { return response }
+        let refusal = response.withoutRequestBody(upTo: 1 << 16)
         guard request.body.isEmpty || request.body.isReplayable else {
-            state.withLock { $0.refuse(held) }
+            state.withLock { $0.refuse(held, for: key, by: refusal) }
             return response
         }
         // The part of the body that is not in memory is discarded before the wait for another credential, so that it
@@ -43,20 +53,35 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         if let observation = request.observation {
             observation.record(.credentialsRefused) { $0[.status] = HTTPStatus.unauthorized.code }
         }
-        guard let newer = try await credential(for: request, next: next, after: (response, held)) else {
-            return response
+        let newer: Held
+        do throws(CredentialRefusal) {
+            newer = try await credential(key, for: request, next: next, refused: (held, refusal))
+        } catch {
+            throw error.error(for: request, response: response)
         }
         return try await next.load(try signed(request, with: newer))
     }
 
     /// Cancels the fetch in flight, removes the credential, and resets the provider. The fetch is not awaited, because it
     /// may itself await the reset; its result is discarded.
+    ///
+    /// The provider removes its credentials in a task that is not cancelled with that of the caller. A cancelled caller
+    /// does not wait for it; requests are refused until it has ended.
     func reset(next: any HTTPLoader) async {
         async let below: Void = next.reset()
         state.withLock { $0.beginReset() }
         fetches.reset()
-        await provider.reset()
-        state.withLock { $0.endReset() }
+        let ended = OneShot<Void>()
+        Task {
+            await provider.reset()
+            state.withLock { $0.endReset() }
+            ended.set(())
+        }
+        await withTaskCancellationHandler {
+            await ended.value
+        } onCancel: {
+            ended.set(())
+        }
         await below
     }
 
@@ -71,40 +96,29 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
 }
 
 extension SharedCredential {
-    /// Returns the credential for a request; nil if the request is sent without one. After a 401, the result is the
-    /// credential that has replaced the refused one in the meantime, or a new one.
+    /// Returns a credential, and waits for it if necessary. After a 401, the result is the credential that has replaced the
+    /// refused one in the meantime, or a new one. A credential that was obtained for other requests may be insufficient
+    /// for this one. The request then waits for another one, a limited number of times.
     private func credential(
-        for request: HTTPRequest, next: any HTTPLoader, after refusal: (response: HTTPResponse, held: Held)? = nil
-    ) async throws(HTTPError) -> Held? {
-        do throws(CredentialRefusal) {
-            return try await credential(for: request, next: next, refused: refusal?.held)
-        } catch {
-            if case .otherOrigin = error, refusal == nil, request.authentication == nil { return nil }
-            throw error.error(for: request, response: refusal?.response)
-        }
-    }
-
-    /// Returns a credential, and waits for it if necessary. A credential that was obtained for other requests may be
-    /// insufficient for this one. The request then waits for another one, a limited number of times.
-    private func credential(
-        for request: HTTPRequest, next: any HTTPLoader, refused: Held?
+        _ key: Machine.Key, for request: HTTPRequest, next: any HTTPLoader, refused: (Held, HTTPResponse)? = nil
     ) async throws(CredentialRefusal) -> Held {
         if Task.isCancelled { throw .left }
         let origin = isBound ? request.origin : nil
         var waits = 0
         while true {
             let held = try state.withLock { state throws(CredentialRefusal) in
-                try state.available(to: origin)
+                try state.available(for: key, to: origin)
             }
             let freshness = held.map { provider.freshness(of: $0.credential, for: request) }
             if refused == nil, let held, freshness == .fresh, !held.isRefused { return held }
             let (answer, ticket) = enter(
-                request, next: next, refused: refused,
+                key, request, next: next, refused: refused,
                 verdict: held.map { Machine.Verdict(generation: $0.generation, freshness: freshness ?? .expired) })
             switch answer {
             case .use(let held): return held
             case .again: continue
             case .refuse(let refusal): throw refusal
+            case .wait(let number) where isOwnTask(ofFetch: number): throw .ownRequest
             case .wait, .obtain:
                 guard let ticket else { continue }
                 let need = request.observation?.needCredentials(isRefused: refused != nil)
@@ -133,38 +147,59 @@ extension SharedCredential {
 
     /// Returns the next step, and joins or starts the fetch in the same critical section.
     private func enter(
-        _ request: HTTPRequest, next: any HTTPLoader, refused: Held?, verdict: Machine.Verdict?
+        _ key: Machine.Key, _ request: HTTPRequest, next: any HTTPLoader, refused: (Held, HTTPResponse)?,
+        verdict: Machine.Verdict?
     ) -> (answer: Machine.Answer, fetch: Fetches.Ticket?) {
         let now = timeline.now
         return state.withLock { state in
             if request.wasReset { return (.refuse(.reset), nil) }
             let answer = state.enter(
-                refused: refused, origin: isBound ? request.origin : nil, verdict: verdict, now: now)
+                key, refused: refused, origin: isBound ? request.origin : nil, verdict: verdict, now: now)
             switch answer {
             case .use, .again, .refuse: return (answer, nil)
             case .wait(let number): return (answer, fetches.join(number))
             case .obtain(let number, let previous):
                 let need = HTTPAuthentication.Need(
                     request: request, next: next, previous: previous?.credential,
-                    isRefused: previous?.isRefused ?? false)
+                    isRefused: previous?.isRefused ?? false, response: previous?.refusal)
                 return (
-                    answer, fetches.join(number, isLasting: true) { [self] in await fetch(number, for: need) }
+                    answer, fetches.join(number, isLasting: true) { [self] in await fetch(number, of: key, for: need) }
                 )
             }
         }
     }
 
-    /// Fetches a credential for all waiting requests. The requests of the provider are observed as part of the load that
-    /// needs the credential.
+    /// Fetches a credential for all waiting requests.
     private func fetch(
-        _ number: Int, for need: HTTPAuthentication.Need<Provider.Credential>
+        _ number: Int, of key: Machine.Key, for need: HTTPAuthentication.Need<Provider.Credential>
     ) async -> Result<Held, CredentialRefusal> {
+        tasks.withLock { $0[number] = Self.currentTask }
         let result: Result<Provider.Credential?, any Error>
         do {
             result = .success(try await provider.credential(for: need))
         } catch {
             result = .failure(error)
         }
-        return state.withLock { $0.finish(number, with: result) }
+        _ = tasks.withLock { $0.removeValue(forKey: number) }
+        return state.withLock { $0.finish(number, for: key, with: result) }
+    }
+
+    /// Whether the calling task is that of a fetch. Its request would wait for itself.
+    private func isOwnTask(ofFetch number: Int) -> Bool {
+        let task = Self.currentTask
+        return task != nil && tasks.withLock { $0[number] } == task
+    }
+
+    /// Identifies the calling task as long as it runs.
+    private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+}
+
+extension HTTPResponse {
+    /// The response to be stored, with the beginning of its body that is in memory, and without the body of its request.
+    fileprivate func withoutRequestBody(upTo limit: Int) -> HTTPResponse {
+        var response = self
+        response.body = HTTPResponseBody(Data(body.buffered?.prefix(limit) ?? Data()))
+        response.request.body = EmptyBody()
+        return response
     }
 }

@@ -18,8 +18,8 @@ struct OAuth2Credential: Sendable {
 
 /// Loads, saves and deletes tokens, and retries a save or a deletion that failed before.
 ///
-/// The store is called by one task at a time: a reset does not await the fetch that it cancels, and the tokens of that
-/// fetch must not be saved after their deletion.
+/// Calls of the store wait for each other, because a reset does not await the fetch that it cancels, and the tokens of
+/// that fetch must not be saved after their deletion.
 final class TokenKeeper: Sendable {
     private struct Pending {
         /// Tokens that the store could not save. The server has already revoked the stored ones.
@@ -113,31 +113,14 @@ final class TokenKeeper: Sendable {
         return credential
     }
 
-    /// Calls the store after the end of the call in progress, or when the task is cancelled, because that call may itself
-    /// await the reset that cancelled the task.
+    /// Calls the store after the end of the call in progress, also in a task that is cancelled.
     private func calling<Value>(
         _ verb: String, _ call: () async throws -> Value
     ) async throws(HTTPAuthentication.Failure) -> Value {
-        let (turn, end) = (OneShot<Void>(), OneShot<Void>())
-        let earlier = lastCall.withLock { lastCall in
-            defer { lastCall = end }
-            return lastCall
-        }
-        let wait = Task {
-            await earlier?.value
-            turn.set(())
-        }
-        defer {
-            Task {
-                await wait.value
-                end.set(())
-            }
-        }
-        await withTaskCancellationHandler {
-            await turn.value
-        } onCancel: {
-            turn.set(())
-        }
+        let end = OneShot<Void>()
+        let earlier = lastCall.withLock { exchange(&$0, with: end) }
+        await earlier?.value
+        defer { end.set(()) }
         do { return try await call() } catch { throw Self.failure(verb, error) }
     }
 

@@ -130,7 +130,7 @@ extension CacheExchange {
         let limit = isOwn ? nil : left
         switch await cache.validations.outcome(for: validation, within: limit, on: ContinuousClock()) {
         case .cancelled: throw HTTPError(.cancelled, request: request, mayHaveBeenSent: isOwn)
-        case .reset: throw HTTPError(.cancelled, request: request, message: "the chain was reset")
+        case .reset: throw request.resetError("the chain was reset")
         case .late: return try late(entry, demand)
         case .value(let shared):
             switch shared.result {

@@ -134,8 +134,7 @@ struct CustomCacheStorage: CacheStorage {
 
     /// Identifies a stored body. Requests that validate the same one share the validation.
     private static func number(of record: ResponseCache.Record, _ checksum: UInt64) -> UInt64 {
-        SHA256Hash.hash(Array([record.id, String(checksum), record.url].joined(separator: " ").utf8)).prefix(8)
-            .reduce(0) { $0 << 8 | UInt64($1) }
+        FileCacheName.hash([record.id, String(checksum), record.url].joined(separator: " "))
     }
 
     /// A hash of everything that separates the responses of one URL.

@@ -62,7 +62,7 @@ public final class Deduplicate: LoaderLink {
         if !load.isFirst { request.observation?.record(.deduplicationJoined) }
         switch await loads.outcome(for: load, within: left, on: clock) {
         case .cancelled: throw HTTPError(.cancelled, request: request)
-        case .reset: throw HTTPError(.cancelled, request: request, message: "the chain was reset")
+        case .reset: throw request.resetError("the chain was reset")
         case .late: throw request.deadlinePassed(while: Self.phase)
         case .value(.failure(let error)): throw error.with(request: request)
         case .value(.success(var response)):

@@ -76,8 +76,9 @@ public struct HTTPRetryStrategy: Sendable {
         return copy
     }
 
-    /// Also retries requests of any method that the server refused without processing them: with a 429 or 529, or with
-    /// a 503 or 403 that has a valid `Retry-After`.
+    /// Also retries requests of any method that the server refused without processing them
+    /// (``Retry/Condition/refusals``). A condition (``when(_:)``) restricts these retries by its limits, but not by its
+    /// selections.
     ///
     /// HTTP does not guarantee that such a request was not processed, so by default, a POST is not retried. Use this
     /// for a server that documents this guarantee, such as one with a rate limit. A request whose method was changed by

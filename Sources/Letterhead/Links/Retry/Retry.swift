@@ -154,7 +154,7 @@ extension Retry {
         let decision = rules.decision(asked: asked, in: load.context(after: result))
         guard case .retry = decision, result.showsTrouble else { return decision }
         let isTimeout = result.failure?.code == .timedOut
-        guard let cost = budgets.takeRetry(to: result.origin, afterTimeout: isTimeout) else {
+        guard let cost = budgets.takeRetry(for: load.request, to: result.origin, afterTimeout: isTimeout) else {
             return .no(.budget, asked: asked)
         }
         load.cost = cost
@@ -165,9 +165,10 @@ extension Retry {
         _ load: RetryLoad, with decision: RetryRules.Decision, on result: Result<HTTPResponse, HTTPError>
     ) async throws(HTTPError) -> HTTPResponse {
         switch decision {
-        case .pass(nil): if !result.showsTrouble { budgets.succeed(to: result.origin, cost: load.cost) }
+        case .pass(nil):
+            if !result.showsTrouble { budgets.succeed(for: load.request, to: result.origin, cost: load.cost) }
         case .pass(let refusal), .refuse(let refusal):
-            if result.showsTrouble, refusal?.isOfFailure == true { budgets.fail(at: result.origin) }
+            if result.showsTrouble, refusal?.isOfFailure == true { budgets.fail(for: load.request, at: result.origin) }
             if case .pass = decision, refusal != .deadline { break }
             throw await load.exhausted(by: refusal, result)
         case .fail(let error): throw await load.failed(with: error, result)

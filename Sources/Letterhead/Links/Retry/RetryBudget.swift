@@ -69,18 +69,22 @@ extension Retry.Budget {
         }
 
         /// Takes the cost of a retry after a failure that deserves it. Returns nil if not enough tokens are left.
-        func takeRetry(to origin: HTTPOrigin?, afterTimeout isTimeout: Bool) -> Double? {
+        ///
+        /// Here and below, the request is that of the load. If its client has been reset, the tokens do not change.
+        func takeRetry(
+            for request: HTTPRequest, to origin: HTTPOrigin?, afterTimeout isTimeout: Bool
+        ) -> Double? {
             switch budget.rule {
             case .unlimited: 0
             case .quota(_, let cost, let timeoutCost):
-                change(origin) { tokens in
+                change(origin, for: request) { tokens in
                     let cost = isTimeout ? timeoutCost : cost
                     guard tokens >= cost else { return nil }
                     tokens -= cost
                     return cost
                 }
             case .ratio(let capacity, _):
-                change(origin) { tokens in
+                change(origin, for: request) { tokens in
                     tokens = max(0, tokens - 1)
                     return tokens > capacity / 2 ? 1 : nil
                 }
@@ -88,27 +92,30 @@ extension Retry.Budget {
         }
 
         /// Counts a failure that deserved a retry but was not retried, for a reason other than the budget.
-        func fail(at origin: HTTPOrigin?) {
-            if case .ratio = budget.rule { change(origin) { $0 = max(0, $0 - 1) } }
+        func fail(for request: HTTPRequest, at origin: HTTPOrigin?) {
+            if case .ratio = budget.rule { change(origin, for: request) { $0 = max(0, $0 - 1) } }
         }
 
         /// Counts a load that succeeded. `cost` is the cost of its last retry that took tokens; nil if none did.
-        func succeed(to origin: @autoclosure () -> HTTPOrigin?, cost: Double?) {
+        func succeed(for request: HTTPRequest, to origin: @autoclosure () -> HTTPOrigin?, cost: Double?) {
             guard budget != .unlimited, !tokens.withLock({ $0.isEmpty }) else { return }
             let origin = origin()
             let gain = if case .ratio(_, let perSuccess) = budget.rule { perSuccess } else { cost ?? 1 }
             tokens.withLock { tokens in
-                guard let left = tokens[origin] else { return }
+                guard let left = tokens[origin], !request.wasReset else { return }
                 tokens[origin] = left + gain >= budget.capacity ? nil : left + gain
             }
         }
 
         func wipe() { tokens.withLock { $0.removeAll() } }
 
-        private func change<Answer>(_ origin: HTTPOrigin?, _ change: (inout Double) -> Answer) -> Answer {
+        private func change<Answer>(
+            _ origin: HTTPOrigin?, for request: HTTPRequest, _ change: (inout Double) -> Answer
+        ) -> Answer {
             tokens.withLock { tokens in
                 var left = tokens[origin] ?? budget.capacity
                 let answer = change(&left)
+                if request.wasReset { return answer }
                 if tokens[origin] == nil, tokens.count >= Self.mostOrigins,
                     let fullest = tokens.max(by: { $0.value < $1.value })?.key
                 {

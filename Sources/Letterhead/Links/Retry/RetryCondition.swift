@@ -8,30 +8,35 @@ extension Retry {
     /// ```
     ///
     /// A *selection* describes the outcomes after which a request is retried, and replaces ``standard``:
-    /// ``statuses(_:)``, ``failures(_:)`` and closures. A *limit* selects no outcomes, and narrows ``standard``, both
-    /// alone and as one side of `||`: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and any condition
-    /// that is negated with `!`.
+    /// ``statuses(_:)``, ``failures(_:)``, ``refusals`` and closures. A *limit* selects no outcomes, and narrows
+    /// ``standard``, both alone and as one side of `||`: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and
+    /// any condition that is negated with `!`.
     ///
     /// A response whose status counts as success is retried if ``statuses(_:)`` names that status, or if a limit holds
     /// and ``standardStatuses`` contains it; a closure alone is not enough. ``Retry`` lists what is never retried,
     /// regardless of conditions.
     public struct Condition: Sendable {
-        private let holds: @Sendable (Retry.Context) -> Bool
+        private typealias Rule = @Sendable (_ context: Retry.Context, _ isSelected: Bool) -> Bool
+
+        /// If the outcome is selected otherwise, every selection holds, so that the limits decide.
+        private let rule: Rule
         private var selects = true
         /// A negated condition names none.
         private var named: Set<HTTPStatus> = []
 
         /// Creates a selection. The closure must not block.
-        public init(_ holds: @escaping @Sendable (Retry.Context) -> Bool) { self.holds = holds }
+        public init(_ holds: @escaping @Sendable (Retry.Context) -> Bool) { rule = { $1 || holds($0) } }
 
-        private init(
-            selects: Bool, named: Set<HTTPStatus> = [], _ holds: @escaping @Sendable (Retry.Context) -> Bool
-        ) {
-            (self.selects, self.named, self.holds) = (selects, named, holds)
+        fileprivate static func limit(_ holds: @escaping @Sendable (Retry.Context) -> Bool) -> Retry.Condition {
+            Retry.Condition(selects: false, named: []) { context, _ in holds(context) }
+        }
+
+        private init(selects: Bool, named: Set<HTTPStatus>, _ rule: @escaping Rule) {
+            (self.selects, self.named, self.rule) = (selects, named, rule)
         }
 
         /// Ignores the rules of ``Retry``.
-        public func holds(in context: Retry.Context) -> Bool { holds(context) }
+        public func holds(in context: Retry.Context) -> Bool { rule(context, false) }
 
         /// With `isSuggested`, a validator has already judged the outcome and suggested a retry.
         func applies(in context: Retry.Context, isSuggested: Bool) -> Bool {
@@ -39,15 +44,19 @@ extension Retry {
             if !isSuggested, let status = context.response?.status, context.request.accepts(status) {
                 guard named.contains(status) || (!selects && standard.named.contains(status)) else { return false }
             }
-            return (selects || standard.holds(in: context)) && holds(context)
+            return (selects || standard.holds(in: context)) && holds(in: context)
         }
 
+        /// Whether the limits allow a retry after a refusal, which ``HTTPRetryStrategy/retryingRefusals()`` selects in
+        /// addition.
+        func admitsRefusal(in context: Retry.Context) -> Bool { rule(context, true) }
+
         /// A selection does not, because it alone determines after which outcomes a request is retried.
-        func permitsRequestedRetry(in context: Retry.Context) -> Bool { !selects && holds(context) }
+        func permitsRequestedRetry(in context: Retry.Context) -> Bool { !selects && holds(in: context) }
 
         public static func && (left: Retry.Condition, right: Retry.Condition) -> Retry.Condition {
             Retry.Condition(selects: left.selects || right.selects, named: left.named.union(right.named)) {
-                left.holds($0) && right.holds($0)
+                left.rule($0, $1) && right.rule($0, $1)
             }
         }
 
@@ -57,13 +66,13 @@ extension Retry {
                 return left.selects ? left || (.standard && right) : (.standard && left) || right
             }
             return Retry.Condition(selects: left.selects, named: left.named.union(right.named)) {
-                left.holds($0) || right.holds($0)
+                left.rule($0, $1) || right.rule($0, $1)
             }
         }
 
         /// The result is always a limit.
         public static prefix func ! (condition: Retry.Condition) -> Retry.Condition {
-            Retry.Condition(selects: false) { !condition.holds($0) }
+            .limit { !condition.holds(in: $0) }
         }
     }
 }
@@ -79,30 +88,34 @@ extension Retry.Condition {
     public static let standard = (.statuses(standardStatuses) && !.repeatedTimeout) || .failures(standardFailures)
 
     /// A limit that always holds: the strategy applies to the outcomes of ``standard``.
-    public static let always = Retry.Condition(selects: false) { _ in true }
+    public static let always = Retry.Condition.limit { _ in true }
 
     /// A limit on the number of attempts, including the first.
     public static func attempts(_ count: Int) -> Retry.Condition {
-        Retry.Condition(selects: false) { $0.retry < count }
+        .limit { $0.retry < count }
     }
 
     /// A limit on the time since the start of the load.
     public static func within(_ limit: Duration) -> Retry.Condition {
-        Retry.Condition(selects: false) { $0.elapsed < limit }
+        .limit { $0.elapsed < limit }
     }
 
     /// A limit to requests with these methods. A request whose method is not idempotent must also be marked
     /// `.idempotent()`.
     public static func methods(_ methods: Set<HTTPMethod>) -> Retry.Condition {
-        Retry.Condition(selects: false) { methods.contains($0.request.method) }
+        .limit { methods.contains($0.request.method) }
     }
 
     /// Selects responses with one of these statuses, even if a status counts as success.
     public static func statuses(_ statuses: Set<HTTPStatus>) -> Retry.Condition {
-        Retry.Condition(selects: true, named: statuses) { context in
-            context.response.map { statuses.contains($0.status) } ?? false
-        }
+        var condition = Retry.Condition { $0.response.map { statuses.contains($0.status) } ?? false }
+        condition.named = statuses
+        return condition
     }
+
+    /// Selects responses with which a server refused a request without processing it: a 429 or 529, or a 503 or 403 with
+    /// a valid `Retry-After`. Add ``HTTPRetryStrategy/retryingRefusals()`` to retry requests of any method after them.
+    public static let refusals = Retry.Condition { $0.isRefusal }
 
     /// Selects failures with one of these codes.
     public static func failures(_ codes: Set<HTTPError.Code>) -> Retry.Condition {

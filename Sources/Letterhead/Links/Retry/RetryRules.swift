@@ -66,7 +66,7 @@ struct RetryRules {
     private func strategy(asked: HTTPRetryStrategy?, in context: Retry.Context) -> HTTPRetryStrategy? {
         if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
         guard let strategy = context.request.retryStrategy ?? standardStrategy ?? asked else { return nil }
-        if strategy.retriesRefusals, context.isRefusal, strategy.condition?.holds(in: context) != false {
+        if strategy.retriesRefusals, context.isRefusal, strategy.condition?.admitsRefusal(in: context) != false {
             return strategy
         }
         let condition = strategy.condition ?? .always
@@ -155,7 +155,7 @@ extension Retry.Context {
     }
 
     /// Whether the server refused the request without processing it: 429 or 529, or 503 or 403 with `Retry-After`.
-    fileprivate var isRefusal: Bool {
+    var isRefusal: Bool {
         guard let response, !request.accepts(response.status), hasKeptMethod else { return false }
         switch response.status {
         case .tooManyRequests, .overloaded: return true

@@ -183,7 +183,8 @@ extension HTTPEvent {
     /// ```
     /// load.start
     /// | attempt.start
-    /// | | { cookie.sent   credentials.needed -> obtained | failed   deduplication.led | joined   queue.entered -> left }
+    /// | | { cookie.sent   credentials.needed -> obtained | failed   credentials.withheld }
+    /// | | { deduplication.led | joined   queue.entered -> left }
     /// | | exchange.start
     /// | | | { lookup.start -> end   connect.start -> end   tls.start -> end }   connection.opened | reused
     /// | | | request.sent   { response.interim }   response.head   { body.piece }   body.end   { response.trailers }
@@ -234,6 +235,8 @@ extension HTTPEvent.Name {
     public static let credentialsFailed: Self = "credentials.failed"
     /// The server has responded with 401.
     public static let credentialsRefused: Self = "credentials.refused"
+    /// A request is sent without the credentials of its client, because they do not belong to its origin.
+    public static let credentialsWithheld: Self = "credentials.withheld"
     /// The jar has added cookies to a request.
     public static let cookieSent: Self = "cookie.sent"
     /// The jar has stored a cookie of a response.

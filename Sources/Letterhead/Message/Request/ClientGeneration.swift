@@ -100,7 +100,8 @@ extension HTTPRequest {
             guard let generation = context.generation else { return try await clock.pause(for: duration) }
             try await generation.pause(for: duration, on: clock)
         } catch {
-            throw HTTPError(error, request: self)
+            // A reset may have cancelled the task as well.
+            throw wasReset ? resetError() : HTTPError(error, request: self)
         }
         if wasReset { throw resetError() }
     }

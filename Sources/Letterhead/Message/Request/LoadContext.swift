@@ -26,6 +26,8 @@ struct LoadContext: Sendable {
     var download: DownloadOwner?
     /// The progress updates that end with the load.
     var progress: ProgressUpdates.Report?
+    /// Why the request was sent without the credentials of its client; nil if it was not.
+    var unsignedReason: String?
     /// Records the events of the load; nil if the load is not observed.
     var observation: Observation?
 }

@@ -99,9 +99,12 @@ extension HTTPResponse {
             throw HTTPError(.cancelled, request: self.request, response: response, attempts: attempts)
         }
         let expected = request.acceptedStatuses == nil ? "200–299" : "one of acceptedStatuses"
+        var message = "the status is not accepted (expected \(expected))"
+        if status == .unauthorized, let reason = self.request.context.unsignedReason {
+            message += "; the request was not signed: \(reason)"
+        }
         throw HTTPError(
-            .unacceptableStatus, request: self.request, response: response,
-            message: "the status is not accepted (expected \(expected))", attempts: attempts)
+            .unacceptableStatus, request: self.request, response: response, message: message, attempts: attempts)
     }
 
     /// Returns the response with the beginning of a streamed body in memory, so that it holds no connection.

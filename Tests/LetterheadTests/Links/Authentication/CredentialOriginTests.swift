@@ -110,6 +110,50 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t", "Bearer t"])
     }
 
+    @Test(arguments: OriginCase.all) func `A 401 tells why the request was not signed, and an event does as well`(
+        kind: OriginCase
+    ) async throws {
+        let log = EventLog()
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: first), authentication: kind.make(nil), observers: [log],
+            transport: MockLoader { HTTPResponse(request: $0, status: .unauthorized) })
+        let upload = Endpoint<HTTPResponse>("upload").environment(ServerEnvironment(baseURL: second))
+        let error = await #expect(throws: HTTPError.self) { try await client.send(upload) }
+        #expect(error?.message.contains("not signed: the credentials belong to https://a.example") == true)
+        let event = try #require(log.first("credentials.withheld"))
+        #expect(event[.origin] == "https://b.example")
+        #expect(event[.reason]?.contains("the credentials belong to https://a.example") == true)
+        #expect(ObserverLaws.violations(of: log.events) == [])
+        let signed = await #expect(throws: HTTPError.self) { try await client.send(Endpoint<HTTPResponse>("me")) }
+        #expect(signed?.message.contains("not signed") == false)
+    }
+
+    @Test(arguments: OriginCase.all) func `A 401 tells that a closure now returns another environment`(
+        kind: OriginCase
+    ) async throws {
+        let environment = Switch()
+        let mock = MockLoader { HTTPResponse(request: $0, status: $0.host == "a.example" ? .ok : .unauthorized) }
+        let client = environment.client(kind.make(nil), mock)
+        _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        environment.turn(to: second)
+        let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint<HTTPResponse>("me")) }
+        #expect(error?.message.contains("not signed: the credentials belong to https://a.example") == true)
+    }
+
+    @Test func `A 401 tells that a redirect removed the credentials, or that an origin is not allowed`() async throws {
+        let mock = MockLoader { request in
+            guard request.host == "a.example" else { return HTTPResponse(request: request, status: .unauthorized) }
+            return HTTPResponse(request: request, status: .found, headers: ["Location": "https://b.example/"])
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: first), authentication: .bearer("t", allowedOrigins: [first]),
+            transport: mock)
+        let redirected = await #expect(throws: HTTPError.self) { try await client.send(Endpoint<HTTPResponse>("me")) }
+        #expect(redirected?.message.contains("not signed: a redirect to another origin") == true)
+        let other = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest(url: second)) }
+        #expect(other?.message.contains("not signed: the credentials belong to other origins") == true)
+    }
+
     @Test func `After a reset, credentials are obtained for the new origin`() async throws {
         let environment = Switch()
         let client = environment.client(.bearer { need in Secret(need.request.host ?? "") }, mock)

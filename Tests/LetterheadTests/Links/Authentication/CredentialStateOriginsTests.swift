@@ -8,7 +8,7 @@ private let first = HTTPOrigin(scheme: "https", host: "a.example")
 private let second = HTTPOrigin(scheme: "https", host: "b.example")
 
 private func enter(_ state: inout State, _ origin: HTTPOrigin?) -> State.Answer {
-    state.enter(origin: origin, verdict: nil, now: .zero)
+    state.enter([], origin: origin, verdict: nil, now: .zero)
 }
 
 private func number(of answer: State.Answer) -> Int? {
@@ -31,23 +31,23 @@ private func owner(in answer: State.Answer) -> HTTPOrigin? {
     @Test func `A stored credential is available to its origin only`() throws {
         var state = State(limit: .standard)
         let flight = try #require(number(of: enter(&state, first)))
-        _ = state.finish(flight, with: .success("a"))
-        #expect(try state.available(to: first)?.credential == "a")
-        #expect(throws: CredentialRefusal.self) { try state.available(to: second) }
+        _ = state.finish(flight, for: [], with: .success("a"))
+        #expect(try state.available(for: [], to: first)?.credential == "a")
+        #expect(throws: CredentialRefusal.self) { try state.available(for: [], to: second) }
     }
 
     @Test(arguments: [Result<String?, any Error>.success(nil), .failure(Down())])
     func `A credential that could not be obtained belongs to no origin`(result: Result<String?, any Error>) throws {
         var state = State(limit: .standard)
         let failed = try #require(number(of: enter(&state, first)))
-        _ = state.finish(failed, with: result)
+        _ = state.finish(failed, for: [], with: result)
         #expect(number(of: enter(&state, second)) != nil)
     }
 
     @Test func `A reset removes the origin of the credentials`() throws {
         var state = State(limit: .standard)
         let flight1 = try #require(number(of: enter(&state, first)))
-        _ = state.finish(flight1, with: .success("a"))
+        _ = state.finish(flight1, for: [], with: .success("a"))
         state.beginReset()
         state.endReset()
         #expect(number(of: enter(&state, second)) != nil)
@@ -56,8 +56,8 @@ private func owner(in answer: State.Answer) -> HTTPOrigin? {
     @Test func `With allowed origins, the credential is bound to no single origin`() throws {
         var state = State(limit: .standard)
         let flight = try #require(number(of: enter(&state, nil)))
-        _ = state.finish(flight, with: .success("a"))
-        #expect(state.origin == nil)
-        #expect(try state.available(to: nil)?.credential == "a")
+        _ = state.finish(flight, for: [], with: .success("a"))
+        #expect(try state.available(for: [], to: nil)?.credential == "a")
+        #expect(try state.available(for: [], to: second)?.credential == "a")
     }
 }

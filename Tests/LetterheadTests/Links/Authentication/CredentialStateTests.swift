@@ -4,22 +4,38 @@ import Testing
 
 private typealias State = CredentialState<String>
 
+private let unauthorized = HTTPResponse(request: HTTPRequest(), status: .unauthorized)
+
 /// The state machine at the time `now`.
 private struct Desk {
     var state = State(limit: CredentialLimit(count: 3, window: .seconds(10)))
     var now = Duration.zero
 
-    mutating func enter(
-        _ id: Int, refused: HeldCredential<String>? = nil, _ freshness: HTTPAuthentication.Freshness = .fresh,
-        origin: HTTPOrigin? = nil
-    ) -> State.Answer {
-        let verdict = state.available.map { State.Verdict(generation: $0.generation, freshness: freshness) }
-        return state.enter(refused: refused, origin: origin, verdict: verdict, now: now)
+    var held: HeldCredential<String>? { available() }
+
+    func available(_ key: State.Key = []) -> HeldCredential<String>? {
+        do { return try state.available(for: key, to: nil) } catch { return nil }
     }
 
-    mutating func obtained(_ credential: String, by id: Int = 0) throws -> HeldCredential<String> {
-        let flight = try #require(enter(id, .expired).flight)
-        return try state.finish(flight, with: .success(credential)).get()
+    mutating func enter(
+        _ id: Int, refused: HeldCredential<String>? = nil, _ freshness: HTTPAuthentication.Freshness = .fresh,
+        for key: State.Key = []
+    ) -> State.Answer {
+        let verdict = available(key).map { State.Verdict(generation: $0.generation, freshness: freshness) }
+        return state.enter(key, refused: refused.map { ($0, unauthorized) }, verdict: verdict, now: now)
+    }
+
+    mutating func finish(
+        _ flight: Int, _ key: State.Key = [], with result: Result<String?, any Error>
+    ) -> Result<HeldCredential<String>, CredentialRefusal> {
+        state.finish(flight, for: key, with: result)
+    }
+
+    mutating func obtained(
+        _ credential: String, by id: Int = 0, for key: State.Key = []
+    ) throws -> HeldCredential<String> {
+        let flight = try #require(enter(id, .expired, for: key).flight)
+        return try finish(flight, key, with: .success(credential)).get()
     }
 }
 
@@ -43,7 +59,7 @@ private struct Down: Error {}
         let flight = try #require(desk.enter(1).flight)
         #expect(desk.enter(2).isWait)
         #expect(desk.enter(3).isWait)
-        let landed = desk.state.finish(flight, with: .success("a"))
+        let landed = desk.finish(flight, with: .success("a"))
         #expect(try landed.get().credential == "a")
     }
 
@@ -65,14 +81,14 @@ private struct Down: Error {}
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
         #expect(desk.enter(3, refused: a).isWait)
-        #expect(try desk.state.finish(flight, with: .success("b")).get().generation == a.generation + 1)
+        #expect(try desk.finish(flight, with: .success("b")).get().generation == a.generation + 1)
     }
 
     @Test func `After a 401 for a replaced credential the request is sent again with the new one`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
-        _ = desk.state.finish(flight, with: .success("b"))
+        _ = desk.finish(flight, with: .success("b"))
         #expect(desk.enter(3, refused: a).used == "b")
     }
 
@@ -80,14 +96,14 @@ private struct Down: Error {}
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
-        #expect(throws: CredentialRefusal.self) { try desk.state.finish(flight, with: .failure(Down())).get() }
+        #expect(throws: CredentialRefusal.self) { try desk.finish(flight, with: .failure(Down())).get() }
         #expect(desk.enter(3, refused: a).refusal?.name == "failed")
     }
 
     @Test func `After a failure the next request starts another fetch`() throws {
         var desk = Desk()
         let flight = try #require(desk.enter(1).flight)
-        _ = desk.state.finish(flight, with: .failure(Down()))
+        _ = desk.finish(flight, with: .failure(Down()))
         #expect(desk.enter(2).flight != nil)
     }
 
@@ -95,17 +111,25 @@ private struct Down: Error {}
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
-        _ = desk.state.finish(flight, with: .failure(Down()))
+        _ = desk.finish(flight, with: .failure(Down()))
         #expect(desk.enter(3, .fresh).flight != nil)
+    }
+
+    @Test func `A failed fetch does not mark the credential as refused`() throws {
+        var desk = Desk()
+        _ = try desk.obtained("a")
+        let flight = try #require(desk.enter(2, .expired).flight)
+        _ = desk.finish(flight, with: .failure(Down()))
+        #expect(desk.held?.isRefused == false)
     }
 
     @Test func `A fetch that returns nil removes the credential and fails all requests`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
-        let landed = desk.state.finish(flight, with: .success(nil))
+        let landed = desk.finish(flight, with: .success(nil))
         #expect(throws: CredentialRefusal.self) { try landed.get() }
-        #expect(desk.state.held == nil)
+        #expect(desk.held == nil)
     }
 
     @Test func `Fetches over the limit of a window are refused, and later ones are not`() throws {
@@ -127,7 +151,7 @@ private struct Down: Error {}
         let a = try desk.obtained("a")
         _ = try desk.obtained("b")
         let verdict = State.Verdict(generation: a.generation, freshness: .fresh)
-        #expect(desk.state.enter(verdict: verdict, now: .zero).isAgain)
+        #expect(desk.state.enter([], verdict: verdict, now: .zero).isAgain)
     }
 
     @Test func `A reset admits no request until its end`() throws {
@@ -140,16 +164,26 @@ private struct Down: Error {}
         #expect(desk.enter(4).flight != nil)
     }
 
+    @Test func `Of several resets that overlap, the last one to end admits requests`() {
+        var desk = Desk()
+        desk.state.beginReset()
+        desk.state.beginReset()
+        desk.state.endReset()
+        #expect(desk.enter(1).refusal?.name == "resetting")
+        desk.state.endReset()
+        #expect(desk.enter(2).flight != nil)
+    }
+
     @Test func `The result of a fetch from before a reset is discarded`() throws {
         var desk = Desk()
         let old = try #require(desk.enter(1).flight)
         desk.state.beginReset()
-        #expect(throws: CredentialRefusal.self) { try desk.state.finish(old, with: .success("old")).get() }
+        #expect(throws: CredentialRefusal.self) { try desk.finish(old, with: .success("old")).get() }
         desk.state.endReset()
         let new = try #require(desk.enter(2).flight)
-        _ = desk.state.finish(old, with: .success("old"))
-        #expect(desk.state.held == nil)
-        #expect(try desk.state.finish(new, with: .success("new")).get().credential == "new")
+        _ = desk.finish(old, with: .success("old"))
+        #expect(desk.held == nil)
+        #expect(try desk.finish(new, with: .success("new")).get().credential == "new")
     }
 
     @Test func `A request from before a reset receives no credential from after it`() throws {
@@ -159,7 +193,7 @@ private struct Down: Error {}
         desk.state.endReset()
         _ = try desk.obtained("new")
         #expect(desk.enter(3, refused: old).refusal?.name == "reset")
-        desk.state.refuse(old)
+        desk.state.refuse(old, for: [], by: unauthorized)
         #expect(desk.enter(4).used == "new")
     }
 
@@ -171,7 +205,7 @@ private struct Down: Error {}
         let flight = try #require(desk.enter(2, .insufficient).flight)
         #expect(desk.enter(3, .insufficient).isWait)
         #expect(desk.enter(4).used == "a")
-        _ = desk.state.finish(flight, with: .failure(Down()))
+        _ = desk.finish(flight, with: .failure(Down()))
         #expect(desk.enter(5).used == "a")
     }
 
@@ -189,5 +223,44 @@ private struct Down: Error {}
         desk.state.beginReset()
         desk.state.endReset()
         #expect(desk.enter(4).flight != nil)
+    }
+
+    @Test func `Each key has its own credential, fetch and limit`() throws {
+        var desk = Desk()
+        let (a, b) = (try desk.obtained("a", for: [1]), try desk.obtained("b", for: [2]))
+        #expect(desk.enter(1, for: [1]).used == "a" && desk.enter(2, for: [2]).used == "b")
+        let flight = try #require(desk.enter(3, refused: a, for: [1]).flight)
+        #expect(desk.enter(4, for: [2]).used == "b" && desk.enter(5, for: [1]).isWait)
+        _ = desk.finish(flight, [1], with: .failure(Down()))
+        #expect(desk.enter(6, refused: a, for: [1]).refusal?.name == "failed")
+        _ = try desk.obtained("a", for: [1])
+        #expect(desk.enter(7, .expired, for: [1]).refusal?.name == "tooMany")
+        #expect(desk.enter(8, refused: b, for: [2]).flight != nil)
+    }
+
+    @Test func `The credential that was obtained first makes room for a new key`() throws {
+        var desk = Desk()
+        let first = try #require(desk.enter(0, for: [0, 0, 1]).flight)
+        for number in 0..<1_500 { _ = try desk.obtained("\(number)", for: [UInt8(number & 0xFF), UInt8(number >> 8)]) }
+        #expect(desk.state.count == 1_000)
+        #expect(desk.available([0, 0]) == nil && desk.available([0, 3])?.credential == "768")
+        #expect(try desk.finish(first, [0, 0, 1], with: .success("first")).get().credential == "first")
+    }
+
+    @Test func `A reset removes the credentials of all keys`() throws {
+        var desk = Desk()
+        let a = try desk.obtained("a", for: [1])
+        desk.state.beginReset()
+        desk.state.endReset()
+        #expect(desk.state.count == 0 && desk.enter(1, refused: a, for: [1]).refusal?.name == "reset")
+    }
+
+    @Test func `A credential has the first 401 that refused it`() throws {
+        var desk = Desk()
+        let a = try desk.obtained("a")
+        let second = HTTPResponse(request: HTTPRequest(), status: .unauthorized, headers: ["X": "2"])
+        desk.state.refuse(a, for: [], by: unauthorized)
+        desk.state.refuse(a, for: [], by: second)
+        #expect(desk.held?.refusal?.headers.isEmpty == true)
     }
 }

@@ -30,6 +30,28 @@ private struct Session: CredentialProvider {
     func reset() async { journal.write("reset") }
 }
 
+/// Tokens of a registry, one for each repository. A request without a token receives the challenge that names the scope.
+private struct RegistryTokens: CredentialProvider {
+    let journal: Journal
+    var hasKeys = true
+
+    func key(for request: HTTPRequest) -> String { hasKeys ? request.path.string : "" }
+
+    func credential(for need: HTTPAuthentication.Need<Secret>) async throws -> Secret? {
+        let challenge = need.response?.headers[.wwwAuthenticate]
+        journal.write("\(need.request.path.string) \(challenge ?? "none")")
+        return challenge.map { Secret($0) } ?? ""
+    }
+
+    func sign(_ request: inout HTTPRequest, with credential: Secret) throws {
+        if !credential.isEmpty { request.headers.setSecret(credential.reveal(), for: .authorization) }
+    }
+
+    func freshness(of credential: Secret, for request: HTTPRequest) -> HTTPAuthentication.Freshness {
+        credential.isEmpty || credential.reveal() == "scope=\(request.path.string)" ? .fresh : .insufficient
+    }
+}
+
 /// A custom provider, through the public door.
 @Suite(.timeLimit(.minutes(3))) struct CustomProviderTests {
     private let journal = Journal()
@@ -86,6 +108,76 @@ private struct Session: CredentialProvider {
         await client.reset()
         try await client.send(HTTPRequest(url: api))
         #expect(journal.all == ["asked false none", "reset", "asked false none"])
+    }
+
+    private func registry(_ provider: RegistryTokens) -> HTTPClient {
+        let mock = MockLoader { request in
+            let scope = "scope=\(request.path.string)"
+            guard request.headers[.authorization] != scope else { return .ok(request) }
+            return HTTPResponse(
+                request: request, status: .unauthorized, headers: ["WWW-Authenticate": scope],
+                body: HTTPResponseBody(Data(count: 100_000)))
+        }
+        return HTTPClient(authentication: .shared(provider, allowedOrigins: [api]), transport: mock)
+    }
+
+    private func send(_ path: RequestPath, over client: HTTPClient, body: (any HTTPBody)? = nil) async throws -> Int {
+        var request = HTTPRequest(url: api)
+        (request.path, request.method, request.acceptedStatuses) = (path, .put, [200, 401])
+        if let body { request.body = body }
+        return try await client.send(request).status.code
+    }
+
+    @Test func `requests with different keys in turn need no new credentials, and the provider sees the challenge`()
+        async throws
+    {
+        let client = registry(RegistryTokens(journal: journal))
+        for _ in 1...12 {
+            for path in ["/a", "/b"] as [RequestPath] { #expect(try await send(path, over: client) == 200) }
+        }
+        #expect(journal.all == ["/a none", "/a scope=/a", "/b none", "/b scope=/b"])
+    }
+
+    @Test func `without keys, the error at the limit names the function for keys`() async throws {
+        let client = registry(RegistryTokens(journal: journal, hasKeys: false))
+        let error = await #expect(throws: HTTPError.self) {
+            for _ in 1...12 {
+                for path in ["/a", "/b"] as [RequestPath] { _ = try await send(path, over: client) }
+            }
+        }
+        #expect(error?.message.contains("implement key(for:)") == true)
+    }
+
+    @Test func `the 401 of a one-shot body is kept for the next request`() async throws {
+        struct Once: HTTPBody {
+            var isReplayable: Bool { false }
+            func encode() throws -> Data { Data("once".utf8) }
+        }
+        let client = registry(RegistryTokens(journal: journal))
+        #expect(try await send("/a", over: client, body: Once()) == 401)
+        #expect(try await send("/a", over: client) == 200)
+        #expect(journal.all == ["/a none", "/a scope=/a"])
+    }
+
+    @Test func `the 401 of a need has the beginning of its body, and no body of a request`() async throws {
+        struct Provider: CredentialProvider {
+            let seen: Observed<HTTPResponse?>
+
+            func credential(for need: HTTPAuthentication.Need<Secret>) async throws -> Secret? {
+                if let response = need.response { seen.change { $0 = response } }
+                return "t"
+            }
+
+            func sign(_ request: inout HTTPRequest, with credential: Secret) throws {}
+        }
+        let seen = Observed<HTTPResponse?>(nil)
+        let mock = MockLoader { request in
+            HTTPResponse(request: request, status: .unauthorized, body: HTTPResponseBody(Data(count: 100_000)))
+        }
+        let client = HTTPClient(
+            authentication: .shared(Provider(seen: seen), allowedOrigins: [api]), transport: mock)
+        #expect(try await send("/a", over: client, body: DataBody(Data(count: 10))) == 401)
+        #expect(seen.value?.body.buffered?.count == 1 << 16 && seen.value?.request.body.isEmpty == true)
     }
 
     @Test func `no credential is an error whose type names the reason`() async throws {

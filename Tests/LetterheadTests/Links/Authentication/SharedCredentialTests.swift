@@ -43,6 +43,37 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.isEmpty)
     }
 
+    @Test func `A provider that sends over its own client fails, and the error names the remedy`() async throws {
+        let (holder, mock) = (Observed<HTTPClient?>(nil), MockLoader { .ok($0) })
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: api),
+            authentication: .bearer { _ in
+                _ = try await holder.value?.send(Get<String>("login"))
+                return "t"
+            }, transport: mock)
+        holder.change { $0 = client }
+        defer { holder.change { $0 = nil } }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(Get<String>("me")) }
+        #expect(error?.code == .cannotAuthenticate && error?.description.contains("send it to need.next") == true)
+        #expect(
+            ((error?.underlying as? HTTPError)?.underlying as? HTTPAuthentication.Failure)?.reason == .misconfigured)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `A provider may send anonymous requests over its own client`() async throws {
+        let (holder, mock) = (Observed<HTTPClient?>(nil), MockLoader { .ok($0) })
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: api),
+            authentication: .bearer { _ in
+                _ = try await holder.value?.send(Endpoint<HTTPResponse>("login").authenticated(by: .anonymous))
+                return "t"
+            }, transport: mock)
+        holder.change { $0 = client }
+        defer { holder.change { $0 = nil } }
+        _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        #expect(mock.requests.map { $0.headers[.authorization] } == [nil, "Bearer t"])
+    }
+
     @Test func `A provider that returns nil fails all waiting requests before anything is sent`() async throws {
         let gate = CredentialGate()
         let mock = server(good: gate.tokens)
@@ -65,6 +96,14 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(response.status == .ok)
         #expect(asked.withLock { $0 } == [false, true])
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Basic b2xkOnA=", "Basic bmV3OnA="])
+    }
+
+    @Test func `A failed refresh does not count as a 401`() async throws {
+        let needs = Journal()
+        let provider = FailingRefresh(needs: needs)
+        let chain = home --> Authenticate(.shared(provider)) --> MockLoader { .ok($0) }
+        for _ in 1...3 { _ = await failure { try await chain.load(HTTPRequest(url: api)) } }
+        #expect(needs.all == ["none false", "t1 false", "t1 false"])
     }
 
     @Test func `A second 401 is the response`() async throws {
@@ -186,7 +225,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.count == 1)
     }
 
-    @Test func `Two concurrent resets are one, and both return when it has ended`() async throws {
+    @Test func `Two concurrent resets both return, and the chain works afterwards`() async throws {
         let chain =
             home --> Authenticate(.bearer { _ in "t" }) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
         async let first: Void = chain.reset()
@@ -241,6 +280,21 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
 }
 
 private struct Broken: Error {}
+
+/// Provides a credential that expires at once, and no other.
+private struct FailingRefresh: CredentialProvider {
+    let needs: Journal
+
+    func credential(for need: HTTPAuthentication.Need<Secret>) async throws -> Secret? {
+        needs.write("\(need.previous?.reveal() ?? "none") \(need.isRefused)")
+        if need.previous != nil { throw Broken() }
+        return "t1"
+    }
+
+    func sign(_ request: inout HTTPRequest, with credential: Secret) throws {}
+
+    func freshness(of credential: Secret, for request: HTTPRequest) -> HTTPAuthentication.Freshness { .expired }
+}
 
 private struct OnceBody: HTTPBody {
     var isReplayable: Bool { false }

@@ -23,7 +23,10 @@ private final class HeldStore: OAuth2.TokenStore {
 
     func save(_ tokens: OAuth2.Tokens) async throws {}
 
-    func delete() async throws { _ = deletions.next() }
+    func delete() async throws {
+        if isHeld.withLock({ $0 }) { _ = overlaps.next() }
+        _ = deletions.next()
+    }
 }
 
 @Suite(.timeLimit(.minutes(3))) struct TokenKeeperTests {
@@ -35,7 +38,7 @@ private final class HeldStore: OAuth2.TokenStore {
             refreshAhead: .zero)
     }
 
-    @Test func `a call after one that did not wait its turn still waits for the calls before both`() async throws {
+    @Test func `a call in a cancelled task waits for the calls before it`() async throws {
         let (keeper, store) = (keeper, store)
         let first = Task { try await keeper.load(previous: nil) }
         await until { store.isHeld.withLock { $0 } }
@@ -43,13 +46,11 @@ private final class HeldStore: OAuth2.TokenStore {
             withUnsafeCurrentTask { $0?.cancel() }
             try await keeper.delete(isReset: true)
         }
-        try await reset.value
-        #expect(store.deletions.value == 1)
         let later = Task { try await keeper.load(previous: nil) }
         for _ in 0..<1000 { await Task.yield() }
         store.gate.set(())
-        _ = try await (first.value, later.value)
-        #expect(store.loads.value == 2 && store.overlaps.value == 0)
+        _ = try await (first.value, reset.value, later.value)
+        #expect(store.loads.value == 2 && store.deletions.value > 0 && store.overlaps.value == 0)
     }
 
     @Test func `a fetch that was cancelled deletes no tokens`() async {

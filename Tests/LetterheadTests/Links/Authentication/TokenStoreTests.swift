@@ -51,6 +51,22 @@ private final class SlowStore: OAuth2.TokenStore {
     }
 }
 
+/// A store that does nothing in a task that is cancelled.
+private final class PromptStore: OAuth2.TokenStore {
+    let tokens = Observed<OAuth2.Tokens?>(nil)
+    let deletions = Tally()
+
+    func load() async throws -> OAuth2.Tokens? { tokens.value }
+
+    func save(_ new: OAuth2.Tokens) async throws { tokens.change { $0 = new } }
+
+    func delete() async throws {
+        _ = deletions.next()
+        try Task.checkCancellation()
+        tokens.change { $0 = nil }
+    }
+}
+
 @Suite(.timeLimit(.minutes(3))) struct TokenStoreTests {
     private let server = AuthorizationServer()
     private let clock = TestClock()
@@ -143,8 +159,31 @@ private final class SlowStore: OAuth2.TokenStore {
         #expect(error?.code == .cancelled)
         await until { store.deletions.value == 2 }
         #expect(store.tokens.value == nil)
-        #expect(try await chain.ask() == .ok)
+        #expect(try await firstStatus(of: chain) == .ok)
         #expect(server.apiTokens == ["Bearer a2"])
+    }
+
+    @Test func `A reset in a cancelled task deletes the tokens`() async throws {
+        let store = PromptStore()
+        let chain = chain(store)
+        #expect(try await chain.ask() == .ok)
+        let reset = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            await chain.reset()
+        }
+        await reset.value
+        await until { store.deletions.value == 1 }
+        #expect(try await firstStatus(of: chain) == .ok)
+        #expect(store.deletions.value == 1 && store.tokens.value?.accessToken == "a2")
+    }
+
+    /// The status after the end of a reset that was not awaited.
+    private func firstStatus(of chain: any HTTPLoader) async throws -> HTTPStatus {
+        while true {
+            do { return try await chain.ask() } catch let error as HTTPError where error.code == .resetInProgress {
+                await Task.yield()
+            }
+        }
     }
 }
 

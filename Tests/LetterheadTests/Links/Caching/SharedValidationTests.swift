@@ -48,6 +48,27 @@ import Testing
         #expect(scene.server.requests.count == 2)
     }
 
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: ["max-age=1": nil, "max-age=1, stale-if-error=60": .stale] as [String: ResponseCache.Outcome?])
+    func `a waiting request keeps its own deadline`(control: String, outcome: ResponseCache.Outcome?) async throws {
+        let gate = OneShot<Void>()
+        let scene = scene(control, gate: gate)
+        let cache = scene.cache()
+        let client = scene.client(cache)
+        _ = try await client.get()
+        scene.advance(2)
+        let first = Task { try await client.get().cache }
+        await waiters(cache, 1)
+        let second = Task { try await client.get { $0.deadline = .milliseconds(100) }.cache }
+        switch await second.result {
+        case .success(let used): #expect(used == outcome)
+        case .failure(let error): #expect((error as? HTTPError)?.code == .timedOut && outcome == nil)
+        }
+        gate.set(())
+        #expect(try await first.value == .revalidated && scene.server.requests.count == 2)
+    }
+
     @Test func `a waiting request keeps its own limit of the response`() async throws {
         let gate = OneShot<Void>()
         let count = Mutex(0)

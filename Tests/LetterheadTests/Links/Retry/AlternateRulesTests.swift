@@ -92,6 +92,18 @@ import Testing
         #expect(result.code == .cancelled && result.attempts.count == 1 && journal.all == [])
     }
 
+    @Test func `a wait that a reset ends names the reset, even if the task is cancelled as well`() async {
+        let client = ClientIdentity()
+        let scene = RetryScene(
+            .answering(503), maximumRetries: 1,
+            onRetry: { _ in
+                client.endGeneration()
+                withUnsafeCurrentTask { $0?.cancel() }
+            })
+        let result = await Task { await scene.load { $0.context.generation = client.generation } }.value
+        #expect(result.code == .cancelled && result.error?.message == "the client was reset")
+    }
+
     @Test func `after a reset during the alternate its error is reported to nobody`() async {
         let client = ClientIdentity()
         let ask = ClosureValidator { [journal] _, _ in

@@ -5,6 +5,8 @@ import Testing
 @testable import Letterhead
 
 @Suite(.timeLimit(.minutes(3))) struct RetryBudgetTests {
+    private let plain = HTTPRequest()
+
     private func load(_ scene: RetryScene, host: String = "a.test") async -> Result<HTTPResponse, HTTPError> {
         await scene.load {
             $0.host = host
@@ -15,31 +17,34 @@ import Testing
 
     @Test func `a retry costs tokens of a quota, and twice as many after a timeout`() {
         let accounts = Retry.Budget.Accounts(.standard)
-        #expect(accounts.takeRetry(to: nil, afterTimeout: false) == 5 && accounts.tokensLeft(for: nil) == 495)
-        #expect(accounts.takeRetry(to: nil, afterTimeout: true) == 10 && accounts.tokensLeft(for: nil) == 485)
-        accounts.succeed(to: nil, cost: 10)
+        #expect(
+            accounts.takeRetry(for: plain, to: nil, afterTimeout: false) == 5 && accounts.tokensLeft(for: nil) == 495)
+        #expect(
+            accounts.takeRetry(for: plain, to: nil, afterTimeout: true) == 10 && accounts.tokensLeft(for: nil) == 485)
+        accounts.succeed(for: plain, to: nil, cost: 10)
         #expect(accounts.tokensLeft(for: nil) == 495)
-        accounts.succeed(to: nil, cost: nil)
+        accounts.succeed(for: plain, to: nil, cost: nil)
         #expect(accounts.tokensLeft(for: nil) == 496)
-        accounts.succeed(to: nil, cost: 10)
+        accounts.succeed(for: plain, to: nil, cost: 10)
         #expect(accounts.tokensLeft(for: nil) == 500)
     }
 
     @Test func `a quota without enough tokens does not change`() {
         let accounts = Retry.Budget.Accounts(.quota(capacity: 9))
-        #expect(accounts.takeRetry(to: nil, afterTimeout: true) == nil && accounts.tokensLeft(for: nil) == 9)
-        #expect(accounts.takeRetry(to: nil, afterTimeout: false) == 5)
-        #expect(accounts.takeRetry(to: nil, afterTimeout: false) == nil)
+        #expect(
+            accounts.takeRetry(for: plain, to: nil, afterTimeout: true) == nil && accounts.tokensLeft(for: nil) == 9)
+        #expect(accounts.takeRetry(for: plain, to: nil, afterTimeout: false) == 5)
+        #expect(accounts.takeRetry(for: plain, to: nil, afterTimeout: false) == nil)
     }
 
     @Test func `a ratio stops retries at half of its tokens, and successes refill it`() {
         let accounts = Retry.Budget.Accounts(.ratio(capacity: 10, perSuccess: 0.5))
-        let granted = (1...8).map { _ in accounts.takeRetry(to: nil, afterTimeout: false) != nil }
+        let granted = (1...8).map { _ in accounts.takeRetry(for: plain, to: nil, afterTimeout: false) != nil }
         #expect(granted == [true, true, true, true, false, false, false, false])
         #expect(accounts.tokensLeft(for: nil) == 2)
-        for _ in 1...9 { accounts.succeed(to: nil, cost: nil) }
+        for _ in 1...9 { accounts.succeed(for: plain, to: nil, cost: nil) }
         #expect(accounts.tokensLeft(for: nil) == 6.5)
-        #expect(accounts.takeRetry(to: nil, afterTimeout: false) != nil)
+        #expect(accounts.takeRetry(for: plain, to: nil, afterTimeout: false) != nil)
     }
 
     @Test func `a failure that is not retried is no success`() async {
@@ -67,8 +72,8 @@ import Testing
     ])
     func `invalid numbers allow no retry`(budget: Retry.Budget) {
         let accounts = Retry.Budget.Accounts(budget)
-        #expect(accounts.takeRetry(to: nil, afterTimeout: false) == nil)
-        accounts.succeed(to: nil, cost: nil)
+        #expect(accounts.takeRetry(for: plain, to: nil, afterTimeout: false) == nil)
+        accounts.succeed(for: plain, to: nil, cost: nil)
         #expect(accounts.tokensLeft(for: nil) == 0)
     }
 
@@ -116,10 +121,28 @@ import Testing
         #expect(scene.sent == 4)
     }
 
+    @Test func `a load of an ended generation changes no tokens`() {
+        let (ratio, quota) = (
+            Retry.Budget.Accounts(.ratio(capacity: 10, perSuccess: 1)), Retry.Budget.Accounts(.standard)
+        )
+        let identity = ClientIdentity()
+        var ended = plain
+        ended.context.generation = identity.generation
+        identity.endGeneration()
+        for accounts in [ratio, quota] {
+            _ = accounts.takeRetry(for: ended, to: nil, afterTimeout: false)
+            accounts.fail(for: ended, at: nil)
+            #expect(accounts.count == 0)
+        }
+        ratio.fail(for: plain, at: nil)
+        ratio.succeed(for: ended, to: nil, cost: nil)
+        #expect(ratio.tokensLeft(for: nil) == 9)
+    }
+
     @Test func `no more than a thousand hosts are kept`() {
         let accounts = Retry.Budget.Accounts(.standard)
         for number in 0..<3_000 {
-            _ = accounts.takeRetry(to: HTTPOrigin(scheme: "http", host: "h\(number)"), afterTimeout: false)
+            _ = accounts.takeRetry(for: plain, to: HTTPOrigin(scheme: "http", host: "h\(number)"), afterTimeout: false)
         }
         #expect(accounts.count == 1_000)
     }
@@ -127,8 +150,8 @@ import Testing
     @Test func `a host with a full budget is not stored`() {
         let accounts = Retry.Budget.Accounts(.quota(capacity: 5))
         let host = HTTPOrigin(scheme: "http", host: "h")
-        #expect(accounts.takeRetry(to: host, afterTimeout: false) == 5)
-        accounts.succeed(to: host, cost: 5)
+        #expect(accounts.takeRetry(for: plain, to: host, afterTimeout: false) == 5)
+        accounts.succeed(for: plain, to: host, cost: 5)
         #expect(accounts.count == 0)
     }
 

@@ -46,9 +46,27 @@ import Testing
         #expect(await sent(403, "9999") == 1)
     }
 
-    @Test func `a condition narrows retryingRefusals`() async {
-        #expect(await sent(429, "1", strategy: word.when(.statuses([503]))) == 1)
-        #expect(await sent(429, "1", strategy: word.when(.attempts(2))) == 2)
+    private static let selection = Retry.Condition.statuses([502])
+
+    @Test(arguments: [
+        (selection, 3), (selection && .attempts(2), 2), (.attempts(2) && selection, 2), (selection || .attempts(2), 3),
+        (.refusals, 3), (.attempts(2), 2), (!.statuses([403]), 1), (selection && .methods([.get]), 1),
+    ]) func `a selection adds outcomes to retryingRefusals, and a limit narrows it`(
+        condition: Retry.Condition, count: Int
+    ) async {
+        let strategy = HTTPRetryStrategy.delayed(.seconds(2))
+        #expect(await sent(403, "1", strategy: strategy.when(condition).retryingRefusals()) == count)
+        #expect(await sent(403, "1", strategy: strategy.retryingRefusals().when(condition)) == count)
+    }
+
+    @Test func `the refusals can be selected for an idempotent method without retryingRefusals`() async {
+        let strategy = HTTPRetryStrategy.delayed(.seconds(2)).when(.refusals)
+        let counts = (
+            await sent(403, "1", method: .get, strategy: strategy),
+            await sent(500, "1", method: .get, strategy: strategy),
+            await sent(403, "1", strategy: strategy)
+        )
+        #expect(counts == (3, 1, 1))
     }
 
     @Test func `a one-shot body is sent once with retryingRefusals, too`() async {
