@@ -100,7 +100,6 @@ package enum TextEncoding {
         case "utf-16be": .utf16BigEndian
         case "utf-32": .utf32
         case "shift_jis": .shiftJIS
-        case "euc-jp": .japaneseEUC
         case "iso-2022-jp": .iso2022JP
         default: nil
         }

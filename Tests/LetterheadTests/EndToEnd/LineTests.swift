@@ -136,6 +136,19 @@ struct LineTests {
         await server.stop()
     }
 
+    @Test func `a Content-Length that is the length of the body is sent once`() async throws {
+        for (body, length) in [(TextBody("12345"), "5"), (TextBody(""), "0")] {
+            let request = try await request { client in
+                let template = Endpoint("a").with { $0.method = .post }.body(body)
+                try await client.send(template.header(.contentLength, length))
+                await #expect(throws: HTTPError.self) {
+                    try await client.send(template.header(.contentLength, length + "0"))
+                }
+            }
+            #expect(request.headers.values(for: .contentLength) == [length])
+        }
+    }
+
     @Test func `a JSON body arrives with its type and its length`() async throws {
         let request = try await request { client in
             try await client.send(

@@ -11,6 +11,18 @@ import Testing
         func append(to query: inout QueryParameters, name: String) { query.append(name, "\(low)..\(high)") }
     }
 
+    @Test func `a list is one item, and a comma of an element is escaped`() throws {
+        let query: QueryParameters = [
+            "ids": QueryParameters.list([1, 2]), "a b": QueryParameters.list(["x,y", "é"]),
+            "none": QueryParameters.list([String]()), "order": QueryParameters.list([["a", "b"], ["c"]]),
+        ]
+        #expect(query.escaped == "ids=1,2&a%20b=x%2Cy,%C3%A9&order=a,b,c")
+        #expect(query["ids"] == "1,2" && query.values(for: "none").isEmpty)
+        var request = try HTTPRequest.to("https://a.test")
+        request.query = ["dates": QueryParameters.list([Date(timeIntervalSince1970: 1e15)])]
+        #expect(throws: HTTPError.self) { try request.validate() }
+    }
+
     @Test(
         arguments: [
             ([:], ""),

@@ -24,7 +24,8 @@ struct BasicCredentials: Sendable, Hashable {
             return .failure(
                 RefusedCredential("the username contains a colon, which separates it from the password (RFC 7617)"))
         }
-        let text = username + ":" + password.reveal()
+        // RFC 7617, 2.1 asks for the composed form, which does not depend on how the characters were typed.
+        let text = (username + ":" + password.reveal()).precomposedStringWithCanonicalMapping
         guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
             return .failure(RefusedCredential("the username or the password contains a control character"))
         }

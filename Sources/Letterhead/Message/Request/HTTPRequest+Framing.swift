@@ -12,6 +12,7 @@ extension HTTPRequest {
     public func framedHeaders() -> HTTPHeaders {
         var merged = headers
         if let accept = context.accept, !merged.contains(.accept) { merged[.accept] = accept }
+        if merged.contains(.contentLength) { merged[.contentLength] = nil }
         guard !body.isEmpty else { return merged }
         let own = body.additionalHeaders
         merged.fill(from: own)
@@ -103,7 +104,7 @@ extension HTTPRequest {
             return "the method is not a token (RFC 9110): use letters, digits and !#$%&'*+-.^_`|~"
         }
         if method == .connect { return "CONNECT is reserved for proxies; set a proxy in the TransportConfiguration" }
-        if let rule = headers.brokenRule { return rule }
+        if let rule = headers.brokenRule(bodyLength: body.contentLength) { return rule }
         if (method == .head || method == .trace) && !body.isEmpty { return "\(method) cannot carry a body" }
         if !body.isEmpty, let rule = body.additionalHeaders.brokenBodyRule {
             return "the body is refused: \(rule)"
@@ -176,13 +177,14 @@ extension QueryParameters {
 extension HTTPHeaders {
     /// The rule that the headers of a body or of a part violate; nil if all are well formed.
     package var brokenBodyRule: String? {
-        if let brokenRule { return brokenRule }
+        if let rule = brokenRule() { return rule }
         guard let type = first(where: { $0.name == .contentType })?.value, MediaType(type) == nil else { return nil }
         return "the header Content-Type is not a media type (RFC 9110, 8.3.1), such as text/plain"
     }
 
-    /// The rule of RFC 9110, 5.1 and 5.5 that a field violates; nil if all are well formed.
-    package var brokenRule: String? {
+    /// The rule of RFC 9110, 5.1 and 5.5 that a field violates; nil if all are well formed. A Content-Length is one, unless
+    /// it is the length of the body.
+    package func brokenRule(bodyLength: @autoclosure () -> Int? = nil) -> String? {
         var contentTypes = 0
         var hasHost = false
         for place in fields.indices {
@@ -212,6 +214,9 @@ extension HTTPHeaders {
             if name == .proxyAuthorization {
                 return "the header Proxy-Authorization could reach the server; set the credentials of the proxy with "
                     + "TransportConfiguration.Proxy.authenticated(user:password:)"
+            }
+            if name == .contentLength, let length = bodyLength(), fields[place].value.isSame(as: "\(length)") {
+                continue
             }
             if name == .contentLength || name == .transferEncoding {
                 return "the header \(name) frames the message and is written by the library; set the body instead"

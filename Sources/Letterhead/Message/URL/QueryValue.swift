@@ -27,6 +27,28 @@ extension QueryParameters {
     public static var flag: some QueryValue { QueryFlag() }
 }
 
+extension QueryParameters {
+    /// The value of an item that contains all elements, separated by commas: `["ids": QueryParameters.list([1, 2])]` is
+    /// `?ids=1,2`, the style of OpenAPI's `explode: false`. A comma in an element is escaped. An empty list is omitted.
+    ///
+    /// An array without this function is written as one item for each element: `?ids=1&ids=2`.
+    public static func list(_ elements: [some QueryValue]) -> some QueryValue { QueryList(elements: elements) }
+}
+
+private struct QueryList<Element: QueryValue>: QueryValue {
+    let elements: [Element]
+
+    func append(to query: inout QueryParameters, name: String) {
+        var items = QueryParameters()
+        for element in elements { element.append(to: &items, name: name) }
+        guard !items.isEmpty else { return }
+        if let refused = items.first(where: { $0.refusal != nil }) { return query.append(refused) }
+        let values = items.map { PercentEncoding.escape($0.value ?? "", .unreserved) }
+        let name = PercentEncoding.escape(name, .unreserved)
+        query.append(QueryParameters.Item(original: "\(name)=\(values.joined(separator: ","))"))
+    }
+}
+
 /// A query item without a value.
 struct QueryFlag: QueryValue, Hashable {
     func append(to query: inout QueryParameters, name: String) { query.append(name, nil) }
