@@ -19,9 +19,14 @@
 /// }
 /// ```
 ///
-/// Laws: the laws of ``HTTPLoader`` apply, and the request keeps its id on the way to the next loader. A link receives
-/// its next loader as an argument and does not store it. One link can therefore be part of several chains, and a chain
-/// always ends in a loader and cannot contain a loop.
+/// Laws:
+/// - The laws of ``HTTPLoader`` apply, and the request keeps its id on the way to the next loader.
+/// - A link may call the next loader several times for a request: one after the other, as for a retry, or at once, as for
+///   a hedge. It returns one of the responses, and a call whose response it does not use ends with the load.
+/// - A link that sends a request to another host restores the scheme, the host and the port in
+///   ``HTTPResponse/request``, because redirects, cookies and caches are judged by them.
+/// - A link receives its next loader as an argument and does not store it. One link can therefore be part of several
+///   chains, and a chain always ends in a loader and cannot contain a loop.
 public protocol LoaderLink: Sendable {
     /// Returns the response to a request, usually by calling the next loader.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse

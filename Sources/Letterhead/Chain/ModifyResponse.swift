@@ -7,7 +7,8 @@
 /// ```
 ///
 /// The closure may be async and may throw; the request then fails with its error, and nothing is sent. Modify the
-/// request that the closure receives: a new one has none of its options, such as its deadline.
+/// request that the closure receives: a new one has none of its options, such as its deadline. If the closure changes
+/// the host, redirects and cookies are still judged by the host that the link has received.
 public struct ModifyRequest: LoaderLink {
     private let modify: @Sendable (inout HTTPRequest) async throws -> Void
 
@@ -17,7 +18,11 @@ public struct ModifyRequest: LoaderLink {
         var modified = request
         try await request.mappingErrors { try await modify(&modified) }
         modified.context = request.context
-        return try await next.load(modified)
+        var response = try await next.load(modified)
+        if request.host != nil, modified.origin != request.origin, response.request.origin == modified.origin {
+            response.returnToOrigin(of: request)
+        }
+        return response
     }
 }
 

@@ -183,12 +183,6 @@ struct Load: Sendable {
     }
 }
 
-extension HTTPError {
-    /// The error that public functions throw: `CancellationError` if the calling task was cancelled, this error
-    /// otherwise.
-    var orCancellation: any Error { code == .cancelled && Task.isCancelled ? CancellationError() : self }
-}
-
 extension Result where Success == HTTPResponse, Failure == HTTPError {
     /// The response, without a stream that would hold its connection, for an error that replaces this result.
     fileprivate var responseForError: HTTPResponse? {

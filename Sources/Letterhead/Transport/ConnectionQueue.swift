@@ -12,6 +12,8 @@ struct ConnectionQueue<Element> {
         fileprivate var isExclusive: Bool
         fileprivate var underWay = 0
         fileprivate var waiting = WaitingLine<Element>()
+        /// The time at which a transfer to the origin last got a connection.
+        var lastBegun: UInt64 = 0
         /// Whether the lane is in ``ConnectionQueue/ready``.
         fileprivate var isReady = false
 
@@ -93,7 +95,8 @@ struct ConnectionQueue<Element> {
         noteReady(lane)
     }
 
-    private func hasRoom(_ lane: Lane) -> Bool { !lane.isExclusive || lane.underWay < mostPerOrigin }
+    /// Whether the limit of the origin allows another transfer. One that waits nevertheless waits for the total limit.
+    func hasRoom(_ lane: Lane) -> Bool { !lane.isExclusive || lane.underWay < mostPerOrigin }
 
     private mutating func begin(in lane: Lane) {
         lane.underWay += 1

@@ -23,6 +23,12 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// The largest number of simultaneous connections in total. Further requests wait for a connection. Default: 512.
     public var maximumConnections = 512
 
+    /// The longest time for which a request waits while no connection becomes free for it; nil for no limit. Responses that
+    /// are streamed keep their connections until they have been read or dropped. With libcurl, the error counts them, and
+    /// observers learn which they are. Default: 2 minutes, so that ``idleTimeout`` ends requests to a server that does not
+    /// respond first.
+    public var queueTimeout: Duration? = .seconds(120)
+
     /// The time limit for the name lookup, the connection and the TLS handshake together, with a precision of one
     /// millisecond; nil for no limit. Waiting for a free connection does not count. Default: 10 seconds.
     public var connectTimeout: Duration? = .seconds(10)
@@ -142,7 +148,8 @@ public struct TransportConfiguration: Sendable, Hashable {
         if maximumDecodingRatio < 1 { return "maximumDecodingRatio is less than 1" }
         if maximumHeadSize < 1 { return "maximumHeadSize is less than 1" }
         for (name, limit) in [
-            ("connectTimeout", connectTimeout), ("firstByteTimeout", firstByteTimeout), ("idleTimeout", idleTimeout),
+            ("queueTimeout", queueTimeout), ("connectTimeout", connectTimeout),
+            ("firstByteTimeout", firstByteTimeout), ("idleTimeout", idleTimeout),
         ] {
             if let limit, limit <= .zero { return "\(name) is zero or less; use nil for no limit" }
         }

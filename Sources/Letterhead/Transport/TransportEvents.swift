@@ -5,9 +5,9 @@ extension Observation {
     /// - Parameter facts: the facts of a transfer that has failed, or whose response has at least a head.
     func record(_ facts: TransportFacts, _ redaction: Redaction) {
         let (metrics, details) = (facts.metrics, facts.details)
-        guard metrics.total > .zero || metrics.firstByte > .zero || metrics.remoteAddress != nil else { return }
         let step = Step(observation: self, number: exchange.number, start: exchange.start)
         step.recordQueue(details)
+        guard metrics.total > .zero || metrics.firstByte > .zero || metrics.remoteAddress != nil else { return }
         if metrics.isReusedConnection {
             step.record(.connectionReused, at: details.queued) { $0.describe(metrics, details) }
         } else {
@@ -56,6 +56,7 @@ extension Observation {
             record(.queueLeft, at: details.queued) { event in
                 event[.queue] = "connection"
                 event[.duration] = details.queued
+                if !details.holders.isEmpty { event[.holders] = details.holders }
             }
         }
 

@@ -77,7 +77,8 @@ struct WireScene: LawScene {
 /// because the requests and a reset share the list of suspended requests.
 private final class LawLoader: HTTPLoader {
     private let record: LawRecord
-    private let hanging = Mutex<[HTTPRequest.ID: CheckedContinuation<Void, Never>]>([:])
+    /// The suspended calls. A link may call several times with one request.
+    private let hanging = Mutex<[UUID: CheckedContinuation<Void, Never>]>([:])
 
     init(record: LawRecord) { self.record = record }
 
@@ -87,7 +88,7 @@ private final class LawLoader: HTTPLoader {
             facts.ids.insert(request.id)
         }
         if request.path.string == "/hang" {
-            await hang(request.id)
+            await hang(UUID())
             record.note { $0.hangsEnded += 1 }
             throw HTTPError(.cancelled, request: request)
         }
@@ -104,7 +105,7 @@ private final class LawLoader: HTTPLoader {
         for waiter in ended { waiter.resume() }
     }
 
-    private func hang(_ id: HTTPRequest.ID) async {
+    private func hang(_ id: UUID) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let isLate = hanging.withLock { hanging in

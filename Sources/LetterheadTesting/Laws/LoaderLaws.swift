@@ -17,11 +17,13 @@ public import Letterhead
 /// ```
 ///
 /// The laws:
-/// - **Completion**: each of several simultaneous requests ends once, with its own response. A link calls the next
-///   loader once for each request.
-/// - **Identity**: the request keeps its id on the way to the next loader and in the response.
+/// - **Completion**: each of several simultaneous requests ends once, with its own response. A loader sends each request
+///   once. A link calls the next loader once or several times, one after the other as for a retry, or at once as for a
+///   hedge.
+/// - **Identity**: the request keeps its id in each call of the next loader and in the response, and the request of the
+///   response has the scheme, the host and the port with which the link or the loader received it.
 /// - **Cancellation**: if the task is cancelled, the request fails immediately with `.cancelled`, and the work of the
-///   loader or the server below ends.
+///   loader or the server below ends, in each call of the next loader.
 /// - **Reset**: a reset ends all requests in progress before it returns. A link passes it on exactly once. A second
 ///   reset does no harm. Later requests succeed.
 /// - **Retention**: after a request has ended, the loader keeps no reference to it.

@@ -22,6 +22,20 @@ extension MockLoader {
     }
 }
 
+/// Sends a request twice at once, and returns the first response.
+struct Hedge: LoaderLink {
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        try await request.mappingErrors {
+            try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
+                for _ in 0..<2 { group.addTask { try await next.load(request) } }
+                defer { group.cancelAll() }
+                guard let response = try await group.next() else { throw CancellationError() }
+                return response
+            }
+        }
+    }
+}
+
 /// A body of five bytes, which may be sent again or not.
 struct Words: HTTPBody {
     var isReplayable = true

@@ -71,6 +71,29 @@ import Testing
         await server.stop()
     }
 
+    @Test(arguments: Transport.allCases, ["PK\u{3}\u{4}archive", "<html>"])
+    func `a validator checks the first bytes of a download before it replaces the file`(
+        _ transport: Transport, content: String
+    ) async throws {
+        let folder = try Folder()
+        let server = try await MockServer.start { _ in .text(content) }
+        let judge = ClosureValidator { response, _ in
+            guard let draft = response.savedFile else { return .failChain(Refusal()) }
+            #expect(draft != folder.file && folder.content == "before")
+            let start = try FileHandle(forReadingFrom: draft).read(upToCount: 4)
+            return start == Data("PK\u{3}\u{4}".utf8) ? .nextValidator : .failChain(.invalidResponse, "no archive")
+        }
+        let (client, template) = (client(server, transport), Endpoint("a").validated(by: judge))
+        if content == "<html>" {
+            let error = await #expect(throws: HTTPError.self) { try await client.download(template, to: folder.file) }
+            #expect(error?.message == "no archive" && folder.isUntouched)
+        } else {
+            let response = try await client.download(template, to: folder.file)
+            #expect(response.savedFile == folder.file && folder.content == content)
+        }
+        await server.stop()
+    }
+
     @Test(arguments: Transport.allCases)
     func `a download that finish refuses does not change the file`(_ transport: Transport) async throws {
         let folder = try Folder()

@@ -87,6 +87,24 @@
         }
 
         @Test(arguments: [true, false])
+        func `a reset of one client leaves the idle connections of another open`(isDefault: Bool) async throws {
+            let server = RawServer { connection, _ in
+                while connection.readHead() != nil {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+            let transport = transport(isDefault: isDefault)
+            let (one, other) = (client(server, transport), client(server, transport))
+            for _ in 0..<3 {
+                #expect(try await other.send(GetText()) == "ok")
+                await one.reset()
+                #expect(try await other.send(GetText()) == "ok")
+                #expect(try await one.send(GetText()) == "ok")
+            }
+            #expect(server.connectionCount == 1)
+        }
+
+        @Test(arguments: [true, false])
         func `a reset of a chain without a client ends its transfers, except on the default transport`(isDefault: Bool)
             async throws
         {

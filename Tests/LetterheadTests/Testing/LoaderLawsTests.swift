@@ -34,6 +34,9 @@ struct LoaderLawsTests {
         .init(name: "LimitRate") { LimitRate(1_000, per: .milliseconds(1)) },
         .init(name: "LimitRate that learns") { LimitRate() },
         .init(name: "ModifyRequest") { ModifyRequest { $0.headers["X"] = "1" } },
+        .init(name: "ModifyRequest of the host") { ModifyRequest { $0.host = "node.test" } },
+        .init(name: "a link that sends a request twice") { Twice() },
+        .init(name: "a link that sends a request twice at once") { Hedge() },
         .init(name: "ModifyResponse") { ModifyResponse { $0.headers["X"] = "1" } },
         .init(name: "ModifyResponse of results") { ModifyResponse.result { try $0.get() } },
         .init(name: "Choose by a closure") { Choose { _ in FollowRedirects() } },
@@ -67,12 +70,12 @@ struct LoaderLawsTests {
     #endif
 
     @Test(arguments: [
-        ("completion", "twice"), ("completion", "never"), ("identity", "anew"), ("cancellation", "detached"),
-        ("reset", "twice reset"), ("reset", "no reset"), ("retention", "hoarder"),
+        ("completion", "never"), ("identity", "anew"), ("identity", "moved"), ("cancellation", "detached"),
+        ("cancellation", "half detached"), ("reset", "twice reset"), ("reset", "no reset"), ("retention", "hoarder"),
     ])
     func `a link that breaks a law is reported`(law: String, kind: String) async throws {
         // What is late on a busy machine must not be taken for what never comes, where that is another law's.
-        let patience = ["anew", "twice reset"].contains(kind) ? Duration.seconds(40) : .seconds(3)
+        let patience = ["anew", "moved", "twice reset"].contains(kind) ? Duration.seconds(40) : .seconds(3)
         let found = try await LoaderLaws(patience: patience, link: { Broken(kind: kind) }).violations()
         #expect(found.contains { $0.law == law }, "\(found)")
     }
@@ -85,6 +88,18 @@ struct LoaderLawsTests {
         #expect(found.contains { $0.law == "validation" }, "\(found)")
     }
 
+    @Test func `a loader that sends a request twice is reported`() async throws {
+        let found = try await LoaderLaws(loader: { Twice() --> URLSessionLoader() }).violations()
+        #expect(found.contains { $0.law == "completion" }, "\(found)")
+    }
+
+    private struct Twice: LoaderLink {
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+            _ = try await next.load(request)
+            return try await next.load(request)
+        }
+    }
+
     /// Breaks the law of its kind.
     final class Broken: LoaderLink {
         private let kind: String
@@ -94,7 +109,14 @@ struct LoaderLawsTests {
 
         func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
             switch kind {
-            case "twice": _ = try await next.load(request)
+            case "moved":
+                var moved = request
+                moved.host = "node.test"
+                return try await next.load(moved)
+            case "half detached":
+                // A hedge that it does not cancel.
+                Task { try await next.load(request) }
+                return try await next.load(request)
             case "never": return HTTPResponse(request: request, status: .ok)
             case "hoarder": hoard.withLock { $0.append(request) }
             case "anew":

@@ -120,6 +120,45 @@
             #expect(metrics.secureConnect == .zero)
         }
 
+        @Test func `A request for which no connection becomes free fails, and its error counts the held responses`()
+            async throws
+        {
+            let server = RawServer { connection, _ in
+                while connection.readHead() != nil {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
+                }
+            }
+            let loader = loader {
+                $0.maximumConnectionsPerHost = 2
+                $0.queueTimeout = .milliseconds(200)
+            }
+            let log = EventLog()
+            let client = HTTPClient(
+                environment: ServerEnvironment(baseURL: server.url()), observers: [log], transport: loader)
+            var held: [HTTPResponse] = []
+            for number in 0..<2 { held.append(try await client.stream(Get<Data>("exports/\(number)"))) }
+            let error = await #expect(throws: HTTPError.self) { try await client.send(Get<Data>("last")) }
+            #expect(error?.code == .timedOut && error?.mayHaveBeenSent == false)
+            let text = "no connection became free within 0.2 seconds: 2 responses of this host are still being read; "
+            #expect(error?.message.hasPrefix(text) == true, "\(String(describing: error))")
+            let left = log.events.first { $0.name == .queueLeft }
+            #expect(left?[.holders] == ["GET exports/{} (2)"])
+            held = []
+            #expect(try await client.stream(Get<Data>("last")).status == 200)
+        }
+
+        @Test func `Requests wait longer than the limit while connections become free`() async throws {
+            let server = RawServer { connection, _ in
+                while connection.readHead() != nil {
+                    usleep(300_000)
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                }
+            }
+            let loader = loader { $0.queueTimeout = .seconds(2) }
+            let tasks = (0..<10).map { _ in load(loader, server) }
+            for task in tasks { #expect(try await task.value.status == 204) }
+        }
+
         @Test func `The body of a waiting request is not read`() async throws {
             let (holding, loader) = (Holding(), loader())
             let first = load(loader, holding.server)

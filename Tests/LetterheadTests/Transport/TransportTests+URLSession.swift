@@ -8,7 +8,8 @@ import Testing
 extension TransportTests {
     private static let unsupported: [(name: String, change: @Sendable (inout TransportConfiguration) -> Void)] = [
         ("connectTimeout", { $0.connectTimeout = .seconds(1) }), ("connectTimeout", { $0.connectTimeout = nil }),
-        ("maximumConnections", { $0.maximumConnections = 1 }), ("maximumHeadSize", { $0.maximumHeadSize = 1_000 }),
+        ("maximumConnections", { $0.maximumConnections = 1 }), ("queueTimeout", { $0.queueTimeout = nil }),
+        ("maximumHeadSize", { $0.maximumHeadSize = 1_000 }),
         ("proxy", { $0.proxy = .direct }), ("security", { $0.security.pinnedKeys = [Data(count: 32)] }),
         ("unixSocketPath", { $0.unixSocketPath = "/tmp/x" }),
         ("httpVersions", { $0.httpVersions = .http1 }),

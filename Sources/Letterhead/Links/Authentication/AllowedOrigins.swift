@@ -77,7 +77,8 @@ struct AllowedOrigins: Hashable, Sendable {
     /// Whether secrets may be sent to the origin of an authorization server.
     func areSafe(for origin: HTTPOrigin) -> Bool { Self.isSafe(origin) || listed?.contains(origin) == true }
 
-    /// Whether what is sent to an origin cannot be read on a network: the origin uses https or is this machine.
+    /// Whether what is sent to an origin cannot be read on a network: the origin uses https or is this machine. Credentials
+    /// and cookies with `Secure` are sent only to such origins.
     static func isSafe(_ origin: HTTPOrigin) -> Bool {
         if origin.scheme == "https" || origin.host == "localhost" || origin.host == "[::1]" { return true }
         let numbers = origin.host.split(at: ".", omittingEmpty: false).map { number in

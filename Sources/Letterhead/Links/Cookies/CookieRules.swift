@@ -10,7 +10,7 @@ enum CookieRules {
         case malformed = "the field is malformed, or its name and value have more than 4096 bytes"
         case otherDomain = "the domain of the cookie does not include the host of the request"
         case publicSuffix = "the domain of the cookie is a public suffix, a single label or an IP address"
-        case insecure = "a cookie with Secure must be set over https"
+        case insecure = "a cookie with Secure must be set over https or by this machine"
         case overlaysSecure = "a cookie with Secure and the same name exists, and the request is not https"
         case prefix = "the cookie does not fulfill the conditions of its __Host- or __Secure- prefix"
     }
@@ -113,6 +113,7 @@ struct CookieTarget: Sendable {
     let host: String
     /// The path, beginning with a slash.
     let path: String
+    /// Whether cookies with `Secure` can be set and sent: over https, and to this machine.
     let isSecure: Bool
 
     /// Returns nil if the request has no host.
@@ -121,7 +122,7 @@ struct CookieTarget: Sendable {
         let path = request.path.string
         self.init(
             host: host, path: path.begins(with: "/") ? path : "/" + path,
-            isSecure: ASCII.equalIgnoringCase(request.scheme, "https"))
+            isSecure: request.origin.map(AllowedOrigins.isSafe) ?? false)
     }
 
     init(host: String, path: String, isSecure: Bool) {

@@ -7,9 +7,11 @@ public struct HTTPStatistics: Sendable, CustomStringConvertible {
         /// The number of loads or exchanges that failed, or received a status of 500 or more.
         public internal(set) var failures = 0
         public internal(set) var cancelled = 0
-        /// For a route, the number of retries. For an origin, the number of exchanges that were not the first one of
-        /// their load, such as those after a retry or a redirect.
+        /// The number of retries. For an origin, they followed an attempt that ended there.
         public internal(set) var retries = 0
+        /// The number of exchanges that began while another one of their load waited for its response, as those of a link
+        /// that calls the next loader several times at once.
+        public internal(set) var hedges = 0
         public internal(set) var latency = HTTPStatistics.Histogram()
     }
 
@@ -23,6 +25,8 @@ public struct HTTPStatistics: Sendable, CustomStringConvertible {
     /// The number of exchanges that reused a connection.
     public internal(set) var connectionsReused = 0
     public internal(set) var retries = 0
+    /// The number of exchanges that began while another one of their load waited for its response.
+    public internal(set) var hedges = 0
     /// The tokens that were left in the retry budget at the last decision, by origin.
     public internal(set) var budgetLeft: [String: Double] = [:]
     /// The number of responses that came from a cache, including those that the server has confirmed.
@@ -34,7 +38,7 @@ public struct HTTPStatistics: Sendable, CustomStringConvertible {
     /// One line with the numbers of the whole client, without ``budgetLeft``, and one line for each route and origin.
     public var description: String {
         var lines = [
-            "in progress \(loadsInProgress), retries \(retries), connections opened \(connectionsOpened), "
+            "in progress \(loadsInProgress), retries \(retries), hedges \(hedges), connections opened \(connectionsOpened), "
                 + "reused \(connectionsReused), cache hits \(cacheHits), misses \(cacheMisses)"
         ]
         for (name, entry) in routes.sorted(by: { $0.key < $1.key }) { lines.append("route \(name): \(entry)") }
@@ -46,7 +50,7 @@ public struct HTTPStatistics: Sendable, CustomStringConvertible {
 extension HTTPStatistics.Entry: CustomStringConvertible {
     /// The numbers, and the median and the 99th percentile of the durations.
     public var description: String {
-        "\(count) (\(failures) failed, \(cancelled) cancelled, \(retries) retries), median "
+        "\(count) (\(failures) failed, \(cancelled) cancelled, \(retries) retries, \(hedges) hedges), median "
             + "\(latency.duration(atQuantile: 0.5).milliseconds), p99 \(latency.duration(atQuantile: 0.99).milliseconds)"
     }
 }

@@ -20,9 +20,11 @@ struct ObserveExchanges: LoaderLink {
             event[.spanID] = context?.spanID
         }
         let exchange = ObservedExchange(observation, number, start, request, context)
-        do {
-            return exchange.observing(try await next.load(request))
-        } catch {
+        let result = await next.result(of: request)
+        observation.answerExchange()
+        switch result {
+        case .success(let response): return exchange.observing(response)
+        case .failure(let error):
             exchange.fail(error)
             throw error
         }

@@ -30,12 +30,13 @@ extension HTTPStatistics {
         case .loadEnd, .loadFailed, .loadCancelled:
             loadsInProgress -= 1
             Self.change(&routes, event.route ?? "(no route)", limit) { $0.count(event) }
+        case .exchangeStart:
+            guard event[.isHedge] == true else { return }
+            hedges += 1
+            Self.change(&routes, event.route ?? "(no route)", limit) { $0.hedges += 1 }
+            if let origin = event[.origin] { Self.change(&origins, origin, limit) { $0.hedges += 1 } }
         case .exchangeEnd, .exchangeFailed:
-            guard let origin = event[.origin] else { return }
-            Self.change(&origins, origin, limit) { entry in
-                entry.count(event)
-                if event[.resendCount] ?? 0 > 0 { entry.retries += 1 }
-            }
+            if let origin = event[.origin] { Self.change(&origins, origin, limit) { $0.count(event) } }
         case .retryDecided: countDecision(event, limit)
         case .connectionOpened: connectionsOpened += 1
         case .connectionReused: connectionsReused += 1
@@ -49,6 +50,7 @@ extension HTTPStatistics {
         if event[.isRetried] == true {
             retries += 1
             Self.change(&routes, event.route ?? "(no route)", limit) { $0.retries += 1 }
+            if let origin = event[.origin] { Self.change(&origins, origin, limit) { $0.retries += 1 } }
         }
         if let left = event[.budgetLeft], let origin = event[.origin],
             budgetLeft[origin] != nil || budgetLeft.count < limit

@@ -17,8 +17,8 @@
 ///
 /// A redirect is refused if the policy does not allow it, if it leads from https to http or to a scheme other than http
 /// and https, or if a secret body would leave its origin or a one-shot body would have to be sent again. The link then
-/// returns the redirect as the response, and sets ``HTTPResponse/redirectRefusal``. ``HTTPResponse/redirects`` lists
-/// those that were followed.
+/// returns the redirect as the response, and sets ``HTTPResponse/redirectRefusal``. If the status is then not accepted,
+/// the message of the error contains the reason. ``HTTPResponse/redirects`` lists those that were followed.
 ///
 /// If there are too many redirects, or if they form a loop, the request fails with `.tooManyRedirects`, which contains
 /// the last response. A redirect to a URL that was requested before is a loop, unless a cookie has been set since. A
@@ -41,18 +41,29 @@ public struct FollowRedirects: LoaderLink {
         var response: HTTPResponse
         /// The error to throw when the redirect is not followed.
         var failure: HTTPError?
+
+        /// Returns a redirect as a response of the origin to which this link has sent the request, even if a link below
+        /// has moved the request to another one, as for balancing. What belongs to the origin stays with the load.
+        func at(_ request: HTTPRequest) -> Arrival {
+            guard RedirectRules.isRedirect(response.status), response.redirects.isEmpty else { return self }
+            let sent = request.inItsEnvironment
+            guard let origin = sent.origin, origin != response.request.origin else { return self }
+            var arrival = self
+            arrival.response.returnToOrigin(of: sent)
+            return arrival
+        }
     }
 
     /// A redirect is returned even if its body is too large, because the body is discarded when the redirect is
     /// followed.
     private func arrival(of request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> Arrival {
         do {
-            return Arrival(response: try await next.load(request))
+            return Arrival(response: try await next.load(request)).at(request)
         } catch {
             guard error.code == .responseTooLarge, let response = error.response,
                 RedirectRules.isRedirect(response.status)
             else { throw error }
-            return Arrival(response: response, failure: error)
+            return Arrival(response: response, failure: error).at(request)
         }
     }
 
@@ -83,6 +94,7 @@ public struct FollowRedirects: LoaderLink {
                 request.observation?.refuse(arrival.response, refusal)
                 if let failure = arrival.failure { throw failure }
                 arrival.response.redirectRefusal = refusal
+                arrival.response.statusReason = refusal.description
                 arrival.response.redirects = trail.redirects
                 return arrival.response
             }

@@ -87,7 +87,10 @@ extension Retry.Condition {
     /// The default of a strategy: ``standardStatuses`` and ``standardFailures``. A 408 is retried only once.
     public static let standard = (.statuses(standardStatuses) && !.repeatedTimeout) || .failures(standardFailures)
 
-    /// A limit that always holds: the strategy applies to the outcomes of ``standard``.
+    /// A limit that always holds. `.when(.always)` is the same as no condition: the strategy applies to the outcomes of
+    /// ``standard``, and not to every failed attempt.
+    ///
+    /// To retry after every outcome that is not a success, write a selection: `.when(Retry.Condition { _ in true })`.
     public static let always = Retry.Condition.limit { _ in true }
 
     /// A limit on the number of attempts, including the first.

@@ -129,6 +129,10 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
 }
 
 extension HTTPError {
+    /// The error that public functions throw: `CancellationError` if the calling task was cancelled, this error
+    /// otherwise.
+    var orCancellation: any Error { code == .cancelled && Task.isCancelled ? CancellationError() : self }
+
     /// The path without its values, such as `users/{}/followers`, for metrics; nil for a request that was created from
     /// a URL. See ``RequestPath/route``.
     public var route: String? { request.observation?.route ?? request.path.route }

@@ -147,6 +147,8 @@ extension HTTPEvent.Fact where Value == Double {
 extension HTTPEvent.Fact where Value == Bool {
     public static var isRetried: Self { Self("retried") }
     public static var isFollowed: Self { Self("followed") }
+    /// Set to true if an exchange begins while another one of the load waits for its response.
+    public static var isHedge: Self { Self("hedge") }
     /// Whether a body was read to its end.
     public static var isComplete: Self { Self("complete") }
 }
@@ -163,6 +165,9 @@ extension HTTPEvent.Fact where Value == [String] {
     /// The names of the headers that a redirect to another origin does not receive.
     public static var withheld: Self { Self("withheld") }
     public static var names: Self { Self("names") }
+    /// The requests that held the connections for which a request waited until its time limit, such as
+    /// `GET exports/{} (64)`; at most 10.
+    public static var holders: Self { Self("holders") }
     /// The header fields of an interim response, such as `Link: </style.css>; rel=preload`. Secrets are redacted.
     public static var headers: Self { Self("headers") }
 }

@@ -30,6 +30,8 @@ final class Observation: Sendable {
         var isInAttempt = false
         var attemptStart = Duration.zero
         var exchange = 0
+        /// The number of exchanges without a response.
+        var unanswered = 0
         var exchangeStart = Duration.zero
         var last = Duration.zero
         var isEnded = false
@@ -175,19 +177,24 @@ extension Observation {
 
     func beginExchange(_ request: HTTPRequest, _ facts: (inout HTTPEvent) -> Void) -> (number: Int, start: Duration) {
         let now = hub.now
-        let number = state.withLock { state in
+        let (number, isHedge) = state.withLock { state in
             state.exchange += 1
+            state.unanswered += 1
             state.exchangeStart = now
-            return state.exchange
+            return (state.exchange, state.unanswered > 1)
         }
         record(.exchangeStart, at: now, message: .request(request)) { event in
             event[.exchange] = number
             event.describe(request)
             event[.resendCount] = number - 1
+            if isHedge { event[.isHedge] = true }
             facts(&event)
         }
         return (number, now)
     }
+
+    /// Call it when the response or the error of an exchange has arrived.
+    func answerExchange() { state.withLock { $0.unanswered -= 1 } }
 }
 
 extension HTTPEvent {

@@ -35,6 +35,17 @@ struct ClientGeneration: Hashable, Sendable {
     let client: ClientIdentity
     fileprivate let number: Int
 
+    /// A reference that does not keep the client.
+    struct Reference {
+        private weak var client: ClientIdentity?
+        private let number: Int
+
+        init(_ generation: ClientGeneration) { (client, number) = (generation.client, generation.number) }
+
+        /// Whether the client exists and has not been reset.
+        var isCurrent: Bool { client.map { !ClientGeneration(client: $0, number: number).hasEnded } ?? false }
+    }
+
     /// Whether the client has been reset since.
     var hasEnded: Bool { client.number.load(ordering: .acquiring) != number }
 

@@ -14,6 +14,7 @@ public struct HTTPResponse: Sendable {
         var headers: HTTPHeaders
         var body: HTTPResponseBody
         var attempts: [HTTPRequest.Attempt] = []
+        var statusReason: String?
         var values = HTTPRequestOptions()
     }
 
@@ -27,7 +28,8 @@ public struct HTTPResponse: Sendable {
         parts = Parts(request: request, status: status, headers: headers, body: body)
     }
 
-    /// The request that was sent, after the changes of all links.
+    /// The request that was sent, after the changes of all links. Redirects, cookies and caches are judged by its origin:
+    /// a link that sends a request to another host than the one that it received restores scheme, host and port here.
     public var request: HTTPRequest {
         get { parts.request }
         _modify { yield &parts.request }
@@ -56,6 +58,12 @@ public struct HTTPResponse: Sendable {
         _modify { yield &parts.attempts }
     }
 
+    /// Why a link has returned the response as it is, for the error of its status; nil for most responses.
+    var statusReason: String? {
+        get { parts.statusReason }
+        _modify { yield &parts.statusReason }
+    }
+
     /// A typed value that a loader or a validator attached to the response; its default if none was attached.
     public subscript<Key: HTTPRequestOption>(option key: Key.Type) -> Key.Value {
         get { parts.values[option: key] }
@@ -76,6 +84,13 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, C
     public var debugDescription: String { description }
 
     public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+extension HTTPResponse {
+    /// Gives the request of the response the scheme, the host and the port of another request.
+    mutating func returnToOrigin(of other: HTTPRequest) {
+        (request.scheme, request.host, request.port) = (other.scheme, other.host, other.port)
+    }
 }
 
 /// The number of bytes that an error keeps of the body of its response.
@@ -100,6 +115,7 @@ extension HTTPResponse {
         }
         let expected = request.acceptedStatuses == nil ? "200–299" : "one of acceptedStatuses"
         var message = "the status is not accepted (expected \(expected))"
+        if let statusReason { message += "; \(statusReason)" }
         if status == .unauthorized, let reason = self.request.context.unsignedReason {
             message += "; the request was not signed: \(reason)"
         }

@@ -11,7 +11,8 @@ import Synchronization
 ///
 /// A buffered body can be read any number of times. A streamed body can be iterated once; a second iteration throws
 /// ``HTTPBodyError/alreadyRead``. Dropping a streamed body before its end ends the transfer; over HTTP/1.1, this closes
-/// the connection.
+/// the connection. If the task that reads a streamed body is cancelled, the read throws `CancellationError`; after a reset
+/// of the client, it throws ``HTTPError/Code/cancelled``.
 public struct HTTPResponseBody: AsyncSequence, Sendable {
     private enum Source: Sendable {
         case data(Data)
@@ -73,7 +74,8 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     ///   regardless of its size. Default: 64 MiB.
     /// - Throws: ``HTTPBodyError/tooLarge(limit:)`` if a streamed body exceeds the limit,
     ///   ``HTTPBodyError/outOfMemory(after:)`` if there is not enough memory for it, ``HTTPBodyError/alreadyRead`` on
-    ///   a second iteration of a streamed body, and the errors of the connection.
+    ///   a second iteration of a streamed body, `CancellationError` if the calling task was cancelled, and the errors of
+    ///   the connection.
     public func data(upTo limit: Int = 64 << 20) async throws -> Data {
         if let buffered { return buffered }
         var bytes = GrowingBytes()
@@ -208,7 +210,9 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
 
         /// Returns the next piece, or nil at the end, and does not yield.
         mutating func nextPiece() async throws -> Data? {
-            if let walk { return try await walk.next() }
+            if let walk {
+                do { return try await walk.next() } catch let error as HTTPError { throw error.orCancellation }
+            }
             if isWithheld { throw HTTPBodyError.withheld }
             defer { data = nil }
             return data

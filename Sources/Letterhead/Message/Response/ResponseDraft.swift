@@ -67,7 +67,8 @@ extension HTTPResponse {
     /// The file to which a download was saved; nil for other responses.
     ///
     /// Until the validators and the status have been checked, it is a hidden file next to the destination, which
-    /// validators may read. Afterwards it is the destination.
+    /// validators may read, for example to check its first bytes or its checksum. If one of them refuses the response,
+    /// the hidden file is removed and the destination does not change. Afterwards it is the destination.
     public var savedFile: URL? { draft?.url }
 
     /// The number of bytes that a download has saved; nil for other responses.

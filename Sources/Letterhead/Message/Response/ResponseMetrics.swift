@@ -139,6 +139,8 @@ final class TransportFacts: Sendable {
     struct Details: Sendable {
         /// How long the transfer waited for a connection.
         var queued = Duration.zero
+        /// The requests that held the connections, if the wait has reached a time limit.
+        var holders: [String] = []
         /// The time until the last byte of the request was sent; zero if it is not known.
         var sent = Duration.zero
         /// The heads of interim responses, unparsed.

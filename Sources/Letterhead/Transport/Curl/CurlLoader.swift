@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import Foundation
-    import Synchronization
 
     /// The transport on Linux. It uses the system's libcurl, which Foundation's networking also links, on one thread.
     ///
@@ -20,29 +19,11 @@
     /// `SocketPoller`; `CurlWire`, a reusable easy handle, sends and receives it. The reply returns to the transfer: as a
     /// whole, or through a `ReceivePipe`.
     package final class CurlLoader: HTTPLoader {
-        private let engines: Mutex<Engines>
+        private let engine: CurlEngine
         private let configuration: TransportConfiguration
         private let brokenRule: String?
         private let isShared: Bool
         private let lease: ResourceLease?
-
-        /// The engine of new transfers, and those of earlier ones, which exist until their last transfer has ended.
-        private struct Engines {
-            var current: CurlEngine
-            var earlier: [Earlier] = []
-
-            struct Earlier {
-                weak var engine: CurlEngine?
-            }
-
-            /// Replaces the current engine, and returns all others.
-            mutating func replace(with engine: CurlEngine) -> [CurlEngine] {
-                earlier.removeAll { $0.engine == nil }
-                earlier.append(Earlier(engine: current))
-                current = engine
-                return earlier.compactMap(\.engine)
-            }
-        }
 
         /// The transport that clients share by default.
         package static let shared = CurlLoader(isShared: true)
@@ -56,7 +37,7 @@
             self.isShared = isShared
             lease = isShared ? nil : ResourceLedger.lease("a transport of HTTPClient.makeTransport")
             brokenRule = configuration.brokenCurlRule
-            engines = Mutex(Engines(current: CurlEngine(configuration)))
+            engine = CurlEngine(configuration)
         }
 
         /// Sends a request, and returns when the whole response, or the head of a streamed one, has arrived.
@@ -89,15 +70,12 @@
             }
         }
 
-        /// Cancels the transfers of clients that have been reset, and returns when they have ended. Later requests do
-        /// not reuse connections or TLS sessions from before the reset. The transfers of other clients complete over
-        /// their connections.
+        /// Cancels the transfers of clients that have been reset, and returns when they have ended. The transfers and the
+        /// connections of other clients remain. If no other client uses the transport, later requests do not reuse
+        /// connections or TLS sessions from before the reset.
         ///
         /// Transfers without a client are cancelled, except on the transport that clients share by default.
-        package func reset() async {
-            let old = engines.withLock { $0.replace(with: CurlEngine(configuration)) }
-            for engine in old { await engine.sweep(transfersWithoutClient: !isShared) }
-        }
+        package func reset() async { await engine.sweep(transfersWithoutClient: !isShared) }
 
         private func transfer(for request: HTTPRequest) throws(HTTPError) -> CurlTransfer {
             let sent = request.framed
@@ -107,7 +85,6 @@
                 throw sent.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
             }
             guard CurlQuirks.initialization == 0 else { throw TransportFailure.unsupported.error(for: sent) }
-            let engine = engines.withLock { $0.current }
             guard engine.start() else { throw TransportFailure.exhausted.error(for: sent) }
             return CurlTransfer(plan, for: sent, engine: engine)
         }

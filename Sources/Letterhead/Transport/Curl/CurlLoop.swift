@@ -20,6 +20,10 @@
         /// The time at which libcurl must be called next, and the earliest deadline of a transfer.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
+        /// The time at which a transfer last got a connection.
+        var lastBegun: UInt64 = 0
+        /// In nanoseconds.
+        let queueTimeout: UInt64
         /// The last socket that libcurl closed.
         var closedSocket = noSocket
         /// The origin of the last transfer. The next transfer often has the same origin.
@@ -28,9 +32,12 @@
         /// transfers again whenever one ends (libcurl's issue 18017), and their connect timeout would run while they
         /// wait.
         var queue: ConnectionQueue<CurlWire>
-        @exclusivity(unchecked) private var active: [CurlWire] = []
+        @exclusivity(unchecked) private(set) var active: [CurlWire] = []
         @exclusivity(unchecked) private var unread: [ReceivePipe] = []
         @exclusivity(unchecked) private var idle: [CurlWire] = []
+        /// The clients that have sent requests over the connections. A reset of another client leaves them open.
+        private var users: [ObjectIdentifier: ClientGeneration.Reference] = [:]
+        private var userLimit = 64
         private var commands: [CurlMailbox.Command] = []
         private var isStopped = false
         private var piecesLeft = 0
@@ -47,6 +54,7 @@
             configuration = mailbox.configuration
             queue = ConnectionQueue(
                 mostPerOrigin: configuration.maximumConnectionsPerHost, most: configuration.maximumConnections)
+            queueTimeout = configuration.queueTimeout?.wholeNanoseconds ?? .max
             connectTo = configuration.connectTo.isEmpty ? nil : CurlText(connectTo: configuration.connectTo)
             self.mailbox = mailbox
             self.poller = poller
@@ -146,20 +154,32 @@
             guard let wire = idle.popLast() ?? CurlWire(loop: self) else {
                 return transfer.finish(.failure(.unsupported))
             }
+            if let generation = transfer.request.context.generation { note(generation) }
             // Until TLS has negotiated HTTP/2, no connection can be shared.
             let isShared = transfer.plan.mayShareConnections && transfer.plan.httpVersion.isMultiplexedWithoutSession
             let lane = queue.lane(of: transfer.plan.originText, isExclusive: !isShared)
             wire.begin(transfer, in: lane, at: now)
             wire.place = active.count
             active.append(wire)
-            note(wire.deadline)
             wire.ticket = queue.enter(lane, wire)
+            note(wire.deadline)
             if !wire.isWaiting { add(wire) }
+        }
+
+        private func note(_ user: ClientGeneration) {
+            let key = ObjectIdentifier(user.client)
+            guard users[key]?.isCurrent != true else { return }
+            users[key] = ClientGeneration.Reference(user)
+            guard users.count > userLimit else { return }
+            users = users.filter { $0.value.isCurrent }
+            userLimit = max(64, 2 * users.count)
         }
 
         /// Adds a transfer to libcurl. There is an idle connection for it, or libcurl may open one.
         private func add(_ wire: CurlWire) {
             wire.endWaiting(at: now)
+            lastBegun = now
+            wire.lane?.lastBegun = now
             guard let transfer = wire.transfer, wire.configure(for: transfer.plan),
                 curl_multi_add_handle(multi, wire.easy) == 0
             else { return end(wire, .failure(.unsupported)) }
@@ -231,14 +251,15 @@
             while let wire = active.last { end(wire, .failure(failure)) }
         }
 
-        /// Ends the transfers of clients that have been reset. Unless other clients have transfers here, it also closes
-        /// the connections.
+        /// Ends the transfers of clients that have been reset. Unless other clients use the connections, it also closes
+        /// them.
         private func sweep(transfersWithoutClient: Bool) {
             for wire in active {
                 guard let request = wire.transfer?.request else { continue }
                 if transfersWithoutClient ? request.endsAtReset : request.wasReset { end(wire, .failure(.cancelled)) }
             }
-            if active.isEmpty { forgetConnections() }
+            users = users.filter { $0.value.isCurrent }
+            if active.isEmpty, users.isEmpty { forgetConnections() }
         }
     }
 
@@ -256,9 +277,10 @@
         /// Ends the transfers whose deadline has passed, and finds the next deadline.
         private func endLate() {
             ownDeadline = .max
+            var holders: [ObjectIdentifier: ConnectionHolders] = [:]
             for wire in active.reversed() {
                 if wire.deadline <= now {
-                    end(wire, wire.outcome(failing: wire.lateness))
+                    end(wire, wire.outcome(failing: wire.isWaiting ? starvation(of: wire, &holders) : wire.lateness))
                 } else {
                     note(wire.deadline)
                 }

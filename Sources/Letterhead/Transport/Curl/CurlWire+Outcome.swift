@@ -55,7 +55,9 @@
         }
 
         /// The time at which the transfer times out if there is no further activity.
-        var deadline: UInt64 { min(progress.loadDeadline, progress.attemptDeadline, idleDeadline, firstByteDeadline) }
+        var deadline: UInt64 {
+            min(progress.loadDeadline, progress.attemptDeadline, idleDeadline, firstByteDeadline, queueDeadline)
+        }
 
         /// The failure of a transfer whose deadline has passed.
         var lateness: TransportFailure {
@@ -83,6 +85,13 @@
         private var firstByteDeadline: UInt64 {
             guard wasSent, !progress.hasAnswer, let plan = transfer?.plan else { return .max }
             return progress.lastActivity.addingUnlessOver(plan.firstByteTimeout)
+        }
+
+        /// The end of a wait for a connection, if none has become free since then.
+        var queueDeadline: UInt64 {
+            guard isWaiting, let lane else { return .max }
+            let lastBegun = loop.queue.hasRoom(lane) ? loop.lastBegun : lane.lastBegun
+            return max(progress.lastActivity, lastBegun).addingUnlessOver(loop.queueTimeout)
         }
 
         private var wasSent: Bool { progress.timesSent > 0 || !(asksBeforeSending || isWaiting) }

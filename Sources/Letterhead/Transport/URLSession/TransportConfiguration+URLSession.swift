@@ -57,6 +57,7 @@ extension TransportConfiguration {
     /// Returns the names of the changed settings that `URLSession` does not support.
     private func unsupportedNames(_ supported: TransportConfiguration) -> [String] {
         let settings: [(name: String, isChanged: Bool)] = [
+            ("queueTimeout", queueTimeout != supported.queueTimeout),
             ("connectTimeout", connectTimeout != supported.connectTimeout),
             ("maximumConnections", maximumConnections != supported.maximumConnections),
             ("maximumHeadSize", maximumHeadSize != supported.maximumHeadSize), ("proxy", proxy != supported.proxy),

@@ -10,12 +10,12 @@
     @Suite(.timeLimit(.minutes(5)))
     struct StreamEndingTests {
         enum Kind: CaseIterable {
-            case events, lines, values
+            case events, lines, values, bytes, data
 
             var type: String {
                 switch self {
                 case .events: "text/event-stream"
-                case .lines: "text/plain"
+                case .lines, .bytes, .data: "text/plain"
                 case .values: "application/x-ndjson"
                 }
             }
@@ -27,6 +27,10 @@
                 case .events: for try await _ in client.events(of: Endpoint()) where !use() { return }
                 case .lines: for try await _ in try await client.stream(Endpoint()).body.lines where !use() { return }
                 case .values: for try await _ in client.values(of: Endpoint(), as: Int.self) where !use() { return }
+                case .bytes: for try await _ in try await client.stream(Endpoint()).body where !use() { return }
+                case .data:
+                    let body = try await client.stream(Endpoint()).body
+                    if use() { _ = try await body.data() }
                 }
             }
         }
@@ -66,7 +70,13 @@
                 }
                 #expect(await closed.isSignaled())
                 let result = await reading.result
-                #expect((try? result.get()) != nil || ending != .dropped)
+                switch ending {
+                case .cancelled: #expect(throws: CancellationError.self) { try result.get() }
+                case .reset:
+                    let error = #expect(throws: HTTPError.self) { try result.get() }
+                    #expect(error?.code == .cancelled)
+                case .dropped: #expect(throws: Never.self) { try result.get() }
+                }
             }
         }
     }

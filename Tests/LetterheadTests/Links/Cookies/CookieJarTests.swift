@@ -98,6 +98,20 @@ import Testing
         #expect(server.requests.last?.headers[.cookie] == "at=b.example")
     }
 
+    @Test(arguments: [
+        ("http://localhost:8080/", true), ("http://127.0.0.1/", true), ("http://[::1]:80/", true),
+        ("https://a.example/", true), ("http://a.example/", false), ("http://localhost.example/", false),
+    ]) func `a cookie with Secure is taken from https and from this machine, and is sent there`(
+        url: String, isTaken: Bool
+    ) async throws {
+        let jar = CookieJar()
+        let (client, server) = try client(
+            jar, url: url, setting: ["id=1; Secure; Path=/", "__Host-a=2; Secure; Path=/"])
+        try await client.send(Login())
+        try await client.send(Get<HTTPResponse>("x"))
+        #expect(server.requests.last?.headers[.cookie] == (isTaken ? "id=1; __Host-a=2" : nil))
+    }
+
     @Test func `a cookie without Secure over http does not hide one with Secure`() async throws {
         let jar = CookieJar()
         let (safe, _) = try client(jar, setting: ["id=1; Secure; Path=/"])

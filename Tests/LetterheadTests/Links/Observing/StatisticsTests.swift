@@ -22,7 +22,29 @@ import Testing
         let entry = try #require(statistics.routes["users/{}"])
         #expect(entry.count == 3 && entry.failures == 0 && entry.retries == 1 && entry.latency.count == 3)
         #expect(statistics.loadsInProgress == 0 && statistics.retries == 1)
-        #expect(statistics.description.contains("route users/{}: 3 (0 failed, 0 cancelled, 1 retries)"))
+        #expect(statistics.description.contains("route users/{}: 3 (0 failed, 0 cancelled, 1 retries, 0 hedges)"))
+        #expect(statistics.origins["https://a.test"]?.retries == 1 && statistics.hedges == 0)
+    }
+
+    @Test func `a hedge and a redirect are not retries, and hedges are counted`() async throws {
+        let waiting = SharedValue(0)
+        let transport = AnyLoader { request in
+            guard request.path.string != "/first" else {
+                return HTTPResponse(request: request, status: .found, headers: ["Location": "/second"])
+            }
+            waiting.withLock { $0 += 1 }
+            while waiting.withLock({ $0 }) < 2 { await Task.yield() }
+            return HTTPResponse(request: request, status: .ok)
+        }
+        let hedging = Hedge().when { $0.path.string == "/second" }
+        let client = HTTPClient(
+            environment: .of("https://a.test"), attemptLinks: hedging, observers: [StatisticsRecorder()],
+            transport: transport)
+        _ = try await client.send(Endpoint("first"))
+        let statistics = try #require(client.statistics)
+        let origin = try #require(statistics.origins["https://a.test"])
+        #expect(origin.count == 3 && origin.retries == 0 && origin.hedges == 1)
+        #expect(statistics.routes["first"]?.hedges == 1 && statistics.retries == 0 && statistics.hedges == 1)
     }
 
     @Test func `a client without a recorder has no statistics`() {

@@ -20,6 +20,33 @@ import Testing
         #expect(response.request.headers == (isKept ? first.headers : ["X-Other": "f"]))
     }
 
+    /// Sends each request to another host, and forgets it.
+    private struct Balance: LoaderLink {
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+            var moved = request
+            moved.host = "node.test"
+            return try await next.load(moved)
+        }
+    }
+
+    @Test(arguments: ["/2", "https://a.test/2", "https://b.test/2"], [true, false])
+    func `a redirect below which a link has changed the host is judged by the host that the request had`(
+        location: String, isForgotten: Bool
+    ) async throws {
+        let mock = MockLoader { request in
+            guard request.path.string == "/1" else { return .ok(request) }
+            return HTTPResponse(request: request, status: .found, headers: ["Location": location])
+        }
+        let link: any LoaderLink = isForgotten ? Balance() : ModifyRequest { $0.host = "node.test" }
+        let client = HTTPClient(
+            environment: .of("https://a.test"), authentication: .bearer("t"), attemptLinks: link, transport: mock)
+        let response = try await client.sendWithResponse(Endpoint("1")).response
+        let isSigned = location != "https://b.test/2"
+        #expect(mock.requests.map { $0.headers[.authorization] } == ["Bearer t", isSigned ? "Bearer t" : nil])
+        #expect(mock.requests.map(\.host) == ["node.test", "node.test"])
+        #expect(response.redirects.map(\.target.host) == [isSigned ? "a.test" : "b.test"])
+    }
+
     @Test(arguments: [307, 308], [true, false])
     func `a secret body is sent to no other origin`(status: Int, isCustom: Bool) async throws {
         let mock = MockLoader.redirecting([

@@ -4,6 +4,22 @@ import LetterheadTesting
 import Testing
 
 @Suite struct RedirectPolicyTests {
+    @Test(arguments: [
+        (nil, RedirectPolicy.safely, "no valid Location"), ("ftp://a.test/2", .safely, "scheme other than http"),
+        ("http://a.test/2", .safely, "allowingDowngrade()"), ("/2", .never, "because of the redirect policy"),
+        ("https://b.test/2", .sameOrigin, "another origin"),
+    ]) func `the error of a redirect that is not followed contains the reason`(
+        location: String?, policy: RedirectPolicy, reason: String
+    ) async throws {
+        let mock = MockLoader { request in
+            HTTPResponse(request: request, status: .found, headers: location.map { ["Location": $0] } ?? [:])
+        }
+        let client = HTTPClient(environment: .of("https://a.test"), transport: mock).redirects(policy)
+        let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint("1")) }
+        #expect(error?.code == .unacceptableStatus && error?.response?.redirectRefusal != nil)
+        #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
+    }
+
     @Test func `with never, the redirect is the response`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
         var first = try HTTPRequest.to("https://a.test/1")

@@ -1,0 +1,60 @@
+#if os(Linux)
+    /// The transfers that hold the connections for which others wait.
+    struct ConnectionHolders {
+        /// The numbers of responses whose bodies are arriving, and of requests without a response.
+        var (reading, unanswered) = (0, 0)
+        private var names: [String: Int] = [:]
+
+        mutating func add(_ wire: CurlWire) {
+            guard let request = wire.transfer?.request else { return }
+            if wire.progress.hasHead { reading += 1 } else { unanswered += 1 }
+            let route = request.observation?.route ?? request.path.route
+            names[route.map { "\(request.method.printable) \($0)" } ?? request.outline, default: 0] += 1
+        }
+
+        /// The most frequent requests with their numbers, without secrets.
+        var summary: [String] {
+            names.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(10).map { "\($0.key) (\($0.value))" }
+        }
+    }
+
+    extension CurlLoop {
+        /// Returns the failure of a transfer whose time has passed while it waited for a connection, and records who
+        /// holds the connections.
+        ///
+        /// - Parameter known: the holders of earlier calls, because many transfers can fail at once.
+        func starvation(of wire: CurlWire, _ known: inout [ObjectIdentifier: ConnectionHolders]) -> TransportFailure {
+            guard let lane = wire.lane else { return wire.lateness }
+            let key = ObjectIdentifier(lane)
+            let isOfOrigin = !queue.hasRoom(lane)
+            let holders = known[key] ?? holders(of: isOfOrigin ? lane : nil)
+            known[key] = holders
+            if let transfer = wire.transfer, transfer.request.observation != nil {
+                transfer.facts.note { details in
+                    details.queued = .nanoseconds(now - wire.progress.lastActivity)
+                    details.holders = holders.summary
+                }
+            }
+            guard wire.deadline == wire.queueDeadline, let limit = configuration.queueTimeout else {
+                return wire.lateness
+            }
+            let place = isOfOrigin ? "of this host" : "of all hosts"
+            var parts = holders.reading > 0 ? ["\(holders.reading) responses \(place) are still being read"] : []
+            if holders.unanswered > 0 {
+                parts.append("\(holders.unanswered) requests \(place) wait for their responses")
+            }
+            let setting = isOfOrigin ? "maximumConnectionsPerHost" : "maximumConnections"
+            return TransportFailure(
+                .timedOut,
+                "no connection became free within \(limit): \(parts.joined(separator: ", and ")); read or drop the bodies "
+                    + "of streamed responses, or raise \(setting) or queueTimeout", mayHaveBeenSent: false)
+        }
+
+        /// - Parameter lane: the lane of an origin; nil for all.
+        private func holders(of lane: ConnectionQueue<CurlWire>.Lane?) -> ConnectionHolders {
+            var holders = ConnectionHolders()
+            for wire in active where !wire.isWaiting && (lane == nil || wire.lane === lane) { holders.add(wire) }
+            return holders
+        }
+    }
+#endif
