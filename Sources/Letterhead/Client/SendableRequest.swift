@@ -91,7 +91,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     func request() throws(HTTPError) -> HTTPRequest {
         do throws(HTTPError) {
             return if let builder { try builder.checkedRequest() } else {
-                try StandardRequestBuilder(template).request()
+                try StandardRequestBuilder(template).requestWithoutEnvironment()
             }
         } catch {
             var request = error.request
