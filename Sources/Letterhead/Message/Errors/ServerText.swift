@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 // What an error shows of the body of its response: short, on one line, and without secrets.
