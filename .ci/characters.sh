@@ -15,7 +15,7 @@ calls=(
 exceptions() {
     cat <<'LIST'
 Support/Bytes.swift                 the functions themselves
-Message/Errors/HTTPError+Mapping    names of cases of Swift errors, and the words of Foundation's messages
+Message/Errors/HTTPError+Summary    names of cases of Swift errors, and the words of Foundation's messages
 Message/Headers/MediaType.swift     Unicode scalars, and not characters
 Message/Redaction/Redaction+Body    bytes, and the essence of a media type, which is ASCII
 Links/Observing/HTTPTimeline.swift  the rows of a table

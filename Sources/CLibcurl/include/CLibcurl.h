@@ -51,6 +51,8 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionCertificateInfo = 172,
     CurlOptionProtocols = 181,
     CurlOptionTCPKeepAlive = 213,
+    CurlOptionTCPKeepIdle = 214,
+    CurlOptionTCPKeepInterval = 215,
     CurlOptionHeaderOptions = 229,
     CurlOptionPathAsIs = 234,
     CurlOptionPipeWait = 237,

@@ -102,6 +102,13 @@ public struct HTTPClient: Sendable {
             transport: transport)
     }
 
+    /// Creates a client for the API at a base URL, such as `https://api.example.com/v2`; see
+    /// ``ServerEnvironment/init(_:method:headers:query:)``. To set anything else, use the other initializers.
+    public init(baseURL: String) { self.init(environment: ServerEnvironment(baseURL)) }
+
+    @available(*, unavailable, message: "write HTTPClient(environment: ServerEnvironment(baseURL: url))")
+    public init(environment: URL) { self.init(environment: ServerEnvironment(baseURL: environment)) }
+
     private init(
         _ environment: ServerEnvironment?, provider: ApplyEnvironment, decoder: any HTTPBodyDecoder,
         authentication: HTTPAuthentication?, cookies: CookieJar?, cache: ResponseCache?, retry: Retry,
@@ -237,6 +244,7 @@ extension HTTPClient {
 
     public func timeout(_ limit: Duration?) -> HTTPClient { changing { $0.options.timeout = limit } }
 
+    /// Limits the time during which no byte is sent or received; see ``RequestTemplate/idleTimeout(_:)``.
     public func idleTimeout(_ limit: Duration?) -> HTTPClient { changing { $0.options.idleTimeout = limit } }
 
     public func connectTimeout(_ limit: Duration?) -> HTTPClient { changing { $0.options.connectTimeout = limit } }

@@ -91,7 +91,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     func request() throws(HTTPError) -> HTTPRequest {
         do throws(HTTPError) {
             return if let builder { try builder.checkedRequest() } else {
-                try StandardRequestBuilder(template).request()
+                try StandardRequestBuilder(template).requestWithoutEnvironment()
             }
         } catch {
             var request = error.request
@@ -115,7 +115,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
             response.request.observation?.recordDecoding(.decodingEnd, Template.Response.self)
             return value
         } catch {
-            let failure = HTTPError(ofDecoding: error, response: response)
+            let failure = HTTPError(ofDecoding: error, as: Template.Response.self, response: response)
             response.request.observation?.recordDecoding(.decodingFailed, Template.Response.self, failure)
             throw failure
         }

@@ -75,7 +75,8 @@ struct TransportFailure: Error {
         self.underlying = underlying
     }
 
-    static let cancelled = TransportFailure(.cancelled, "the task was cancelled")
+    /// The message names who cancelled the request; see ``error(for:)``.
+    static let cancelled = TransportFailure(.cancelled, "")
     static let noMemory = TransportFailure(
         .responseTooLarge, "there is not enough memory for the body of the response")
     /// The same failure, but with ``mayHaveBeenSent`` set to false. Use it only if it is certain that nothing was sent.
@@ -101,7 +102,7 @@ struct TransportFailure: Error {
             HTTPResponse(request: request, status: $0.status, headers: $0.headers, body: HTTPResponseBody(body))
         }
         return HTTPError(
-            code, request: request, response: response, underlying: underlying, message: message,
-            mayHaveBeenSent: mayHaveBeenSent)
+            code, request: request, response: response, underlying: underlying,
+            message: code == .cancelled ? request.canceller : message, mayHaveBeenSent: mayHaveBeenSent)
     }
 }

@@ -41,6 +41,11 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// which the transport waits for the reader of a streamed body does not count. Default: 60 seconds.
     public var idleTimeout: Duration? = .seconds(60)
 
+    /// The time after which TCP probes a connection on which nothing is transferred, and the interval of further probes,
+    /// rounded up to whole seconds; nil for no probes. Set it to less than the time after which a firewall or a load
+    /// balancer on the way forgets a silent connection. Default: 60 seconds.
+    public var tcpKeepAlive: Duration? = .seconds(60)
+
     /// The largest size of the head of a response, including trailers and interim responses, in bytes. Default: 256
     /// KiB.
     public var maximumHeadSize = 256 << 10
@@ -149,7 +154,7 @@ public struct TransportConfiguration: Sendable, Hashable {
         if maximumHeadSize < 1 { return "maximumHeadSize is less than 1" }
         for (name, limit) in [
             ("queueTimeout", queueTimeout), ("connectTimeout", connectTimeout),
-            ("firstByteTimeout", firstByteTimeout), ("idleTimeout", idleTimeout),
+            ("firstByteTimeout", firstByteTimeout), ("idleTimeout", idleTimeout), ("tcpKeepAlive", tcpKeepAlive),
         ] {
             if let limit, limit <= .zero { return "\(name) is zero or less; use nil for no limit" }
         }

@@ -124,6 +124,50 @@ import Testing
         await server.stop()
     }
 
+    @Test(arguments: [nil, Throttle()], [true, false])
+    func `the error of a request that a reset ends names the reset`(
+        attemptLinks: Throttle?, isStreamed: Bool
+    ) async throws {
+        let (reached, gate) = (reached, gate)
+        let server = try await MockServer.start { _ in
+            if isStreamed {
+                return MockServer.Response(chunks: AsyncStream<Data> { $0.yield(Data("a".utf8)) })
+            }
+            reached.set(())
+            await gate.value
+            return .text("a")
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url), attemptLinks: attemptLinks,
+            transport: HTTPClient.makeTransport(TransportConfiguration()))
+        let load = Task {
+            let response = try await client.stream(Get<HTTPResponse>("a"))
+            for try await _ in response.body { reached.set(()) }
+        }
+        await reached.value
+        await client.reset()
+        let error = await #expect(throws: HTTPError.self) { try await load.value }
+        #expect(error?.message.contains("was reset") == true, "\(error.map { "\($0)" } ?? "")")
+        gate.set(())
+        await server.stop()
+    }
+
+    @Test func `the error of a request that a reset of its chain ends names the reset`() async throws {
+        let (reached, link) = (reached, Autocancel())
+        let chain =
+            link
+            --> MockLoader { request in
+                reached.set(())
+                for await _ in AsyncStream(Void.self, { _ in }) {}
+                throw HTTPError(CancellationError(), request: request)
+            }
+        let load = Task { try await chain.load(try HTTPRequest("https://h.test/a")) }
+        await reached.value
+        await chain.reset()
+        let error = await #expect(throws: HTTPError.self) { try await load.value }
+        #expect(error?.code == .cancelled && error?.message == "the chain was reset")
+    }
+
     @Test(arguments: [nil, Throttle()])
     func `a validator may reset its client`(attemptLinks: Throttle?) async throws {
         struct Resetting: HTTPValidator {

@@ -5,6 +5,10 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// A link that counts what passes. A class, because client and test share it.
 private final class Passing: LoaderLink {
     private let counts = Mutex((loads: 0, resets: 0))
@@ -31,6 +35,34 @@ private final class Passing: LoaderLink {
         let client = HTTPClient(environment: environment, transport: mock)
         #expect(try await client.send(Endpoint("people", answering: Person.self)) == Person(id: 1, login: "ada"))
         #expect(try mock.requests.first?.urlString() == "https://h/api/people")
+    }
+
+    @Test func `a client is created from the text of a base URL, or with a name for its retries`() async throws {
+        #expect(
+            try HTTPClient(baseURL: "https://h/v2").urlRequest(for: Endpoint("a")).url?.absoluteString
+                == "https://h/v2/a")
+        let error = await #expect(throws: HTTPError.self) { try await HTTPClient(baseURL: "h").send(Endpoint("a")) }
+        #expect(error?.code == .invalidRequest && error?.message.contains("https://host/path") == true)
+        let mock = MockLoader { HTTPResponse(request: $0, status: 503) }
+        var retrying = Retry.Settings.exponential
+        retrying.clock = TestClock(isAutomatic: true)
+        let client = HTTPClient(environment: environment, retrying: retrying, transport: mock)
+        _ = HTTPClient(environment: environment, retrying: .exponential)
+        await #expect(throws: HTTPError.self) { try await client.send(Endpoint("a")) }
+        #expect(mock.requests.count == 4)
+    }
+
+    @Test func `the error of a 404 names an escaped slash in its path`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: $0.path.string.contains("gone") ? 410 : 404) }
+        let client = HTTPClient(environment: environment, transport: mock)
+        for (path, isNamed) in [("a/\("b/c")", true), ("a/\(raw: "b/c")", false), ("gone/\("b/c")", false)]
+            as [(RequestPath, Bool)]
+        {
+            let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint(path)) }
+            #expect(
+                error?.message.contains("%2F, an escaped slash: for a value of several segments, write \\(raw: value)")
+                    == isNamed)
+        }
     }
 
     @Test func `a plain request is sent, and its status is checked like a template's`() async throws {

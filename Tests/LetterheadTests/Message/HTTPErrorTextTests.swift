@@ -34,11 +34,39 @@ private struct Plain: Error, CustomStringConvertible {
             (HTTPError(.timedOut, request: HTTPRequest(), message: "no answer"), "timedOut: no answer"),
             (HTTPError(.timedOut, request: HTTPRequest()), "timedOut"),
             (POSIXError(.ENOSPC), "the system reports No space left on device"),
-            (URLError(.timedOut), "the network reports URLError -1001"),
+            (URLError(.timedOut), "the request timed out (URLError -1001)"),
+            (URLError(.userAuthenticationRequired), "the server requires credentials (URLError -1013)"),
+            (URLError(.backgroundSessionInUseByAnotherProcess), "the network failed (URLError -996)"),
+            (CocoaError(.fileNoSuchFile), "the file does not exist (CocoaError 4)"),
+            (CocoaError(.fileWriteOutOfSpace), "there is no space left on the volume (CocoaError 640)"),
+            (CocoaError(CocoaError.Code(rawValue: 77)), "Foundation reports an error (CocoaError 77)"),
+            (
+                CocoaError(CocoaError.Code(rawValue: 77), userInfo: [NSUnderlyingErrorKey: POSIXError(.EROFS)]),
+                "the system reports Read-only file system (CocoaError 77)"
+            ),
         ] as [(any Error, String)])
     func `the underlying error is described after the message`(underlying: any Error, description: String) {
         #expect(text(underlying) == "unknown: GET (no URL): it failed: \(description)")
         #expect(text(underlying, message: "") == "unknown: GET (no URL): \(description)")
+    }
+
+    @Test func `an HTTPError below is described with its request, its status and its cause`() throws {
+        let inner = HTTPRequest(method: .post, url: try #require(URL(string: "https://auth.test/token?key=SECRET")))
+        let response = HTTPResponse(
+            request: inner, status: .badRequest, headers: ["Content-Type": "text/plain"],
+            body: HTTPResponseBody(Data("no such client".utf8)))
+        let cause = HTTPError(
+            .unacceptableStatus, request: inner, response: response, underlying: Trouble.offline, message: "refused")
+        let described =
+            "unacceptableStatus: POST https://auth.test/token?key=… answered 400 Bad Request: refused: "
+            + "Trouble.offline; the server wrote \"no such client\""
+        #expect(text(cause) == "unknown: GET (no URL): it failed: \(described)")
+        #expect(text(cause, message: "because of \(cause)") == "unknown: GET (no URL): because of \(described)")
+        let outer = HTTPError(
+            .timedOut, request: inner, response: response, underlying: cause, message: "the deadline passed")
+        #expect(
+            "\(outer)" == "timedOut: POST https://auth.test/token?key=… answered 400 Bad Request: the deadline passed: "
+                + "unacceptableStatus: refused: Trouble.offline; the server wrote \"no such client\"")
     }
 
     @Test func `text that the message contains already is not added again`() {

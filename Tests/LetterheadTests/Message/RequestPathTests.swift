@@ -46,6 +46,22 @@ import Testing
         }
     }
 
+    @Test func `values of a list may be empty if the path allows it`() throws {
+        for (key, written) in [("a//b", "a//b"), ("photos/", "photos/"), ("", ""), ("/a", "/a"), ("//", "//")] {
+            let path: RequestPath =
+                "bucket/\(segments: key.split(separator: "/", omittingEmptySubsequences: false), allowingEmpty: true)"
+            #expect(path.string == "bucket/\(written)" && path.route == "bucket/{}" && refusal(path) == nil)
+            var request = HTTPRequest()
+            request.path = path
+            ServerEnvironment("https://h.test/v1/").apply(to: &request)
+            #expect(try request.urlString() == "https://h.test/v1/bucket/\(written)")
+        }
+        #expect(("a//b/" as RequestPath).segments == ["a", "b"])
+        for values in [[], [".", ""], ["", "a"], ["", "", "a"]] {
+            #expect(refusal("\(segments: values, allowingEmpty: true)" as RequestPath)?.code == .invalidRequest)
+        }
+    }
+
     @Test(arguments: 0..<4 as Range<UInt64>)
     func `no value can add a segment, a query or a host`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
+    import Dispatch
     import Foundation
     import Letterhead
     import RawServer
@@ -22,6 +23,68 @@
                 #expect(try await loader.load(request).body.data() == Data("\(number)".utf8))
             }
             #expect(server.connectionCount <= 2)
+        }
+
+        /// The options of the sockets of this process that are connected to a port.
+        private func keepAlive(to port: Int) -> [[CInt]] {
+            (CInt(3)..<1024).compactMap { descriptor -> [CInt]? in
+                var (peer, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+                let isConnected = withUnsafeMutablePointer(to: &peer) {
+                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) == 0 }
+                }
+                guard isConnected, Int(UInt16(bigEndian: peer.sin_port)) == port else { return nil }
+                return [
+                    (SOL_SOCKET, SO_KEEPALIVE), (CInt(IPPROTO_TCP), TCP_KEEPIDLE), (CInt(IPPROTO_TCP), TCP_KEEPINTVL),
+                ]
+                .map { level, option in
+                    var (value, size) = (CInt(0), socklen_t(MemoryLayout<CInt>.size))
+                    return getsockopt(descriptor, level, option, &value, &size) == 0 ? value : -1
+                }
+            }
+        }
+
+        @Test(
+            arguments: [
+                (.seconds(60), [1, 60, 60]), (.milliseconds(1500), [1, 2, 2]), (.never, [1, 32_767, 32_767]),
+                (nil, [0]),
+            ] as [(Duration?, [CInt])])
+        func `TCP probes an idle connection after the configured time`(
+            time: Duration?, options: [CInt]
+        ) async throws {
+            let server = RawServer { connection, _ in
+                while connection.readHead() != nil { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
+            }
+            var configuration = TransportConfiguration()
+            #expect(configuration.tcpKeepAlive == .seconds(60))
+            configuration.tcpKeepAlive = time
+            let loader = CurlLoader(configuration)
+            _ = try await loader.load(HTTPRequest(url: server.url()))
+            let found = keepAlive(to: server.port)
+            #expect(found.map { Array($0.prefix(options.count)) } == [options])
+        }
+
+        @Test func `A request without an idle limit outlasts the limit of the transport`() async throws {
+            let timedOut = DispatchSemaphore(value: 0)
+            let server = RawServer { connection, _ in
+                // The patient request is answered when the other one has timed out.
+                if connection.readHead()?.hasPrefix("GET /patient") == true {
+                    timedOut.wait()
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                }
+                _ = connection.waitForEnd()
+            }
+            var configuration = TransportConfiguration()
+            configuration.idleTimeout = .milliseconds(50)
+            let loader = CurlLoader(configuration)
+            var patient = HTTPRequest(url: server.url("/patient"))
+            patient.idleTimeout = .never
+            let load = Task { [patient] in try await loader.load(patient).status }
+            let error = await #expect(throws: HTTPError.self) {
+                try await loader.load(HTTPRequest(url: server.url("/other")))
+            }
+            #expect(error?.code == .timedOut)
+            timedOut.signal()
+            #expect(try await load.value == 204)
         }
 
         /// How many requests are served now, and the most at a time. A class, because the threads of servers share it.

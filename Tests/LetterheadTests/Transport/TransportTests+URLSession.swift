@@ -17,7 +17,7 @@ extension TransportTests {
         ("dnsOverHTTPS", { $0.dnsOverHTTPS = URL(string: "https://127.0.0.1/") }),
         ("addressFamily", { $0.addressFamily = .ipv6 }), ("networkInterface", { $0.networkInterface = "lo" }),
         ("connectTo", { $0.connectTo = ["a:1": "b:2"] }), ("decodesContent", { $0.decodesContent = false }),
-        ("maximumDecodingRatio", { $0.maximumDecodingRatio = 3 }),
+        ("tcpKeepAlive", { $0.tcpKeepAlive = nil }), ("maximumDecodingRatio", { $0.maximumDecodingRatio = 3 }),
     ]
 
     @Test(arguments: unsupported.indices)

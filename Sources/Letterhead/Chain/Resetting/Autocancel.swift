@@ -89,9 +89,13 @@ public final class Autocancel: LoaderLink {
             guard hold(response, number) else { throw response.request.resetError("the chain was reset") }
             return .success(response)
         } catch {
-            remove(number)
-            guard Task.isCancelled, error.code != .cancelled else { return .failure(error) }
-            return .failure(HTTPError(.cancelled, request: error.request, underlying: error))
+            let wasReset = remove(number)
+            guard wasReset || Task.isCancelled && error.code != .cancelled else { return .failure(error) }
+            return .failure(
+                HTTPError(
+                    .cancelled, request: error.request, underlying: error.code == .cancelled ? nil : error,
+                    message: wasReset && !error.request.wasReset ? "the chain was reset" : error.request.canceller,
+                    mayHaveBeenSent: error.mayHaveBeenSent))
         }
     }
 
@@ -109,8 +113,11 @@ public final class Autocancel: LoaderLink {
         return true
     }
 
-    private func remove(_ number: Int) {
+    /// Returns whether a reset has cancelled the request.
+    @discardableResult
+    private func remove(_ number: Int) -> Bool {
         let removed = state.withLock { $0.running.removeValue(forKey: number) }
         removed?.ended.set(())
+        return removed?.isCancelled ?? false
     }
 }

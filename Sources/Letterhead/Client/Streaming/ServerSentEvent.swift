@@ -31,11 +31,14 @@ public struct ServerSentEvent: Sendable, Hashable {
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, decoder: (any HTTPBodyDecoder)? = nil
     ) throws -> Value {
+        let decoder = decoder ?? origin?.request.decoder ?? JSONDecoder()
+        let text = Data(data.utf8)
         do {
-            return try (decoder ?? origin?.request.decoder ?? JSONDecoder()).value(of: type, from: Data(data.utf8))
+            return try decoder.value(of: type, from: text)
         } catch {
+            let problem = DecodingProblem(error, type: type, in: text, decoder: decoder)
             throw HTTPResponseBody.Origin.error(
-                origin, .cannotDecodeResponse, "event \"\(event)\": \(HTTPError.summary(of: error))", underlying: error)
+                origin, .cannotDecodeResponse, "event \"\(event)\": \(problem)", underlying: error)
         }
     }
 

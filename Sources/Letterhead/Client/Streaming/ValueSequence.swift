@@ -119,11 +119,12 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
 
         private mutating func decode(_ text: Data) throws -> Value {
             number += 1
+            let decoder = origin?.request.decoder ?? JSONDecoder()
             do {
-                return try (origin?.request.decoder ?? JSONDecoder()).value(of: Value.self, from: text)
+                return try decoder.value(of: Value.self, from: text)
             } catch let failure {
-                throw error(
-                    .cannotDecodeResponse, "value \(number): \(HTTPError.summary(of: failure))", underlying: failure)
+                let problem = DecodingProblem(failure, type: Value.self, in: text, decoder: decoder)
+                throw error(.cannotDecodeResponse, "value \(number): \(problem)", underlying: failure)
             }
         }
 

@@ -78,10 +78,12 @@ struct AuthorizationCallback {
         }
         try checkIssuer()
         if let error = try value(of: "error") {
+            let detail = try value(of: "error_description")
             throw HTTPAuthentication.Failure(
-                .refused, "the authorization server responded with \(HTTPAuthentication.Failure.printable(error))",
-                code: error,
-                detail: try value(of: "error_description").map { Secret($0) })
+                .refused,
+                "the authorization server responded with "
+                    + HTTPAuthentication.Failure.printable(error, detail, hiding: [state]),
+                code: error, detail: detail.map { Secret($0) })
         }
         guard let code = try value(of: "code"), !code.isEmpty else { throw refused("it contains no code") }
         return Secret(code)

@@ -239,7 +239,8 @@ extension HTTPAuthentication {
         public let code: String?
         /// The status of the token endpoint's response; nil if there was none.
         public let status: HTTPStatus?
-        /// The authorization server's description of the error. It may contain a secret, so do not write it to logs.
+        /// The authorization server's description of the error. It may contain a secret, so do not write it to logs. The
+        /// message contains it without the values that were sent and without what may be a token.
         public let detail: Secret?
         public let underlying: (any Error)?
         /// Whether the refresh token can no longer be used.
@@ -295,11 +296,14 @@ extension HTTPAuthentication.Failure: SafelyDescribed, CustomDebugStringConverti
 }
 
 extension HTTPAuthentication.Failure {
-    /// Returns an error code of the server that may be printed: only the codes of the RFCs, because any other text
-    /// could be a secret.
-    static func printable(_ code: String?) -> String {
-        guard let code else { return "no error code" }
-        return isRegistered(code) ? code : "an unregistered error code"
+    /// Returns an error of the server that may be printed: the code, if it is one of the RFCs, and the description. Any
+    /// other code could be a secret.
+    ///
+    /// - Parameter sent: the values that were sent. They are redacted, because some servers quote a refused token.
+    static func printable(_ code: String?, _ description: String?, hiding sent: [String]) -> String {
+        let code = code.map { isRegistered($0) ? $0 : "an unregistered error code" } ?? "no error code"
+        guard let description else { return code }
+        return "\(code): \(Redaction.standard.words(description, upTo: 200, hiding: sent))"
     }
 
     static func isRegistered(_ code: String) -> Bool { ASCII.isASCII(code) && registered.contains(code) }

@@ -42,7 +42,10 @@ struct TokenEndpoint: Sendable {
             throw HTTPAuthentication.Failure(
                 .unavailable, "the response of the token endpoint is truncated or too large")
         }
-        guard status.isSuccess else { throw TokenAnswer.refusal(status, body) }
+        guard status.isSuccess else {
+            let sent = form.filter { $0.0 != "grant_type" }.map(\.1) + parameters.values
+            throw TokenAnswer.refusal(status, body, hiding: sent + [client.secret?.reveal() ?? ""])
+        }
         return try TokenAnswer.grant(in: body)
     }
 
@@ -125,7 +128,12 @@ enum TokenAnswer {
 
     /// A 400 or 401 with `invalid_grant`, or without a registered error code, invalidates the refresh token. Other
     /// errors of the client or the server may be temporary, so the tokens are kept.
-    static func refusal(_ status: HTTPStatus, _ body: Data) -> HTTPAuthentication.Failure {
+    ///
+    /// - Parameter sent: the values that were sent, and are redacted in the description of the error, because some
+    ///   servers quote a refused token.
+    static func refusal(
+        _ status: HTTPStatus, _ body: Data, hiding sent: [String]
+    ) -> HTTPAuthentication.Failure {
         let answer = try? JSONDecoder().decode(Refusal.self, from: body)
         let code = answer?.error
         let isKnown = code.map(HTTPAuthentication.Failure.isRegistered) ?? false
@@ -133,7 +141,8 @@ enum TokenAnswer {
         let isPassing = [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
         return HTTPAuthentication.Failure(
             isPassing ? .unavailable : .refused,
-            "the token endpoint responded with \(status) and \(HTTPAuthentication.Failure.printable(code))",
+            "the token endpoint responded with \(status) and "
+                + HTTPAuthentication.Failure.printable(code, answer?.error_description, hiding: sent),
             code: code,
             status: status,
             detail: answer?.error_description.map { Secret($0) }, endsSession: endsSession)

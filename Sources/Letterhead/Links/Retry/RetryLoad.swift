@@ -28,8 +28,8 @@ struct RetryLoad {
         isNested = request.isAttempt
         self.timeline = timeline
         start = maximum > 0 ? timeline.now : .zero
-        if let mark = request.idempotency, !request.headers.contains(.idempotencyKey) {
-            self.request.headers[.idempotencyKey] = mark.key ?? ASCII.lowercased(UUID().uuidString)
+        if !request.headers.contains(.idempotencyKey), let key = request.idempotency?.value {
+            self.request.headers[.idempotencyKey] = key
         }
     }
 

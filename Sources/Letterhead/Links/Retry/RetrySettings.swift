@@ -43,20 +43,46 @@ extension Retry {
     }
 }
 
+extension Retry.Settings {
+    /// Retries each request that may be sent twice up to 3 times, with the waits of ``HTTPRetryStrategy/exponential``:
+    /// `HTTPClient(environment: .production, retrying: .exponential)`.
+    public static var exponential: Self { Self(maximumRetries: 3, strategy: .exponential) }
+}
+
 // MARK: A request
 
 enum RetryStrategyOption: HTTPRequestOption { static let defaultOptionValue: HTTPRetryStrategy? = nil }
 enum MaximumRetriesOption: HTTPRequestOption { static let defaultOptionValue: Int? = nil }
 enum ValidatorsOption: HTTPRequestOption { static let defaultOptionValue: [any HTTPValidator] = [] }
 enum ResponseTransformersOption: HTTPRequestOption { static let defaultOptionValue: [ModifyResponse] = [] }
-enum IdempotencyOption: HTTPRequestOption { static let defaultOptionValue: Idempotency? = nil }
+enum IdempotencyOption: HTTPRequestOption { static let defaultOptionValue: HTTPRequest.IdempotencyKey? = nil }
 enum RetryObserverOption: HTTPRequestOption {
     static let defaultOptionValue: (@Sendable (Retry.Context) async -> Void)? = nil
 }
 
-/// With nil, a random key is created for each load.
-struct Idempotency: Sendable, Hashable {
-    var key: String?
+extension HTTPRequest {
+    /// The `Idempotency-Key` of a request that may be sent twice (draft-ietf-httpapi-idempotency-key-header), by which
+    /// the server recognizes a retry: `.random`, `.none`, or the text of a key.
+    public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringLiteral {
+        /// Each load has a random key, which all of its attempts share.
+        public static let random = Self(nil, isSent: true)
+        /// No key is sent, for a POST that only reads.
+        public static let none = Self(nil, isSent: false)
+
+        /// Nil for a random key.
+        private let text: String?
+        private let isSent: Bool
+
+        private init(_ text: String?, isSent: Bool) { (self.text, self.isSent) = (text, isSent) }
+
+        /// Creates a key, such as one that is stored across launches.
+        public init(_ text: String) { self.init(text, isSent: true) }
+
+        public init(stringLiteral text: String) { self.init(text) }
+
+        /// The value for a load; nil if no key is sent.
+        var value: String? { isSent ? text ?? ASCII.lowercased(UUID().uuidString) : nil }
+    }
 }
 
 extension RequestSettings {
@@ -93,11 +119,10 @@ extension RequestSettings {
     }
 
     /// Allows retries with any method. All attempts of a load have the same `Idempotency-Key`, by which the server can
-    /// recognize a retry (draft-ietf-httpapi-idempotency-key-header). You can pass one that is stored across
-    /// launches; with nil, each load has a random one.
-    public mutating func markIdempotent(key: String? = nil) { idempotency = Idempotency(key: key) }
+    /// recognize a retry. With `.none`, they have no key: use it for a POST that only reads.
+    public mutating func markIdempotent(key: HTTPRequest.IdempotencyKey = .random) { idempotency = key }
 
-    var idempotency: Idempotency? {
+    var idempotency: HTTPRequest.IdempotencyKey? {
         get { self[option: IdempotencyOption.self] }
         set { self[option: IdempotencyOption.self] = newValue }
     }
@@ -153,8 +178,13 @@ extension RequestTemplate {
     }
 
     /// Allows retries with any method; see ``RequestSettings/markIdempotent(key:)``. Mark only requests to servers that
-    /// support this. With nil, each load has a random key.
-    public func idempotent(key: String? = nil) -> Modified<Self> {
+    /// recognize the key, or, with `.none`, requests that change nothing.
+    ///
+    /// ```swift
+    /// try await client.send(CreateOrder(order).idempotent().retry(.exponential))
+    /// try await client.send(Search(text).idempotent(key: .none).retry(.exponential))
+    /// ```
+    public func idempotent(key: HTTPRequest.IdempotencyKey = .random) -> Modified<Self> {
         settings { $0.markIdempotent(key: key) }
     }
 }

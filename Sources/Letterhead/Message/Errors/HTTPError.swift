@@ -17,9 +17,10 @@ public import Foundation
 /// ```
 ///
 /// Look at ``code`` to decide what to do, and log the description: it states on one line what failed, where, and what
-/// to do, and contains no secrets, no body and no query values. The error carries the request, the response if one was
-/// received, all attempts, and the underlying error if another component threw one. Loaders and links throw no other
-/// type; for them, a cancellation is ``Code/cancelled``.
+/// to do, and contains no secrets and no query values. Of a body, it contains only the short text with which a server
+/// refuses a request, or the beginning of a text where JSON was expected. The error carries the request, the response
+/// if one was received, all attempts, and the underlying error if another component threw one. Loaders and links throw
+/// no other type; for them, a cancellation is ``Code/cancelled``.
 public struct HTTPError: Error, Sendable {
     /// The contents are stored in a class, so that an error is cheap to rethrow along a chain.
     private final class Contents: HTTPErrorContents {
@@ -103,22 +104,39 @@ private protocol HTTPErrorContents: Sendable {
 
 extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The code, the method, the URL with the names of its query items, the status, the ``requestID``, the number of
-    /// attempts if there are several, the message, and a summary of the underlying error, on one line.
+    /// attempts if there are several, the message, a summary of the underlying error, and what the server wrote, on one
+    /// line.
     ///
-    /// A coding error is described by its path and its reason, without values. A `URLError`, a `POSIXError` or a
-    /// `CocoaError` is described by its code. The errors of other components are described by
+    /// An underlying ``HTTPError`` is described in the same way. A coding error is described by its path and its reason,
+    /// and an error of Foundation by its cause. The errors of other components are described by
     /// `LocalizedError.errorDescription`, which must not contain secrets; without it, by the name of the type and, for
     /// an enum, of the case.
-    public var description: String {
-        let shown = request.inItsEnvironment
-        var text = "\(code): \(shown.method.printable) \(request.redaction.outline(of: shown))"
-        if let response { text += " answered \(response.status)" }
-        if let requestID { text += " (request \(requestID))" }
-        if attempts.count > 1 { text += " after \(attempts.count) attempts" }
+    ///
+    /// If the status is 4xx, the description contains the text with which the server refuses the request: a body of type
+    /// `text/plain`, title and detail of problem details (RFC 9457), `error` and `error_description` of OAuth, and for a
+    /// 401 the `WWW-Authenticate` field. It is limited to 200 characters and escaped, and does not contain the credentials
+    /// of the request, values of secret names, or what may be a token. If ``RequestSettings/isSecret`` is true, it is
+    /// left out.
+    public var description: String { text(inside: nil) }
+
+    /// - Parameter outer: the error whose description contains this one; it describes the request already if both have
+    ///   the same.
+    private func text(inside outer: HTTPError?) -> String {
+        let isKnown = outer.map { $0.request.outline.isSame(as: request.outline) } ?? false
+        let isAnswered = isKnown && outer?.response?.status == response?.status
+        var text = "\(code)"
+        if !isKnown { text += ": \(request.outline)" }
+        if let response, !isAnswered { text += " answered \(response.status)" }
+        if let requestID, !isAnswered { text += " (request \(requestID))" }
+        if attempts.count > 1, !isKnown { text += " after \(attempts.count) attempts" }
         if !message.isEmpty { text += ": \(message)" }
-        guard let underlying else { return text }
-        let summary = Self.summary(of: underlying)
-        return message.holds(summary) ? text : text + ": \(summary)"
+        if let underlying {
+            let summary = Self.summary(of: underlying)
+            let isTold = message.holds(summary)
+            if !isTold { text += ": \((underlying as? HTTPError)?.text(inside: self) ?? summary)" }
+        }
+        if !isAnswered, let words = response?.refusal(of: request), !text.holds(words) { text += "; \(words)" }
+        return text
     }
 
     public var errorDescription: String? { description }

@@ -151,7 +151,8 @@ extension RequestSettings {
     /// progress.
     ///
     /// Time during which the reader of a streamed body requests no bytes is not counted. Default: nil (the
-    /// ``TransportConfiguration/idleTimeout`` of the transport). A request that exceeds the limit fails with
+    /// ``TransportConfiguration/idleTimeout`` of the transport, 60 seconds by default). Set `.never` for no limit, for
+    /// example for a stream that is silent for hours. A request that exceeds the limit fails with
     /// `.timedOut`; a limit of zero or less is `.invalidRequest`. `URLSession` rounds the limit up to whole seconds, at
     /// most one day.
     public var idleTimeout: Duration? {
@@ -160,7 +161,8 @@ extension RequestSettings {
     }
 
     /// The time limit for the name lookup, the connection and the TLS handshake of this request together, with a
-    /// precision of one millisecond. Default: nil (the ``TransportConfiguration/connectTimeout`` of the transport).
+    /// precision of one millisecond. Default: nil (the ``TransportConfiguration/connectTimeout`` of the transport). Set
+    /// `.never` for no limit.
     ///
     /// Waiting for a free connection does not count. A request that exceeds the limit fails with `.timedOut`; a limit
     /// of zero or less is `.invalidRequest`, and so is any limit with `URLSession`, which does not support it.
@@ -181,6 +183,12 @@ extension RequestSettings {
         get { self[option: RedactionOption.self] }
         set { self[option: RedactionOption.self] = newValue }
     }
+}
+
+extension Duration {
+    /// No limit, for settings in which nil means the limit of the transport: `.idleTimeout(.never)`. It is longer than
+    /// any program runs.
+    public static var never: Duration { .seconds(Int64.max) }
 }
 
 extension HTTPRequest {

@@ -64,7 +64,7 @@ extension Redaction {
         return redactURLs(isForm ? redactForm(text) : redactJSON(text))
     }
 
-    private static func isMultipart(_ headers: HTTPHeaders) -> Bool {
+    static func isMultipart(_ headers: HTTPHeaders) -> Bool {
         headers.mediaType?.essence.hasPrefix("multipart/") == true
     }
 
@@ -78,7 +78,7 @@ extension Redaction {
     }
 
     /// Returns the text if the bytes are UTF-8 without control characters other than tabs and line breaks.
-    private static func utf8(_ data: Data, isCut: Bool) -> String? {
+    static func utf8(_ data: Data, isCut: Bool) -> String? {
         (0...(isCut ? 3 : 0)).lazy.compactMap { String(data: data.dropLast($0), encoding: .utf8) }.first
             .flatMap { $0.unicodeScalars.contains(where: isBinary) ? nil : $0 }
     }

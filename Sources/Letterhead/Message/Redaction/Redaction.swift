@@ -5,8 +5,9 @@ import Foundation
 ///
 /// The value of a secret name is written as `<redacted>`; user and password of a URL are always redacted. A log
 /// (``PrintLoader``) contains methods, URLs, headers, statuses and sizes, and at the level `bodies` the first 512 bytes
-/// of a text. The description of an ``HTTPError`` contains no headers, body or query values, but the
-/// `LocalizedError.errorDescription` of an underlying error, redacted with the standard names. If your API has other
+/// of a text. The description of an ``HTTPError`` contains no query values, and of headers and body only the words with
+/// which a server refuses a request; but it contains the `LocalizedError.errorDescription` of an underlying error,
+/// redacted with the standard names. If your API has other
 /// secret names, add them to a request:
 ///
 /// ```swift
@@ -70,7 +71,8 @@ public struct Redaction: Sendable, Hashable {
             || knowsParts && SecretName.matches(name.utf8)
     }
 
-    private static func bare(_ name: some Sequence<UInt8>) -> [UInt8] {
+    /// Returns a name in lower case and without `_` and `-`.
+    static func bare(_ name: some Sequence<UInt8>) -> [UInt8] {
         name.filter { !"_-".utf8.contains($0) }.map { ASCII.lowercased($0) }
     }
 

@@ -103,6 +103,11 @@ extension HTTPRequest {
         HTTPError(.cancelled, request: self, message: message, mayHaveBeenSent: mayHaveBeenSent)
     }
 
+    /// Who cancelled the request: its client, its task, or else a part of its chain.
+    var canceller: String {
+        wasReset ? "the client was reset" : Task.isCancelled ? "the task was cancelled" : "the chain was reset"
+    }
+
     /// Pauses for a duration.
     ///
     /// - Throws: `.cancelled` if the client is reset or the calling task is cancelled.

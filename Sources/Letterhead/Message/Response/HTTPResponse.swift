@@ -119,6 +119,10 @@ extension HTTPResponse {
         if status == .unauthorized, let reason = self.request.context.unsignedReason {
             message += "; the request was not signed: \(reason)"
         }
+        if status == .notFound, self.request.path.string.holds("%2F") {
+            message +=
+                "; the path contains %2F, an escaped slash: for a value of several segments, write \\(raw: value)"
+        }
         throw HTTPError(
             .unacceptableStatus, request: self.request, response: response, message: message, attempts: attempts)
     }

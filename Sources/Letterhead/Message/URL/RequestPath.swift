@@ -7,6 +7,7 @@ public import Foundation
 /// ```swift
 /// "users/\(login)/followers"       // login "a/b ?" becomes users/a%2Fb%20%3F/followers
 /// "files/\(segments: ["2026", "a b"])"  // each value of a list is one segment: files/2026/a%20b
+/// "\(bucket)/\(segments: key, allowingEmpty: true)"  // the key "a//b" of an object store
 /// "files/\(raw: "2026/report")"    // raw: a value that contains slashes
 /// ```
 ///
@@ -32,6 +33,11 @@ public struct RequestPath: Hashable, Sendable {
     /// Creates a path that is already escaped, from the bytes of a URL.
     init(escaped text: String) {
         self.init(escaped: text, holes: RequestRoute(), ownCount: 0)
+    }
+
+    /// Creates a path that is already escaped, and that another one determines: it has the same route.
+    init(escaped text: String, routeOf path: RequestPath) {
+        self.init(escaped: text, holes: RequestRoute(fixed: path.route), ownCount: 0)
     }
 
     private init(escaped text: String, holes: RequestRoute, ownCount: Int) {
@@ -64,13 +70,15 @@ public struct RequestPath: Hashable, Sendable {
     ///
     /// The route identifies the endpoint in metrics and logs, because it has a low cardinality. It does not contain the
     /// prefix of a base URL. It is nil for the path of a URL or a redirect, which was not written as a literal, and for
-    /// a literal that contains characters that must be escaped.
+    /// a literal that contains characters that must be escaped. A page whose URL the server has chosen has the route of
+    /// its template.
     public var route: String? {
         guard holes.isKnown, !namesOtherParts else { return nil }
         return holes.text(of: ownCount == string.utf8.count ? string : String(string.utf8.suffix(ownCount)) ?? string)
     }
 
-    /// The segments between the slashes, unescaped.
+    /// The segments between the slashes, unescaped. Empty segments are left out: `a//b/` has the segments `a` and `b`,
+    /// and ``string`` shows all of them.
     public var segments: [String] {
         string.split(at: "/").map { PercentEncoding.unescape($0) }
     }
@@ -114,12 +122,18 @@ extension RequestPath: ExpressibleByStringInterpolation {
 
         /// Appends each value of a list as one segment, separated by slashes: `"files/\(segments: ["a b", "c"])"` is
         /// `files/a%20b/c`. An empty list is refused like an empty value.
-        public mutating func appendInterpolation(segments values: some Sequence<some LosslessStringConvertible>) {
+        ///
+        /// - Parameter allowingEmpty: whether values may be empty, as in the keys `a//b` and `photos/` of an object store.
+        ///   A path cannot begin with an empty one. Default: false (an empty value is refused).
+        public mutating func appendInterpolation(
+            segments values: some Sequence<some LosslessStringConvertible>, allowingEmpty: Bool = false
+        ) {
             var isFirst = true
             let start = text.utf8.count
             for value in values {
                 if !isFirst { text += "/" }
-                append(value.description)
+                let value = value.description
+                if !allowingEmpty || !value.isEmpty || text.isEmpty { append(value) }
                 isFirst = false
             }
             if isFirst { defect = defect ?? .emptyValue }
@@ -212,6 +226,15 @@ struct RequestRoute: Sendable {
     /// The route is not known.
     init() {}
 
+    /// A route that does not depend on the path; nil if it is not known.
+    init(fixed route: String?) {
+        isKnown = route != nil
+        if let route { holes = [Hole(start: Self.fixed, count: 0, name: route)] }
+    }
+
+    /// The start of the only hole of a fixed route. The name of that hole is the route.
+    private static let fixed = -1
+
     /// A literal without values.
     static var literal: RequestRoute {
         var route = RequestRoute()
@@ -253,6 +276,7 @@ struct RequestRoute: Sendable {
     ///
     /// - Parameter text: the path as it was written, without the prefix of a base URL.
     func text(of text: String) -> String {
+        if let hole = holes.first, hole.start == Self.fixed { return hole.name ?? "" }
         var route: [UInt8] = []
         let bytes = Array(text.utf8)
         var position = 0

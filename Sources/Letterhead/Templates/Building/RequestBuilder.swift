@@ -64,7 +64,8 @@ extension RequestBuilder {
 /// The URL is the base URL, if there is one, followed by the path with exactly one slash between them; a path that
 /// begins with a slash replaces the path of the base URL. The query consists of the query of the template, then the
 /// parameters if the method is GET or HEAD, then those query items of the base URL whose names have not occurred. For
-/// other methods, the parameters are sent as a JSON body.
+/// other methods, the parameters are sent as a JSON body. If the template has its own environment, the environment
+/// completes the request.
 public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder {
     public let template: Template
 
@@ -75,11 +76,19 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     /// - Throws: `.invalidRequest` in these cases:
     ///   - The template has parameters and a body, and the method is neither GET nor HEAD.
     ///   - Its `body` is not an ``HTTPBody``.
-    ///   - Its base URL has no scheme or no host.
+    ///   - Its base URL has no scheme or no host, or its environment is refused.
     ///   - The name or the value of a cookie of the template is invalid.
     ///   - The template requests a page at the position ``PagePosition/unknown``, or its pagination cannot set a
     ///     parameter.
     public func request() throws(HTTPError) -> HTTPRequest {
+        var request = try requestWithoutEnvironment()
+        // The option is checked first, because even an empty environment is expensive to copy.
+        if request.options.contains(ServerEnvironment.self) { try request.serverEnvironment?.complete(&request) }
+        return request
+    }
+
+    /// Builds the request for a client, whose settings take precedence over those of the environment.
+    func requestWithoutEnvironment() throws(HTTPError) -> HTTPRequest {
         var request = HTTPRequest(
             method: template.method, path: template.path, query: template.query, headers: template.headers,
             options: template.options)

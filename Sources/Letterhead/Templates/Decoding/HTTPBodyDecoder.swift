@@ -49,8 +49,7 @@ extension HTTPBodyDecoder {
 extension HTTPBodyDecoder {
     /// Decodes a body without a UTF-8 byte order mark, which JSON texts should not contain but some do (RFC 8259, 8.1).
     func value<Value: Decodable>(of type: Value.Type, from body: Data) throws -> Value {
-        let hasMark = body.first == 0xEF && body.starts(with: [0xEF, 0xBB, 0xBF])
-        let text = hasMark ? Data(body.dropFirst(3)) : body
+        let text = body.withoutByteOrderMark
         guard let decoder = self as? JSONDecoder else { return try decode(type, from: text) }
         if decoder.allowsJSON5 || decoder.assumesTopLevelDictionary {
             // Foundation reads a number to the byte after it, even if that is after the end of the text, and traps on a
@@ -65,6 +64,12 @@ extension HTTPBodyDecoder {
             return value
         }
         return try decoder.decode(type, from: text)
+    }
+}
+
+extension Data {
+    var withoutByteOrderMark: Data {
+        first == 0xEF && starts(with: [0xEF, 0xBB, 0xBF]) ? Data(dropFirst(3)) : self
     }
 }
 

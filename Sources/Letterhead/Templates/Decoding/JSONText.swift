@@ -57,6 +57,7 @@ struct JSONText {
         case UInt8(ascii: "t"): return try word("true", .bool(true))
         case UInt8(ascii: "f"): return try word("false", .bool(false))
         case UInt8(ascii: "n"): return try word("null", .null)
+        case nil: throw error(Self.isCut)
         default: return try number()
         }
     }
@@ -132,13 +133,17 @@ struct JSONText {
     }
 
     private mutating func expect(_ byte: UInt8) throws {
-        guard next == byte else { throw error("expected \(Character(Unicode.Scalar(byte)))") }
+        guard next == byte else {
+            throw error(next == nil ? Self.isCut : "expected \(Character(Unicode.Scalar(byte)))")
+        }
         index += 1
     }
 
     private mutating func skipBlanks() {
         while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
     }
+
+    private static let isCut = "the text ends before the value is complete"
 
     private func error(_ rule: String) -> DecodingError {
         let reason = "not JSON at byte \(index): \(rule)"

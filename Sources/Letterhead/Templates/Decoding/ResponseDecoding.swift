@@ -63,6 +63,66 @@ enum ResponseDecoding {
     }
 }
 
+extension HTTPResponse {
+    /// Decodes the body with the decoder of the request, or else with the decoder of the client.
+    ///
+    /// ```swift
+    /// let user = try await client.send(HTTPRequest("https://api.example.com/users/ada")).decode(User.self)
+    /// ```
+    ///
+    /// `Data` and `String` are decoded without a decoder. If the type is an optional and the body is empty, the value
+    /// is nil. The status is not checked. Decoding never runs on the main actor of the caller.
+    ///
+    /// - Parameter type: the type of the value.
+    /// - Throws: ``HTTPError`` with `.cannotDecodeResponse` or `.emptyResponse`, or with the code of an error in
+    ///   receiving a streamed body; and `CancellationError` if the calling task was cancelled.
+    @concurrent
+    public func decode<Value: Decodable & Sendable>(_ type: Value.Type) async throws -> Value {
+        do {
+            return try await ResponseDecoding.decode(type, from: self)
+        } catch {
+            throw HTTPError(ofDecoding: error, as: type, response: self).orCancellation
+        }
+    }
+}
+
+extension HTTPError {
+    /// Decodes the body of the response to the ``RequestTemplate/Failure`` type of a template. Returns nil if there is
+    /// no response, or if its body is empty or cannot be decoded.
+    ///
+    /// ```swift
+    /// catch let error as HTTPError { show(error.failure(of: CreateUser.self)?.title) }
+    /// ```
+    public func failure<Template: RequestTemplate>(of template: Template.Type) -> Template.Failure? {
+        decoded(Template.Failure.self)
+    }
+
+    /// Decodes the body of the response to a type. Returns nil if there is no response, or if its body is empty or
+    /// cannot be decoded.
+    ///
+    /// Use it for templates without a ``RequestTemplate/Failure`` type, such as ``Get``, and for plain requests.
+    public func failure<Value: Decodable>(as type: Value.Type) -> Value? { decoded(type) }
+
+    /// The problem details in the body of the response (RFC 9457). It is nil if the media type is not
+    /// `application/problem+json`, or if the JSON is malformed or nested more than 64 levels deep.
+    ///
+    /// The body is parsed each time the property is read. The error of a status that is not accepted contains at most
+    /// the first 1 MiB of the body.
+    public var problem: ProblemDetails? {
+        guard let type = mediaType, type.essence == MediaType.problemJSON.essence else { return nil }
+        guard let data = response?.body.buffered, !data.isEmpty else { return nil }
+        return try? JSONDecoder().value(of: ProblemDetails.self, from: data)
+    }
+
+    private var mediaType: MediaType? { response?.headers.mediaType }
+
+    private func decoded<Value: Decodable>(_ type: Value.Type) -> Value? {
+        guard let response, let data = response.body.buffered, !data.isEmpty else { return nil }
+        let decoder = try? (response.request.decoder ?? JSONDecoder()).decoder(for: mediaType)
+        return try? (decoder ?? JSONDecoder()).value(of: type, from: data)
+    }
+}
+
 /// A type that has a value for an empty body: an optional.
 private protocol EmptyRepresentable {
     static var empty: Any { get }

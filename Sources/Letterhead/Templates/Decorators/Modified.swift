@@ -140,8 +140,8 @@ extension RequestTemplate {
         settings { $0.timeout = timeout }
     }
 
-    /// Limits the time during which no byte is sent or received; nil means the limit of the transport. See
-    /// ``RequestSettings/idleTimeout``.
+    /// Limits the time during which no byte is sent or received; nil means the limit of the transport, and `.never` no
+    /// limit. See ``RequestSettings/idleTimeout``.
     public func idleTimeout(_ limit: Duration?) -> Modified<Self> {
         settings { $0.idleTimeout = limit }
     }

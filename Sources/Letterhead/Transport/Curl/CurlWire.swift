@@ -165,13 +165,19 @@
                 lh_curl_set_pointer(easy, .share, UnsafeRawPointer(loop.share)),
                 set(.noSignal, 1), set(.followLocation, 0), set(.netrc, 0), set(.pathAsIs, 1),
                 set(.contentDecoding, 0), set(.http09Allowed, 0), set(.suppressConnectHeaders, 1),
-                set(.disallowUsername, 1), set(.protocols, Self.httpAndHTTPS), set(.tcpKeepAlive, 1),
+                set(.disallowUsername, 1), set(.protocols, Self.httpAndHTTPS),
                 set(.headerOptions, Self.separate), set(.httpVersion, CurlHTTPVersion.http1.rawValue),
             ]
-            results += prepareConnection()
+            results += prepareConnection() + prepareKeepAlive()
             // Available since 7.87. Without it, ending a transfer waits until the lookup of its host name has finished.
             _ = set(.quickExit, 1)
             return results.allSatisfy { $0 == 0 }
+        }
+
+        private func prepareKeepAlive() -> [CInt] {
+            guard let interval = loop.configuration.tcpKeepAlive else { return [set(.tcpKeepAlive, 0)] }
+            let seconds = min((interval.wholeMilliseconds - 1) / 1000 + 1, Self.longestKeepAlive)
+            return [set(.tcpKeepAlive, 1), set(.tcpKeepIdle, seconds), set(.tcpKeepInterval, seconds)]
         }
 
         /// Sets the options of one transfer. Returns false if the system's libcurl rejects one of them.
@@ -269,6 +275,8 @@
         /// CURLHEADER_SEPARATE: the header lines of the request are not part of the CONNECT request to a proxy.
         private static let separate = 1
         private static let httpAndHTTPS = 3
+        /// The longest time that Linux accepts, in seconds.
+        private static let longestKeepAlive = 32_767
         /// In bytes; the smaller one is libcurl's default.
         private static let (standardBuffer, largeBuffer) = (16 << 10, 256 << 10)
     }

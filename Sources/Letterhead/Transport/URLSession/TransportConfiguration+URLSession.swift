@@ -63,7 +63,7 @@ extension TransportConfiguration {
             ("maximumHeadSize", maximumHeadSize != supported.maximumHeadSize), ("proxy", proxy != supported.proxy),
             ("security", security != supported.security), ("unixSocketPath", unixSocketPath != nil),
             ("httpVersions", httpVersions != .http2), ("addressFamily", addressFamily != .any),
-            ("networkInterface", networkInterface != nil),
+            ("networkInterface", networkInterface != nil), ("tcpKeepAlive", tcpKeepAlive != supported.tcpKeepAlive),
             ("connectTo", !connectTo.isEmpty), ("dnsOverHTTPS", dnsOverHTTPS != nil),
             ("decodesContent", !decodesContent),
             ("maximumDecodingRatio", maximumDecodingRatio != supported.maximumDecodingRatio),

@@ -131,13 +131,13 @@ final class URLSessionExchange: Sendable {
         finish(
             .failure(
                 isCancelled
-                    ? HTTPError(.cancelled, request: request)
+                    ? TransportFailure.cancelled.error(for: request)
                     : HTTPError(endOf: request, error, head: head, receivedBytes: received)))
     }
 
     func cancel() {
         state.withLock { $0.isCancelled = true }
-        fail(HTTPError(.cancelled, request: request))
+        fail(TransportFailure.cancelled.error(for: request))
     }
 
     /// Ends the request with an error, and stops the task.

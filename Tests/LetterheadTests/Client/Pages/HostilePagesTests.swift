@@ -12,6 +12,22 @@ struct HostilePagesTests {
         var path: RequestPath { "a/numbers" }
     }
 
+    @Test func `a page at a URL of the server has the route of its template`() async throws {
+        let recorder = StatisticsRecorder()
+        let mock = MockLoader { request in
+            var response = try HTTPResponse.ok(request, json: [1])
+            let next = (request.query["page"].flatMap { Int($0) } ?? 1) + 1
+            if next < 4 { response.headers.append("Link", "</v2/repositories/17/issues?page=\(next)>; rel=next") }
+            return response
+        }
+        let client = HTTPClient(environment: .of("https://api.example.com"), observers: [recorder], transport: mock)
+        let template = Get<[Int]>("repos/\("ada")/\("x")/issues")
+        let pages = try await client.pages(of: template.paginated(by: .linkHeader)).collect()
+        #expect(pages.count == 3 && mock.requests.last?.target == "/v2/repositories/17/issues?page=3")
+        #expect(Set(try #require(client.statistics).routes.keys) == ["repos/{}/{}/issues"])
+        #expect(mock.requests.last?.path.route == "repos/{}/{}/issues")
+    }
+
     private func walk(_ link: String) async -> (pages: Int, targets: [String], error: HTTPError?) {
         let mock = MockLoader { request in
             var response = try HTTPResponse.ok(request, json: [1])

@@ -74,7 +74,7 @@ import Testing
         #expect(error?.underlying is DecodingError)
         #expect(error?.description.contains("http://a.example/rows") == true)
         let (_, wrongType) = await values(Row.self, of: "[{\"a\":1},{\"a\":\"x\"}]")
-        #expect(wrongType?.message.contains("value 2: a:") == true, "\(wrongType?.message ?? "")")
+        #expect(wrongType?.message.contains("value 2: decoding Row: a:") == true, "\(wrongType?.message ?? "")")
     }
 
     @Test(arguments: [

@@ -66,6 +66,6 @@ private struct Closed: Error, Equatable {}
         let request = HTTPRequest(url: api)
         let network = try await self.error(
             .bearer { _ in throw HTTPError(.timedOut, request: request, message: "no answer") })
-        #expect(network.message == "could not obtain credentials: timedOut: no answer")
+        #expect(network.message == "could not obtain credentials: timedOut: GET https://api.example.com/me: no answer")
     }
 }

@@ -5,7 +5,8 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-/// Nothing of what goes to a token endpoint, or comes from it, is in any text: not even what seems harmless.
+/// Nothing of what goes to a token endpoint, or comes from it, is in any text, not even what seems harmless; except the
+/// description of an error, without the values that were sent.
 @Suite struct TokenEndpointSecrecyTests {
     private static let page = URL(string: "https://auth.example.com/authorize") ?? URL(filePath: "/")
     private static let redirect = URL(string: "https://app.example/callback") ?? URL(filePath: "/")
@@ -51,6 +52,23 @@ import Testing
             }
         }
         for text in texts { #expect(!text.contains("HARMLESS") && !text.contains("grant_type")) }
+    }
+
+    @Test(arguments: [
+        ("the refresh token has expired", #": "the refresh token has expired""#),
+        ("Invalid refresh token: r0", #": "Invalid refresh token: <redacted>""#),
+        ("token 4f8a9c2b7d1e3f5a6b8c is revoked", #": "token <redacted> is revoked""#),
+    ])
+    func `The description of a refusal is in the error, without tokens`(sent: String, shown: String) async throws {
+        let mock = MockLoader { request in
+            HTTPResponse(
+                request: request, status: 400,
+                body: HTTPResponseBody(
+                    Data(#"{"error":"invalid_grant","error_description":"\#(sent)"}"#.utf8)))
+        }
+        let chain = Authenticate(.testing(.refreshToken("r0"))) --> mock
+        let error = try #require(await failure { try await chain.load(HTTPRequest(url: AuthorizationServer.api)) })
+        #expect("\(error)".hasSuffix("400 Bad Request and invalid_grant\(shown)"), "\(error)")
     }
 
     @Test func `An error with a response of the token endpoint has no excerpt of its body`() async throws {

@@ -155,6 +155,16 @@ import Testing
         #expect(keys(scene) == ["k1", "k1", "k2", "k2"])
     }
 
+    @Test func `a POST that only reads is retried without a key`() async throws {
+        let scene = RetryScene(.answering(503, 200))
+        _ = await scene.load(.post) {
+            $0.markIdempotent(key: .none); $0.retryStrategy = .immediate; $0.maximumRetries = 1
+        }
+        #expect(keys(scene) == [nil, nil])
+        let template = Post<HTTPResponse>("search").idempotent(key: .none)
+        #expect(try StandardRequestBuilder(template).request().isIdempotent)
+    }
+
     @Test func `a request that is not marked has no key`() async {
         let scene = RetryScene(.answering(200))
         _ = await scene.load(.post)

@@ -90,6 +90,29 @@ import Testing
         #expect(first.target == second.target)
     }
 
+    @Test func `the environment of the template completes the request`() throws {
+        let environment = ServerEnvironment("https://h.test/v2?key=1", headers: ["X": "environment", "Y": "y"])
+        let template = Endpoint("a/\(1)").header("X", "template").environment(environment)
+        let request = try StandardRequestBuilder(template).request()
+        #expect(try request.urlString() == "https://h.test/v2/a/1?key=1" && request.path.route == "a/{}")
+        #expect(request.headers["X"] == "template" && request.headers["Y"] == "y")
+        #expect(try request.urlRequest().url == request.url())
+        let parts = MultipartRequestBuilder(template, parts: [])
+        #expect(try parts.request().host == "h.test")
+        #expect(try StandardRequestBuilder(Endpoint("a").environment(nil)).request().host == nil)
+        let refused = StandardRequestBuilder(Endpoint("a").environment(ServerEnvironment("h.test")))
+        let error = #expect(throws: HTTPError.self) { try refused.request() }
+        #expect(error?.code == .invalidRequest && error?.message.contains("the environment is refused") == true)
+    }
+
+    @Test func `a client's settings take precedence over the environment of the template`() async throws {
+        let mock = MockLoader { .ok($0) }
+        let client = HTTPClient(transport: mock).header("X", "client")
+        let environment = ServerEnvironment("https://h.test", headers: ["X": "environment"])
+        try await client.send(Endpoint("a").environment(environment))
+        #expect(mock.requests.first?.headers["X"] == "client")
+    }
+
     @Test func `an optional body of another type is refused if it has a value`() throws {
         struct Raw: RequestTemplate {
             var path: RequestPath { "a" }

@@ -119,7 +119,7 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(error?.code == .cannotDecodeResponse)
         #expect(error?.underlying is DecodingError)
         #expect(error?.response?.body.buffered == Data(#"{"id":"SECRET"}"#.utf8))
-        #expect(error?.message == "id: expected Int, found string")
+        #expect(error?.message == "decoding Person: id: expected Int, found string")
         #expect(!"\(try #require(error))".contains("SECRET"))
     }
 
@@ -138,7 +138,9 @@ private struct Shouting: HTTPBodyDecoder {
         (#"{"items":[{"id":123456789123456789123456789}]}"#, "malformed"), (#"{"items":[{"id":7.25}]}"#, "malformed"),
         (#"{"items":7}"#, "items: expected Array<Any>, found number"),
         (#"["SECRET"]"#, "the top level: expected Dictionary<String, Any>, found array"),
-        (#"{"items":"#, "the data is malformed"),
+        (#"{"items":"#, "decoding Order: not JSON at byte 9: the text ends before the value is complete"),
+        (#"{"items":[{"id":1}"#, "not JSON at byte 18: the text ends before the value is complete"),
+        (#"{"items":[}"#, "not JSON at byte 10: a value is malformed"),
     ]) func `a decoding error contains the path, the expected type, and the kind that was found`(
         json: String, message: String
     ) async {
@@ -154,6 +156,98 @@ private struct Shouting: HTTPBodyDecoder {
         let response = HTTPResponse(request: HTTPRequest(), status: .ok, headers: ["Content-Type": type])
         let error = HTTPError(DecodingError.dataCorrupted(context), request: HTTPRequest(), response: response)
         #expect(error.message == message)
+    }
+
+    @Test(arguments: [
+        ("text/html", "<!DOCTYPE html>\n<title>Sign in</title>", #""<!DOCTYPE html> <title>Sign in</title>""#),
+        ("text/plain", "\n  Bad Gateway\u{1B}", nil), ("text/plain", "\n  Bad\tGateway", #""Bad Gateway""#),
+        ("application/json", "not yet", #""not yet""#),
+        ("text/plain", "sk-4f8a9c2b7d1e3f5a6b8c", #""<redacted>""#),
+        ("text/plain", "see https://h/?token=SECRET", #""see https://h/?token=<redacted>""#),
+        ("text/html", #"{"password":"SECRET""#, nil), ("application/json", #"["SECRET"#, nil),
+        ("image/png", "\u{0}SECRET", nil),
+    ])
+    func `a text in place of JSON is in the error with its first bytes, but without secrets`(
+        type: String, body: String, shown: String?
+    ) async throws {
+        let error = try #require(
+            await #expect(throws: HTTPError.self) {
+                try await send(Order.self, body, headers: ["Content-Type": type])
+            })
+        #expect(error.message.hasPrefix("decoding Order: "))
+        #expect(error.message.contains("; the response is \(type)") == (type != "application/json"))
+        #expect(error.message.contains("begins with") == (shown != nil), "\(error)")
+        if let shown { #expect(error.message.hasSuffix("begins with \(shown)"), "\(error)") }
+        #expect(!error.message.contains("SECRET"))
+    }
+
+    @Test func `the first bytes in an error are few, and those of a secret response are not in it`() async throws {
+        let page = String(repeating: "<p>x</p>", count: 1000)
+        let long = await #expect(throws: HTTPError.self) { try await send(Order.self, page) }
+        #expect(try #require(long).message.utf8.count < 250)
+        let secret = Endpoint("a", answering: Order.self).secret()
+        let error = await #expect(throws: HTTPError.self) { try await send(secret, body: Data("SECRET".utf8)) }
+        #expect(!"\(try #require(error))".contains("SECRET"))
+    }
+
+    private enum State: String, Decodable { case open, closed }
+
+    private struct Issue: Decodable, Sendable {
+        var state: State
+        var firstName: String?
+    }
+
+    private struct Named: Decodable, Sendable {
+        struct Owner: Decodable, Sendable { var firstName: String }
+        var owners: [Owner]
+    }
+
+    private struct Login: Decodable, Sendable { var password: State }
+
+    @Test func `an unknown value of an enum is in the error with the enum`() async throws {
+        let error = await #expect(throws: HTTPError.self) { try await send(Issue.self, #"{"state":"archived"}"#) }
+        #expect(error?.message == #"decoding Issue: state: expected a case of State, found "archived""#)
+        let long = await #expect(throws: HTTPError.self) {
+            try await send(Issue.self, #"{"state":"a\n\#(String(repeating: "x", count: 9000))"}"#)
+        }
+        #expect(try #require(long).message.utf8.count < 200)
+        for json in [#"{"state":"sk-4f8a9c2b7d1e3f5a6b8c"}"#, #"{"state":1}"#] {
+            let error = await #expect(throws: HTTPError.self) { try await send(Issue.self, json) }
+            #expect(!"\(try #require(error))".contains("4f8a9c2b"))
+        }
+        let secret = await #expect(throws: HTTPError.self) { try await send(Login.self, #"{"password":"SECRET"}"#) }
+        #expect(try #require(secret).message.hasSuffix("expected a case of State, found \"<redacted>\""))
+    }
+
+    @Test(arguments: [
+        (
+            #"{"owners":[{"first_name":"a"}]}"#,
+            "; the object contains \"first_name\": set keyDecodingStrategy of the "
+                + "decoder to .convertFromSnakeCase"
+        ),
+        (#"{"owners":[{"FirstName":"a"}]}"#, "; the object contains \"FirstName\": declare CodingKeys"),
+        (#"{"owners":[{"name":"a"}]}"#, "owners[0].firstName: expected a value, found no such member"),
+        (
+            #"{"Owners":[]}"#,
+            "owners: expected a value, found no such member; the object contains \"Owners\": declare "
+                + "CodingKeys"
+        ),
+    ]) func `a missing name that exists in another case style is in the error, with the remedy`(
+        json: String, message: String
+    ) async throws {
+        let error = await #expect(throws: HTTPError.self) { try await send(Named.self, json) }
+        #expect(error?.message.hasSuffix(message) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `with a key strategy the remedy is another one`() async throws {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        struct User: Decodable, Sendable { var userID: Int }
+        let template = Endpoint("a", answering: User.self).decoder(decoder)
+        let error = await #expect(throws: HTTPError.self) {
+            try await send(template, body: Data(#"{"user_id":1}"#.utf8))
+        }
+        #expect(error?.message.hasSuffix("; the object contains \"user_id\": declare CodingKeys") == true)
     }
 
     @Test func `a text that resembles the name of a kind is not in the error`() {

@@ -231,6 +231,8 @@ extension RequestTemplate {
             result = .failure(error)
         }
         let finished = try await finish(result)
-        do { return try await decode(finished) } catch { throw HTTPError(ofDecoding: error, response: finished) }
+        do { return try await decode(finished) } catch {
+            throw HTTPError(ofDecoding: error, as: Response.self, response: finished)
+        }
     }
 }

@@ -11,8 +11,8 @@ public import Foundation
 /// ```
 ///
 /// Everything except ASCII letters and digits is percent-encoded, and a space is written as `spaces` determines, or
-/// else the encoder: `%20` by default. An item without a value is written as `name=`; a property that is nil is written
-/// as the encoder determines, and omitted by default. If a value cannot be encoded, the request fails with
+/// else the encoder: `%20` by default. In a literal, a value of nil is omitted, as in a query; write `""` for `name=`. A
+/// property that is nil is written as the encoder determines, and omitted by default. If a value cannot be encoded, the request fails with
 /// `.invalidRequest` and the underlying `EncodingError`.
 public struct FormBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders = [
@@ -26,16 +26,16 @@ public struct FormBody: HTTPBody {
     }
 
     /// Creates a form from items in order: strings, numbers, booleans, dates, or nested values. Several items may have
-    /// the same name.
+    /// the same name, and items with the value nil are omitted.
     public init(
         _ items: KeyValuePairs<String, (any Encodable & Sendable)?>, spaces: FormEncoder.Spaces? = nil,
         encoder: FormEncoder = FormEncoder()
     ) {
-        self.init(items.map { ($0.key, $0.value) }, encoder.with(spaces))
+        self.init(items.compactMap { item in item.value.map { (item.key, $0) } }, encoder.with(spaces))
     }
 
     /// Creates a form from query items in order. They are strings already, so only how the encoder writes spaces
-    /// matters.
+    /// matters. An item without a value is written as `name=`.
     public init(
         _ items: [URLQueryItem], spaces: FormEncoder.Spaces? = nil, encoder: FormEncoder = FormEncoder()
     ) {
@@ -47,7 +47,7 @@ public struct FormBody: HTTPBody {
         dictionary: [String: any Encodable & Sendable], spaces: FormEncoder.Spaces? = nil,
         encoder: FormEncoder = FormEncoder()
     ) {
-        self.init(dictionary.sorted { $0.key < $1.key }.map { ($0.key, Optional($0.value)) }, encoder.with(spaces))
+        self.init(dictionary.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, encoder.with(spaces))
     }
 
     /// Creates a form from the properties of a value, or from a dictionary. The value must have names at its top level.
@@ -59,19 +59,14 @@ public struct FormBody: HTTPBody {
         content = .made { try encoder.encode(value) }
     }
 
-    private init(_ items: [(String, (any Encodable & Sendable)?)], _ encoder: FormEncoder) {
-        let texts = items.compactMap { item in
-            ((item.1 ?? "") as? String).map { URLQueryItem(name: item.0, value: $0) }
-        }
+    private init(_ items: [(String, any Encodable & Sendable)], _ encoder: FormEncoder) {
+        let texts = items.compactMap { item in (item.1 as? String).map { URLQueryItem(name: item.0, value: $0) } }
         if texts.count == items.count {
             content = .pairs(FormPairs(texts, encoder))
         } else {
             content = .made {
                 let writer = FormWriter(encoder, escaping: encoder.escapeSet)
-                for (name, value) in items {
-                    let value: any Encodable & Sendable = value ?? ""
-                    try writer.write(value, at: FormPath(nil, name: name))
-                }
+                for (name, value) in items { try writer.write(value, at: FormPath(nil, name: name)) }
                 return writer.data
             }
         }

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// An error whose description contains no secrets, so that messages and logs may include it.
+package protocol SafelyDescribed: Error, CustomStringConvertible {}
+
+extension HTTPBodyError: SafelyDescribed {}
+
+extension HTTPError {
+    /// Describes an error without secrets.
+    ///
+    /// Coding errors are described by path and reason, errors of Foundation and of the system by their cause. For the
+    /// errors of other components, only `LocalizedError.errorDescription` is meant to be shown. An error without such a
+    /// description is described by the name of its type and, for an enum, of its case.
+    static func summary(of error: any Error) -> String {
+        switch error {
+        case let error as HTTPError: error.description
+        case let error as DecodingError: error.summary
+        case let error as EncodingError: error.summary
+        case let error as URLError: "\(cause(of: error.code)) (URLError \(error.code.rawValue))"
+        case let error as POSIXError: "the system reports \(String(cString: strerror(error.code.rawValue)))"
+        case let error as CocoaError: "\(cause(of: error)) (CocoaError \(error.code.rawValue))"
+        case is CancellationError: "the task was cancelled"
+        case let error as any SafelyDescribed: error.description
+        case let error as any LocalizedError: error.errorDescription.map(shown) ?? name(of: error)
+        default: name(of: error)
+        }
+    }
+
+    private static func cause(of code: URLError.Code) -> String {
+        switch code {
+        case .timedOut: "the request timed out"
+        case .cancelled: "the request was cancelled"
+        case .badURL, .unsupportedURL: "the URL is malformed, or its scheme is not supported"
+        case .requestBodyStreamExhausted: "the body can be sent only once"
+        case .cannotFindHost, .dnsLookupFailed: "the host name cannot be resolved"
+        case .cannotConnectToHost: "the server could not be reached"
+        case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive, .cannotLoadFromNetwork:
+            "there is no connection to the network"
+        case .networkConnectionLost: "the connection was lost"
+        case .httpTooManyRedirects: "there are too many redirects"
+        case .userAuthenticationRequired: "the server requires credentials"
+        case .userCancelledAuthentication: "the request for credentials was cancelled"
+        case .secureConnectionFailed: "the TLS handshake failed"
+        case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "the server's certificate is not valid today"
+        case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot: "the server's certificate is not trusted"
+        case .clientCertificateRejected, .clientCertificateRequired: "the client's certificate was not accepted"
+        case .appTransportSecurityRequiresSecureConnection: "App Transport Security requires https"
+        case .badServerResponse, .cannotParseResponse, .zeroByteResource: "the response is malformed"
+        case .resourceUnavailable, .redirectToNonExistentLocation: "the resource is not available"
+        case .dataLengthExceedsMaximum: "the response is too large"
+        case .fileDoesNotExist: "the file does not exist"
+        case .fileIsDirectory: "the file is a directory"
+        case .noPermissionsToReadFile: "permission to read the file was denied"
+        case .cannotCreateFile, .cannotOpenFile, .cannotCloseFile, .cannotWriteToFile, .cannotRemoveFile,
+            .cannotMoveFile:
+            "the file could not be written"
+        case .cannotDecodeRawData, .cannotDecodeContentData, .downloadDecodingFailedMidStream,
+            .downloadDecodingFailedToComplete:
+            "the content coding of the response is malformed"
+        default: "the network failed"
+        }
+    }
+
+    private static func cause(of error: CocoaError) -> String {
+        switch error.code {
+        case .fileNoSuchFile, .fileReadNoSuchFile: "the file does not exist"
+        case .fileReadNoPermission: "permission to read the file was denied"
+        case .fileWriteNoPermission: "permission to write the file was denied"
+        case .fileWriteFileExists: "the file exists already"
+        case .fileWriteOutOfSpace: "there is no space left on the volume"
+        case .fileWriteVolumeReadOnly: "the volume is read-only"
+        case .fileReadTooLarge: "the file is too large"
+        case .fileReadCorruptFile: "the file is damaged"
+        case .fileReadInvalidFileName, .fileWriteInvalidFileName: "the name of the file is not allowed"
+        case .fileLocking: "the file could not be locked"
+        case .propertyListReadCorrupt: "the data is malformed"
+        case .userCancelled: "the operation was cancelled"
+        default: (error.underlying as? POSIXError).map(summary) ?? "Foundation reports an error"
+        }
+    }
+
+    /// Truncates and redacts the description of an error of another component. The format of the description is
+    /// unknown.
+    private static func shown(_ text: String) -> String {
+        let redaction = Redaction.standard
+        return Redaction.visible(redaction.redactURLs(redaction.redactJSON(String(text.unicodeScalars.prefix(500)))))
+    }
+
+    /// Returns the name of the type, and for an enum the case without its values.
+    private static func name(of error: any Error) -> String {
+        let type = String(describing: Swift.type(of: error))
+        let isCustom = Swift.type(of: error) is any CustomStringConvertible.Type
+        let mirror = Mirror(reflecting: error)
+        guard mirror.displayStyle == .enum, !isCustom else { return type }
+        let name = mirror.children.first.map { $0.label ?? "" } ?? String(describing: error)
+        return !name.isEmpty && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? "\(type).\(name)" : type
+    }
+}
+
+extension EncodingError {
+    /// A message with the path of the value that could not be encoded.
+    fileprivate var summary: String {
+        switch self {
+        case .invalidValue(_, let context):
+            "the body cannot be encoded: invalid value at "
+                + context.codingPath.place
+        @unknown default: "the body cannot be encoded"
+        }
+    }
+}
+
+extension DecodingError {
+    /// The path in the document, the expected type, and the kind of value that was found. Of values, it contains only one
+    /// that is not a case of an enum, unless the name of the member is secret.
+    var summary: String {
+        switch self {
+        case .keyNotFound(let key, let context):
+            "\((context.codingPath + [key]).place): expected a value, found no such member"
+        case .typeMismatch(let type, let context):
+            "\(context.codingPath.place): expected \(type), found \(context.kindFound ?? "something else")"
+        case .valueNotFound(let type, let context): "\(context.codingPath.place): expected \(type), found null"
+        case .dataCorrupted(let context) where context.underlyingError is InvalidDocument:
+            (context.codingPath.isEmpty ? "" : context.codingPath.suffix(3).place + ": ")
+                + "\(context.underlyingError ?? InvalidDocument(""))"
+        case .dataCorrupted(let context):
+            if let unknown = context.unknownCase {
+                "\(context.codingPath.place): \(unknown)"
+            } else if context.codingPath.isEmpty {
+                "the data is malformed"
+            } else {
+                "\(context.codingPath.place): the value is malformed"
+            }
+        @unknown default: "the data cannot be decoded"
+        }
+    }
+}
+
+extension DecodingError.Context {
+    /// The kind of JSON value that the decoder names. The decoder's description may contain the value, so it is only
+    /// searched for known words.
+    fileprivate var kindFound: String? {
+        guard let found = debugDescription.range(of: "found ", options: .backwards) else { return nil }
+        let words = debugDescription[found.upperBound...].split { !$0.isLetter }.prefix(2)
+        let kinds = [
+            "string": "string", "number": "number", "bool": "boolean", "boolean": "boolean", "null": "null",
+            "dictionary": "object", "array": "array",
+        ]
+        return words.lazy.compactMap { kinds[String($0).lowercased()] }.first
+    }
+
+    /// The enum and the value that is not one of its cases. The text is the one of the standard library:
+    /// `Cannot initialize State from invalid String value archived`.
+    fileprivate var unknownCase: String? {
+        let text = Array(debugDescription.utf8.prefix(1024))
+        let (start, middle, end) = ("Cannot initialize ", " from invalid ", " value ")
+        guard text.starts(with: start.utf8), let before = text.firstRange(of: Array(middle.utf8)),
+            let after = text[before.upperBound...].firstRange(of: Array(end.utf8))
+        else { return nil }
+        let type = String(decoding: text[start.utf8.count..<before.lowerBound], as: UTF8.self)
+        let isSecret = codingPath.last.map { Redaction.standard.isSecret(parameter: $0.stringValue) } ?? false
+        let value = isSecret ? Redaction.placeholder : String(decoding: text[after.upperBound...], as: UTF8.self)
+        return "expected a case of \(type), found \(Redaction.standard.words(value, upTo: 64))"
+    }
+}
+
+extension [any CodingKey] {
+    /// The path in Swift syntax: `items[3].id`.
+    var place: String {
+        var text = ""
+        for key in self {
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                text += (text.isEmpty ? "" : ".") + key.segment
+            }
+        }
+        return text.isEmpty ? "the top level" : text
+    }
+}
+
+extension CodingKey {
+    /// One component of the path. Keys of a dictionary may come from the server, so control characters are escaped and
+    /// the key is truncated to 64 characters.
+    fileprivate var segment: String {
+        let scalars = stringValue.unicodeScalars
+        return Redaction.visible(scalars.count > 64 ? String(scalars.prefix(64)) + "…" : stringValue)
+    }
+}

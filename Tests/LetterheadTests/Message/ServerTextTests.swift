@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// What the description of an error contains of a body.
+@Suite struct ServerTextTests {
+    private func text(
+        _ body: String, type: String? = "text/plain; charset=utf-8", status: HTTPStatus = 404,
+        headers: HTTPHeaders = [:], request: HTTPRequest = HTTPRequest()
+    ) -> String {
+        var headers = headers
+        headers[.contentType] = type
+        let response = HTTPResponse(
+            request: request, status: status, headers: headers, body: HTTPResponseBody(Data(body.utf8)))
+        return "\(HTTPError(.unacceptableStatus, request: request, response: response, message: "refused"))"
+    }
+
+    private let problem = "application/problem+json"
+
+    @Test func `the text of a 4xx is in the description of the error`() {
+        #expect(
+            text("no such user\n")
+                == "unacceptableStatus: GET (no URL) answered 404 Not Found: refused; the server wrote "
+                + "\"no such user\"")
+        #expect(
+            text(#"{"title":"Out of credit","detail":"30 < 50","type":"x"}"#, type: problem)
+                .hasSuffix(#"refused; the server wrote "Out of credit: 30 < 50""#))
+        #expect(text(#"{"title":1,"detail":"30 < 50"}"#, type: problem).hasSuffix(#"wrote "30 < 50""#))
+        #expect(
+            text(#"{"error":"invalid_token","error_description":"The token expired"}"#, type: "application/json")
+                .hasSuffix(#"the server wrote "invalid_token: The token expired""#))
+    }
+
+    @Test func `a 401 is described with the challenge of the server`() {
+        let challenge = #"Bearer realm="api", error="invalid_token", error_description="The token expired""#
+        let shown = #"asks for "Bearer realm="api", error="invalid_token", error_description="The token expired"""#
+        let headers: HTTPHeaders = [.wwwAuthenticate: challenge]
+        #expect(text("", status: .unauthorized, headers: headers).hasSuffix("refused; the server \(shown)"))
+        #expect(text("No", status: .unauthorized, headers: headers).hasSuffix(#"the server wrote "No" and \#(shown)"#))
+        #expect(text("", status: .forbidden, headers: headers).hasSuffix("refused"))
+    }
+
+    @Test func `other bodies and other statuses are not in the description`() {
+        for type in ["text/html", "application/json", "application/octet-stream", nil] {
+            #expect(text(#"{"a":"no"}"#, type: type).hasSuffix("refused"))
+        }
+        for body in ["", "[]", "{}", "not JSON", #"{"title":1}"#, String(repeating: "[", count: 60_000)] {
+            #expect(text(body, type: problem).hasSuffix("refused"))
+        }
+        for status in [200, 302, 500] as [HTTPStatus] { #expect(text("no", status: status).hasSuffix("refused")) }
+        #expect(text("a\0b").hasSuffix("refused"))
+    }
+
+    @Test func `a text of a server is short and on one line`() {
+        #expect(text("a\r\n\tb   c\u{202E}d").hasSuffix(#"wrote "a b c\u{202e}d""#))
+        let long = text(String(repeating: "é", count: 100_000))
+        #expect(long.hasSuffix("é…\"") && long.utf8.count < 600)
+        let title = String(repeating: "x", count: 10_000)
+        #expect(text(#"{"title":"\#(title)"}"#, type: problem).utf8.count < 400)
+    }
+
+    @Test(arguments: [
+        "unknown key SECRET", "Incorrect API key provided: sk-proj-4f8a9c2b7d1e3f5a6b8c",
+        "jwt eyJhbGciOiJIUzI1NiJ9.x.y",
+        #"{"token":"hidden"}"#, "see https://h.test/?api_key=hidden",
+    ]) func `a text that quotes a credential does not contain it`(body: String) throws {
+        var request = try HTTPRequest.to("https://h.test/x?api_key=SECRET")
+        request.headers[.authorization] = "Bearer SECRET"
+        let text = text(body, status: .forbidden, request: request)
+        #expect(text.contains("<redacted>") && text.contains("the server wrote"))
+        for secret in ["SECRET", "4f8a9c2b", "eyJhbGci", "hidden"] { #expect(!text.contains(secret)) }
+    }
+
+    @Test func `a secret request has no text of the server in its errors`() {
+        var request = HTTPRequest()
+        request.isSecret = true
+        let headers: HTTPHeaders = [.wwwAuthenticate: "Bearer"]
+        #expect(text("no", status: .unauthorized, headers: headers, request: request).hasSuffix("refused"))
+    }
+
+    @Test func `an error that a client throws contains the text of the server`() async {
+        let mock = MockLoader {
+            HTTPResponse(
+                request: $0, status: 422, headers: ["Content-Type": "text/plain"],
+                body: HTTPResponseBody(Data("the email is taken".utf8)))
+        }
+        let client = HTTPClient(environment: .of("https://h"), transport: mock)
+        let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint("a")) }
+        #expect(error?.description.hasSuffix("(expected 200–299); the server wrote \"the email is taken\"") == true)
+    }
+}
