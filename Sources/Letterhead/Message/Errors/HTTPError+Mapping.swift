@@ -74,12 +74,6 @@ extension HTTPError {
     }
 }
 
-extension HTTPError {
-    /// The error that public functions throw: `CancellationError` if the calling task was cancelled, this error
-    /// otherwise.
-    var orCancellation: any Error { code == .cancelled && Task.isCancelled ? CancellationError() : self }
-}
-
 /// The error of a validator that names only a code and a message. The request and the response are added where the error
 /// is thrown.
 struct ChainFailure: Error {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #if os(Linux)
     /// The transfers that hold the connections for which others wait.
     struct ConnectionHolders {
