@@ -47,7 +47,7 @@ private final class HeldStore: OAuth2.TokenStore {
             try await keeper.delete(isReset: true)
         }
         let later = Task { try await keeper.load(previous: nil) }
-        for _ in 0..<1000 { await Task.yield() }
+        for _ in 0..<50 { await Task.yield() }
         store.gate.set(())
         _ = try await (first.value, reset.value, later.value)
         #expect(store.loads.value == 2 && store.deletions.value > 0 && store.overlaps.value == 0)
