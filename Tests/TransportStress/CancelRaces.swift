@@ -71,7 +71,8 @@
                 expect(count == 1000, "a body of \(count) bytes")
                 return true
             case .failure(let error):
-                expect((error as? HTTPError)?.code == .cancelled, "an unexpected failure: \(error)")
+                let isCancelled = error is CancellationError || (error as? HTTPError)?.code == .cancelled
+                expect(isCancelled, "an unexpected failure: \(error)")
                 return false
             }
         }

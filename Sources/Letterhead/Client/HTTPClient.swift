@@ -183,9 +183,10 @@ public struct HTTPClient: Sendable {
     /// Cancels all requests in flight, removes the state of all links, and returns when nothing of these requests is
     /// sent or received any longer. Call it when a user signs out.
     ///
-    /// Later requests use new connections. The requests of other clients over the same transport continue. Page
-    /// sequences whose iteration has begun end with `.cancelled`, and each ``Pager`` starts again at its first page,
-    /// because a cursor may be valid only for the previous user.
+    /// The requests of other clients over the same transport continue, and their connections stay open. If no other client
+    /// uses the transport, later requests use new connections. Page sequences whose iteration has begun end with
+    /// `.cancelled`, and each ``Pager`` starts again at its first page, because a cursor may be valid only for the previous
+    /// user.
     ///
     /// The reset does not wait for your own code, such as a validator that is still running; when that code returns,
     /// its request ends with `.cancelled` and is not sent again. Only with `attemptLinks` or a custom transport, for which

@@ -48,6 +48,7 @@ public struct ApplyEnvironment: LoaderLink {
             try applyOwn(to: &filled)
         }
         filled.fillAccept()
+        filled.meetRequiredOrigin()
         return try await next.load(filled)
     }
 

@@ -245,10 +245,18 @@ enum RequiredOriginOption: HTTPRequestOption {
 extension HTTPRequest {
     /// The rule that the origin of the request violates; nil if the request may be sent to it.
     ///
-    /// The rule is checked by the transport, because links can change the origin until then.
+    /// The rule is checked by the transport, because links can change the origin until then. It no longer applies when
+    /// the request has had its origin; see ``meetRequiredOrigin()``.
     var brokenOrigin: String? {
         guard let required = self[option: RequiredOriginOption.self], let origin, origin != required else { return nil }
         return "the URL of the page leads to \(required), but the request would be sent to \(origin); send it to the "
             + "origin of the page, or start at the first page"
+    }
+
+    /// Ends the rule if the request has the required origin. Links below may then send it to another host, as for
+    /// balancing.
+    mutating func meetRequiredOrigin() {
+        guard options.contains(RequiredOriginOption.self), host != nil, brokenOrigin == nil else { return }
+        options.remove(RequiredOriginOption.self)
     }
 }

@@ -40,14 +40,17 @@
                 return wire.lateness
             }
             let place = isOfOrigin ? "of this host" : "of all hosts"
-            var parts = holders.reading > 0 ? ["\(holders.reading) responses \(place) are still being read"] : []
-            if holders.unanswered > 0 {
-                parts.append("\(holders.unanswered) requests \(place) wait for their responses")
+            var parts: [String] = []
+            switch holders.reading {
+            case 0: break
+            case 1: parts = ["1 response \(place) is still being read"]
+            case let count: parts = ["\(count) responses \(place) are still being read"]
             }
+            if holders.unanswered > 0 { parts.append("requests \(place) without a response: \(holders.unanswered)") }
             let setting = isOfOrigin ? "maximumConnectionsPerHost" : "maximumConnections"
             return TransportFailure(
                 .timedOut,
-                "no connection became free within \(limit): \(parts.joined(separator: ", and ")); read or drop the bodies "
+                "no connection became free within \(limit): \(parts.joined(separator: ", ")); read or drop the bodies "
                     + "of streamed responses, or raise \(setting) or queueTimeout", mayHaveBeenSent: false)
         }
 

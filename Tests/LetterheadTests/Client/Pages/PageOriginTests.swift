@@ -88,10 +88,18 @@ struct PageOriginTests {
         #expect(pages.map(\.value) == [[1], [2]] && mock.requests.map(\.host) == ["a.test", "a.test", "b.test"])
     }
 
-    @Test func `a link that sets the host for every attempt can request all pages`() async throws {
-        let client = HTTPClient(
-            environment: .of("https://a.test"), attemptLinks: ModifyRequest { $0.host = "mirror.test" }, transport: mock
-        )
+    private struct Move: LoaderLink {
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+            var moved = request
+            moved.host = "mirror.test"
+            return try await next.load(moved)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a link that sets the host for every attempt can request all pages`(isForgotten: Bool) async throws {
+        let link: any LoaderLink = isForgotten ? Move() : ModifyRequest { $0.host = "mirror.test" }
+        let client = HTTPClient(environment: .of("https://a.test"), attemptLinks: link, transport: mock)
         #expect(try await client.pages(of: Users().paginated(by: .linkHeader)).collect().count == 2)
         #expect(mock.requests.map(\.host) == ["mirror.test", "mirror.test"])
     }

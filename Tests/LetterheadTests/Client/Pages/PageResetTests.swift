@@ -39,6 +39,24 @@ struct PageResetTests {
         #expect(error?.code == .cancelled && mock.requests.count == 1)
     }
 
+    @Test(arguments: [true, false])
+    func `cancelling the task that iterates over pages throws CancellationError`(isBetweenPages: Bool) async {
+        let clock = TestClock()
+        let mock = MockLoader { request in
+            if !isBetweenPages { try await clock.sleep(for: .seconds(600)) }
+            return try .ok(request, json: [1])
+        }
+        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
+        let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: 1)
+        let load = Task {
+            let walk = PageWalk(delay: .seconds(600), clock: clock)
+            for try await _ in client.pages(of: numbers, walk: walk) {}
+        }
+        await clock.waitForSleepers(1)
+        load.cancel()
+        await #expect(throws: CancellationError.self) { try await load.value }
+    }
+
     @Test func `a sequence that has ended remains ended after a reset`() async throws {
         let client = HTTPClient(environment: .of("https://a.test"), transport: MockLoader { try .ok($0, json: [1]) })
         let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: 2)
