@@ -9,7 +9,7 @@ extension HTTPError {
         } else {
             let decoder = try? (response.request.decoder ?? JSONDecoder()).decoder(for: response.headers.mediaType)
             let problem = DecodingProblem(error, type: type, in: response.body.buffered, decoder: decoder)
-            let isForeign = (problem.isOfText && decoder is JSONDecoder)
+            let isForeign = problem.isOfText && decoder is JSONDecoder
             self.init(
                 .cannotDecodeResponse, request: response.request, response: response, underlying: error,
                 message: problem.description + (isForeign ? response.foreignBody(for: response.request) : ""))
