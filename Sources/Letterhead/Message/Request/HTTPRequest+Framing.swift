@@ -12,7 +12,12 @@ extension HTTPRequest {
     public func framedHeaders() -> HTTPHeaders {
         var merged = headers
         if let accept = context.accept, !merged.contains(.accept) { merged[.accept] = accept }
-        if merged.contains(.contentLength) { merged[.contentLength] = nil }
+        // Another length is refused when the request is validated.
+        if merged.contains(.contentLength), let length = body.contentLength,
+            merged.values(for: .contentLength).allSatisfy({ $0.isSame(as: "\(length)") })
+        {
+            merged[.contentLength] = nil
+        }
         guard !body.isEmpty else { return merged }
         let own = body.additionalHeaders
         merged.fill(from: own)
