@@ -26,6 +26,21 @@ private enum Limit: HTTPRequestOption { static let defaultOptionValue: Int? = 5 
         #expect(response.attempts.isEmpty)
     }
 
+    @Test(
+        arguments: [
+            (["Location": "/users/7"], "https://a.test/users/7"),
+            (["Location": "8?x=é"], "https://a.test/v1/8?x=%C3%A9"),
+            (["Location": "//b.test/9"], "https://b.test/9"), (["Location": ""], nil), ([:], nil),
+            (["Location": "/a", "location": "/b"], nil), (["Location": "/a", "location": "/a"], "https://a.test/a"),
+            (["Location": "/a\u{1}b"], nil), (["Location": "#part"], "https://a.test/v1/users#part"),
+        ] as [(HTTPHeaders, String?)])
+    func `the location is resolved against the URL of the request`(headers: HTTPHeaders, url: String?) throws {
+        let request = try HTTPRequest.to("https://a.test/v1/users")
+        let response = HTTPResponse(request: request, status: .created, headers: headers)
+        #expect(response.location?.absoluteString == url)
+        #expect(HTTPResponse(request: HTTPRequest(), status: .created, headers: headers).location == nil)
+    }
+
     @Test func `a typed option is stored in a response, and has a default`() {
         var response = HTTPResponse(request: HTTPRequest(), status: 200)
         #expect(response[option: Note.self] == "none")

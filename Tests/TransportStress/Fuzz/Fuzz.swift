@@ -93,16 +93,17 @@
                 let response = try await loader.load(request)
                 if response.metrics.isReusedConnection { figures.contents.withLock { $0.reused += 1 } }
                 var received = Data(response.headers.map { "\($0.name): \($0.value)\n" }.joined().utf8)
-                var failure: HTTPError?
+                var failure: String?
                 do {
                     for try await piece in response.body { received += piece }
                 } catch {
-                    failure = error as? HTTPError
+                    let isCancelled = error is CancellationError && Task.isCancelled
+                    failure = isCancelled ? HTTPError.Code.cancelled.rawValue : (error as? HTTPError)?.code.rawValue
                     expect(failure != nil, "id \(id), seed \(firstSeed &+ UInt64(id)): not an HTTPError: \(error)")
                 }
                 let others = FuzzedResponse.ids(in: received).subtracting([id])
                 expect(others.isEmpty, "id \(id), seed \(firstSeed &+ UInt64(id)): received the response of \(others)")
-                return failure?.code.rawValue ?? "success"
+                return failure ?? "success"
             } catch {
                 let isExpected = ![.invalidRequest, .unknown].contains(error.code)
                 expect(isExpected, "id \(id), seed \(firstSeed &+ UInt64(id)): \(error)")

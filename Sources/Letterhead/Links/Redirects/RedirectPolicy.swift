@@ -141,12 +141,7 @@ enum RedirectRules {
     private static func target(
         of response: HTTPResponse, for request: HTTPRequest
     ) throws(RedirectPolicy.Redirect.Refusal) -> HTTPRequest {
-        let places = response.headers.values(for: .location)
-        guard let place = places.first, places.allSatisfy({ $0.isSame(as: place) }), !place.isEmpty,
-            !place.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
-            let base = try? response.request.urlString()
-        else { throw .location }
-        let parts = URLParts(base).resolving(URLParts(place)).escaped(path: .pathLiteral, query: .queryLiteral)
+        guard let parts = response.locationParts else { throw .location }
         guard let scheme = parts.scheme.map(ASCII.lowercased), scheme == "http" || scheme == "https" else {
             throw .scheme
         }

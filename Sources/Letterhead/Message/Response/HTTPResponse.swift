@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+public import Foundation
 
 /// The response of a server. You receive it from ``HTTPClient/sendWithResponse(_:)``,
 /// ``HTTPClient/stream(_:)-(Template)`` and ``HTTPClient/download(_:to:)-(Template,_)``, in validators, transformers
@@ -90,6 +90,31 @@ extension HTTPResponse {
     /// Gives the request of the response the scheme, the host and the port of another request.
     mutating func returnToOrigin(of other: HTTPRequest) {
         (request.scheme, request.host, request.port) = (other.scheme, other.host, other.port)
+    }
+}
+
+extension HTTPResponse {
+    /// Where a created resource is, or where a redirect leads: the `Location` (RFC 9110, 10.2.2), resolved against the URL
+    /// of the request.
+    ///
+    /// ```swift
+    /// let created = try await client.sendWithResponse(CreateUser(login: "ada")).response
+    /// guard let url = created.location else { … }
+    /// let ada = try await client.send(HTTPRequest(url: url)).decode(User.self)
+    /// ```
+    ///
+    /// It is nil if there is no `Location`, if it is malformed, or if there are several that differ. A server may name any
+    /// host: the client sends no credentials to another origin.
+    public var location: URL? {
+        locationParts.flatMap { URL(string: $0.string, encodingInvalidCharacters: false) }
+    }
+
+    var locationParts: URLParts? {
+        let places = headers.values(for: .location)
+        guard let place = places.first, places.allSatisfy({ $0.isSame(as: place) }), !place.isEmpty,
+            !place.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }), let base = try? request.urlString()
+        else { return nil }
+        return URLParts(base).resolving(URLParts(place)).escaped(path: .pathLiteral, query: .queryLiteral)
     }
 }
 
