@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Follow redirects (RFC 9110, 15.4). Put the link above the environment and the authentication, so that they apply to
-/// the origin of each hop.
+/// Follow redirects (RFC 9110, 15.4). A client contains this link; add it to a chain of your own, above the environment
+/// and the authentication, so that they apply to the origin of each hop.
 ///
 /// ```swift
 /// FollowRedirects()                                          // the safe policy, at most 20 redirects

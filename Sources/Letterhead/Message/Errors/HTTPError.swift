@@ -80,7 +80,7 @@ public struct HTTPError: Error, Sendable {
     /// False if it is certain that no byte of the request was sent, so that you can retry a request with any method.
     public var mayHaveBeenSent: Bool { contents.mayHaveBeenSent }
 
-    /// Arguments that are nil change nothing.
+    /// Returns the error with other values, for a link that knows more. Arguments that are nil change nothing.
     public func with(
         request: HTTPRequest? = nil, response: HTTPResponse? = nil, attempts: [HTTPRequest.Attempt]? = nil,
         mayHaveBeenSent: Bool? = nil

@@ -139,6 +139,7 @@ extension RequestSettings {
 
     /// The time limit of one attempt, from its start to the last byte of the response body. It has a precision of one
     /// millisecond.
+    ///
     /// For a streamed response with an accepted status, the limit ends with the head, because the reader determines the
     /// pace of the body. The body of any other status is part of an error, so the limit includes it. Default: nil (no
     /// limit). An attempt that exceeds the limit fails with `.timedOut`. A limit of zero or less is `.invalidRequest`.
