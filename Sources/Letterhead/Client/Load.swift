@@ -45,8 +45,8 @@ struct Load: Sendable {
         self.deadline = deadline.map { DeadlinePoint(of: $0) }
     }
 
-    /// Returns the request with the context of this load. What an earlier load added to the request is removed, except
-    /// the template.
+    /// Returns the request with the context of this load. What an ended load added to the request is removed, except
+    /// the template and the progress.
     ///
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     mutating func begin(_ request: HTTPRequest, decodes: Bool = false) -> HTTPRequest {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
+/// One load in the retry link: the request of the next attempt, the attempts so far, and how the load ends.
 struct RetryLoad {
     var request: HTTPRequest
     private(set) var attempts: [HTTPRequest.Attempt] = []

@@ -5,7 +5,7 @@
 
     /// The event loop that owns libcurl: it executes commands, waits for sockets, and ends transfers.
     ///
-    /// libcurl's callbacks store its address. Only its thread uses it. Its arrays use unchecked exclusivity, because
+    /// libcurl's callbacks store its address. Only its thread uses it. The arrays of its transfers use unchecked exclusivity, because
     /// libcurl calls no callback while one of them changes.
     final class CurlLoop {
         let configuration: TransportConfiguration
