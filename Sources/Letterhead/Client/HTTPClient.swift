@@ -190,7 +190,7 @@ public struct HTTPClient: Sendable {
     ///
     /// The reset does not wait for your own code, such as a validator that is still running; when that code returns,
     /// its request ends with `.cancelled` and is not sent again. Only with `attemptLinks` or a custom transport, for which
-    /// the client uses ``Autocancel``, the reset waits until this code has ended as well.
+    /// the client uses ``Autocancel``, the reset waits until the code of these has ended.
     public func reset() async {
         await resetGuard.close { await chain.reset() }
     }

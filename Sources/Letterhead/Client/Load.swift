@@ -211,7 +211,8 @@ extension HTTPResponse {
             draft = try await ResponseFile(file).save(body)
             body = HTTPResponseBody()
         } catch {
-            throw error is HTTPError ? HTTPError(error, request: request, response: self) : unsaved(error)
+            throw error is HTTPError || error is CancellationError
+                ? HTTPError(error, request: request, response: self) : unsaved(error)
         }
     }
 }

@@ -9,7 +9,7 @@ struct ConnectionQueue<Element> {
     /// The queue of one origin, shared by all transfers to it.
     final class Lane {
         fileprivate let origin: String
-        fileprivate var isExclusive: Bool
+        fileprivate(set) var isExclusive: Bool
         fileprivate var underWay = 0
         fileprivate var waiting = WaitingLine<Element>()
         /// The time at which a transfer to the origin last got a connection.

@@ -36,7 +36,7 @@ public struct ServerSentEvent: Sendable, Hashable {
         do {
             return try decoder.value(of: type, from: text)
         } catch {
-            let problem = DecodingProblem(error, type: type, in: text, decoder: decoder)
+            let problem = DecodingProblem(error, type: type, in: text, decoder: decoder, for: origin?.request)
             throw HTTPResponseBody.Origin.error(
                 origin, .cannotDecodeResponse, "event \"\(event)\": \(problem)", underlying: error)
         }

@@ -153,18 +153,19 @@ extension DecodingError.Context {
         return words.lazy.compactMap { kinds[String($0).lowercased()] }.first
     }
 
+    /// The enum of which a value is no case. The value is not a part of it, because it may be secret.
+    fileprivate var unknownCase: String? { unknown.map { "expected a case of \($0.type)" } }
+
     /// The enum and the value that is not one of its cases. The text is the one of the standard library:
     /// `Cannot initialize State from invalid String value archived`.
-    fileprivate var unknownCase: String? {
+    var unknown: (type: String, value: String)? {
         let text = Array(debugDescription.utf8.prefix(1024))
         let (start, middle, end) = ("Cannot initialize ", " from invalid ", " value ")
         guard text.starts(with: start.utf8), let before = text.firstRange(of: Array(middle.utf8)),
             let after = text[before.upperBound...].firstRange(of: Array(end.utf8))
         else { return nil }
         let type = String(decoding: text[start.utf8.count..<before.lowerBound], as: UTF8.self)
-        let isSecret = codingPath.last.map { Redaction.standard.isSecret(parameter: $0.stringValue) } ?? false
-        let value = isSecret ? Redaction.placeholder : String(decoding: text[after.upperBound...], as: UTF8.self)
-        return "expected a case of \(type), found \(Redaction.standard.words(value, upTo: 64))"
+        return (type, String(decoding: text[after.upperBound...], as: UTF8.self))
     }
 }
 

@@ -98,9 +98,25 @@ extension Redaction {
     /// Values of secret names, the credentials of the request, and what may be a token are redacted.
     fileprivate func words(_ text: String, upTo limit: Int, hiding request: HTTPRequest) -> String {
         let secrets = request.secretHeaders.map(\.value) + request.secretQuery.compactMap(\.value)
-        // A credential may follow the name of its scheme.
-        return words(
-            text, upTo: limit, hiding: secrets + secrets.compactMap { $0.cut(at: " ").map { String($0.tail) } })
+        return words(text, upTo: limit, hiding: secrets.flatMap(Self.spellings))
+    }
+
+    /// A secret, and how a server may repeat it or a part of it: a credential without the name of its scheme, the username
+    /// and the password of Basic, each cookie, and all of these as in a URL.
+    private static func spellings(of secret: String) -> [String] {
+        var spellings = [secret]
+        if let credential = secret.cut(at: " ").map({ String($0.tail) }) {
+            spellings.append(credential)
+            if let basic = Data(base64Encoded: credential) { spellings += parts(of: String(decoding: basic, as: UTF8.self)) }
+        }
+        for item in secret.split(at: ";") { spellings += parts(of: String(item), at: "=") }
+        return spellings + spellings.map { PercentEncoding.escape($0, .unreserved) }
+    }
+
+    /// What stands before and after a mark, without parts that are so short that they occur in any text.
+    private static func parts(of text: String, at mark: Unicode.Scalar = ":") -> [String] {
+        guard let (head, tail) = text.cut(at: mark) else { return [] }
+        return [head, tail].map { String($0) }.filter { $0.utf8.count > 3 }
     }
 
     /// Returns a text of a server in the same way, without the given secrets.

@@ -8,7 +8,7 @@ extension HTTPError {
             self.init(error, request: response.request, response: response)
         } else {
             let decoder = try? (response.request.decoder ?? JSONDecoder()).decoder(for: response.headers.mediaType)
-            let problem = DecodingProblem(error, type: type, in: response.body.buffered, decoder: decoder)
+            let problem = DecodingProblem(error, type: type, in: response.body.buffered, decoder: decoder, for: response.request)
             let isForeign = problem.isOfText && decoder is JSONDecoder
             self.init(
                 .cannotDecodeResponse, request: response.request, response: response, underlying: error,
@@ -27,9 +27,13 @@ struct DecodingProblem: CustomStringConvertible {
     private let type: Any.Type
     private let data: Data?
     private let decoder: JSONDecoder?
+    /// The request of the response, whose secrets are not shown; nil if it is not known.
+    private let request: HTTPRequest?
 
-    init(_ error: any Error, type: Any.Type, in data: Data?, decoder: (any HTTPBodyDecoder)?) {
-        (self.error, self.type) = (error, type)
+    init(
+        _ error: any Error, type: Any.Type, in data: Data?, decoder: (any HTTPBodyDecoder)?, for request: HTTPRequest?
+    ) {
+        (self.error, self.type, self.request) = (error, type, request)
         self.decoder = decoder as? JSONDecoder
         self.data = data.flatMap { $0.count > Self.longestDocument ? nil : $0.withoutByteOrderMark }
     }
@@ -39,7 +43,19 @@ struct DecodingProblem: CustomStringConvertible {
         if case DecodingError.dataCorrupted(let context) = error { context.codingPath.isEmpty } else { false }
     }
 
-    var description: String { "decoding \(type): \(place ?? HTTPError.summary(of: error))\(otherName ?? "")" }
+    var description: String { "decoding \(type): \(place ?? HTTPError.summary(of: error))\(found ?? "")\(otherName ?? "")" }
+
+    /// The value that is no case of an enum, unless the request or a name on the path to the value is secret.
+    private var found: String? {
+        guard case DecodingError.dataCorrupted(let context) = error, let value = context.unknown?.value,
+            request?.isSecret != true
+        else { return nil }
+        let redaction = request?.redaction ?? .standard
+        let isSecret = context.codingPath.contains {
+            redaction.isSecret(parameter: $0.stringValue) || Redaction.standard.isSecret(parameter: $0.stringValue)
+        }
+        return ", found \(redaction.words(isSecret ? Redaction.placeholder : value, upTo: 64))"
+    }
 
     /// The offset and the rule that a malformed text violates.
     private var place: String? {
@@ -50,7 +66,7 @@ struct DecodingProblem: CustomStringConvertible {
 
     /// A name that differs from a missing one only by its case style, and the remedy.
     private var otherName: String? {
-        guard case DecodingError.keyNotFound(let key, let context) = error, let decoder, let data,
+        guard case DecodingError.keyNotFound(let key, let context) = error, let decoder, let data, request?.isSecret != true,
             var object = try? JSONText.value(of: data)
         else { return nil }
         for step in context.codingPath {

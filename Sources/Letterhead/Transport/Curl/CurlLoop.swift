@@ -5,8 +5,8 @@
 
     /// The event loop that owns libcurl: it executes commands, waits for sockets, and ends transfers.
     ///
-    /// libcurl's callbacks store its address. Only its thread uses it. The arrays of its transfers use unchecked exclusivity, because
-    /// libcurl calls no callback while one of them changes.
+    /// libcurl's callbacks store its address. Only its thread uses it. The arrays of its transfers use unchecked
+    /// exclusivity, because libcurl calls no callback while one of them changes.
     final class CurlLoop {
         let configuration: TransportConfiguration
         private(set) var share: OpaquePointer
@@ -79,6 +79,8 @@
                 if isStopped { break }
                 if libcurlDeadline <= now { act(on: Self.noSocket, 0) }
                 endFinished()
+                // A request for which a connection has become free is not late.
+                while let wire = queue.next() { add(wire) }
                 if ownDeadline <= now { endLate() }
                 while let wire = queue.next() { add(wire) }
                 flush()
@@ -178,7 +180,8 @@
         /// Adds a transfer to libcurl. There is an idle connection for it, or libcurl may open one.
         private func add(_ wire: CurlWire) {
             wire.endWaiting(at: now)
-            lastBegun = now
+            // A transfer that shares its connection takes none of those for which other hosts wait.
+            if wire.lane?.isExclusive != false { lastBegun = now }
             wire.lane?.lastBegun = now
             guard let transfer = wire.transfer, wire.configure(for: transfer.plan),
                 curl_multi_add_handle(multi, wire.easy) == 0

@@ -110,7 +110,9 @@ final class AlternateFlights: Sendable {
             let numbered = (state.lastNumber, answer)
             if Task.isCancelled || state.attempts.isEmpty { return (numbered, nil) }
             state.keys[numbered.0] = key
-            return (numbered, state.answers.updateValue(numbered, forKey: key))
+            let earlier = state.answers.updateValue(numbered, forKey: key)
+            if let earlier { state.keys[earlier.number] = nil }
+            return (numbered, earlier)
         }
         return numbered
     }

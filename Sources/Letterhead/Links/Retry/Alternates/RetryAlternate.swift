@@ -205,7 +205,7 @@ extension RequestTemplate {
     func request(
         onBehalfOf original: HTTPRequest, after result: Result<HTTPResponse, HTTPError>
     ) throws(HTTPError) -> HTTPRequest? {
-        var request = try StandardRequestBuilder(self).request()
+        var request = try StandardRequestBuilder(self).requestWithoutEnvironment()
         let hasEnvironment = request.options.contains(ServerEnvironment.self)
         original.context.settings?.apply(&request)
         // The environment of a derived client may be that of a server to which the client's secrets do not belong.
