@@ -27,7 +27,7 @@
 
         /// The options of the sockets of this process that are connected to a port.
         private func keepAlive(to port: Int) -> [[CInt]] {
-            (CInt(3)..<1024).compactMap { descriptor -> [CInt]? in
+            (CInt(3)..<65_536).compactMap { descriptor -> [CInt]? in
                 var (peer, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
                 let isConnected = withUnsafeMutablePointer(to: &peer) {
                     $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) == 0 }

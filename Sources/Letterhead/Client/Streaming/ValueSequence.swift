@@ -123,7 +123,8 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
             do {
                 return try decoder.value(of: Value.self, from: text)
             } catch let failure {
-                let problem = DecodingProblem(failure, type: Value.self, in: text, decoder: decoder, for: origin?.request)
+                let problem = DecodingProblem(
+                    failure, type: Value.self, in: text, decoder: decoder, for: origin?.request)
                 throw error(.cannotDecodeResponse, "value \(number): \(problem)", underlying: failure)
             }
         }

@@ -107,7 +107,9 @@ extension Redaction {
         var spellings = [secret]
         if let credential = secret.cut(at: " ").map({ String($0.tail) }) {
             spellings.append(credential)
-            if let basic = Data(base64Encoded: credential) { spellings += parts(of: String(decoding: basic, as: UTF8.self)) }
+            if let basic = Data(base64Encoded: credential) {
+                spellings += parts(of: String(decoding: basic, as: UTF8.self))
+            }
         }
         for item in secret.split(at: ";") { spellings += parts(of: String(item), at: "=") }
         return spellings + spellings.map { PercentEncoding.escape($0, .unreserved) }

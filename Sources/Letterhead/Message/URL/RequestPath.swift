@@ -123,8 +123,10 @@ extension RequestPath: ExpressibleByStringInterpolation {
         /// Appends each value of a list as one segment, separated by slashes: `"files/\(segments: ["a b", "c"])"` is
         /// `files/a%20b/c`. An empty list is refused like an empty value.
         ///
-        /// - Parameter allowingEmpty: whether values may be empty, as in the keys `a//b` and `photos/` of an object store.
-        ///   A path cannot begin with an empty one. Default: false (an empty value is refused).
+        /// - Parameters:
+        ///   - values: the segments, unescaped.
+        ///   - allowingEmpty: whether values may be empty, as in the keys `a//b` and `photos/` of an object store. A path
+        ///     cannot begin with an empty one. Default: false (an empty value is refused).
         public mutating func appendInterpolation(
             segments values: some Sequence<some LosslessStringConvertible>, allowingEmpty: Bool = false
         ) {

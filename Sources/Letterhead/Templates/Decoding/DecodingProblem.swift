@@ -8,7 +8,8 @@ extension HTTPError {
             self.init(error, request: response.request, response: response)
         } else {
             let decoder = try? (response.request.decoder ?? JSONDecoder()).decoder(for: response.headers.mediaType)
-            let problem = DecodingProblem(error, type: type, in: response.body.buffered, decoder: decoder, for: response.request)
+            let problem = DecodingProblem(
+                error, type: type, in: response.body.buffered, decoder: decoder, for: response.request)
             let isForeign = problem.isOfText && decoder is JSONDecoder
             self.init(
                 .cannotDecodeResponse, request: response.request, response: response, underlying: error,
@@ -43,7 +44,9 @@ struct DecodingProblem: CustomStringConvertible {
         if case DecodingError.dataCorrupted(let context) = error { context.codingPath.isEmpty } else { false }
     }
 
-    var description: String { "decoding \(type): \(place ?? HTTPError.summary(of: error))\(found ?? "")\(otherName ?? "")" }
+    var description: String {
+        "decoding \(type): \(place ?? HTTPError.summary(of: error))\(found ?? "")\(otherName ?? "")"
+    }
 
     /// The value that is no case of an enum, unless the request or a name on the path to the value is secret.
     private var found: String? {
@@ -66,7 +69,8 @@ struct DecodingProblem: CustomStringConvertible {
 
     /// A name that differs from a missing one only by its case style, and the remedy.
     private var otherName: String? {
-        guard case DecodingError.keyNotFound(let key, let context) = error, let decoder, let data, request?.isSecret != true,
+        guard case DecodingError.keyNotFound(let key, let context) = error, let decoder, let data,
+            request?.isSecret != true,
             var object = try? JSONText.value(of: data)
         else { return nil }
         for step in context.codingPath {
