@@ -47,7 +47,10 @@ public struct FollowRedirects: LoaderLink {
         func at(_ request: HTTPRequest) -> Arrival {
             guard RedirectRules.isRedirect(response.status), response.redirects.isEmpty else { return self }
             let sent = request.inItsEnvironment
-            guard let origin = sent.origin, origin != response.request.origin else { return self }
+            // Another path may mean that a loader below has followed a redirect to another server by itself.
+            guard let origin = sent.origin, origin != response.request.origin, sent.path == response.request.path else {
+                return self
+            }
             var arrival = self
             arrival.response.returnToOrigin(of: sent)
             return arrival
@@ -126,11 +129,12 @@ public struct FollowRedirects: LoaderLink {
             return .failure(error)
         }
         guard case .custom(let choose) = policy.rule else { return .success(proposal) }
-        return try await choice(choose, of: proposal, response: response, policy: policy)
+        return try await choice(choose, of: proposal, from: request, response: response, policy: policy)
     }
 
     private func choice(
-        _ choose: RedirectPolicy.Choice, of proposal: HTTPRequest, response: HTTPResponse, policy: RedirectPolicy
+        _ choose: RedirectPolicy.Choice, of proposal: HTTPRequest, from request: HTTPRequest, response: HTTPResponse,
+        policy: RedirectPolicy
     ) async throws(HTTPError) -> Result<HTTPRequest, RedirectPolicy.Redirect.Refusal> {
         var hop = proposal
         do {
@@ -142,9 +146,14 @@ public struct FollowRedirects: LoaderLink {
             throw HTTPError(error, request: proposal, response: await response.keptInMemory())
         }
         guard hop.body.isEmpty || hop.body.isReplayable else { return .failure(.oneTimeBody) }
-        if hop.isSecret, !hop.body.isEmpty, hop.origin != response.request.origin { return .failure(.otherOrigin) }
+        let answered = response.request
+        if hop.isSecret, !hop.body.isEmpty, RedirectRules.leaves(hop, request, answered) {
+            return .failure(.otherOrigin)
+        }
         hop.withheldHeaders.formUnion(proposal.withheldHeaders)
-        if hop.origin != proposal.origin { RedirectRules.withhold(from: &hop, after: response.request, policy: policy) }
+        if hop.origin != proposal.origin {
+            RedirectRules.withhold(from: &hop, of: request, after: answered, policy: policy)
+        }
         return .success(hop)
     }
 }

@@ -119,16 +119,24 @@ enum RedirectRules {
         }
         if !allowsDowngrade(policy), isSecure(answered), !isSecure(hop) { throw .downgrade }
         // A secret body, such as that of a login, is intended for its original origin only.
-        if request.isSecret, !hop.body.isEmpty, hop.origin != answered.origin { throw .otherOrigin }
+        if request.isSecret, !hop.body.isEmpty, leaves(hop, request, answered) { throw .otherOrigin }
         guard hop.body.isEmpty || hop.body.isReplayable else { throw .oneTimeBody }
-        withhold(from: &hop, after: answered, policy: policy)
+        withhold(from: &hop, of: request, after: answered, policy: policy)
         return hop
     }
 
+    /// Whether a hop leads to another origin than that of the request, or than that which answered: a loader below may
+    /// have followed a redirect to another server by itself.
+    static func leaves(_ hop: HTTPRequest, _ request: HTTPRequest, _ answered: HTTPRequest) -> Bool {
+        hop.origin != answered.origin || request.inItsEnvironment.origin.map { $0 != hop.origin } ?? false
+    }
+
     /// Marks a request as redirected, and permanently removes what must not be sent to another origin.
-    static func withhold(from hop: inout HTTPRequest, after answered: HTTPRequest, policy: RedirectPolicy) {
+    static func withhold(
+        from hop: inout HTTPRequest, of request: HTTPRequest, after answered: HTTPRequest, policy: RedirectPolicy
+    ) {
         var names = hop.withheldHeaders
-        if hop.origin != answered.origin {
+        if leaves(hop, request, answered) {
             names.formUnion(RedirectPolicy.standardWithheldHeaders)
             names.formUnion(policy.withheldHeaders)
             names.formUnion(hop.redaction.headers)

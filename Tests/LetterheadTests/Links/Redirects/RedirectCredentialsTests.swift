@@ -47,6 +47,22 @@ import Testing
         #expect(response.redirects.map(\.target.host) == [isSigned ? "a.test" : "b.test"])
     }
 
+    @Test(arguments: ["/admin", "https://a.test/admin"], [RedirectPolicy.safely, .custom { proposal, _ in proposal }])
+    func `a redirect of another server, to which a loader has followed one by itself, leads to no signed request`(
+        location: String, policy: RedirectPolicy
+    ) async throws {
+        let mock = AnyLoader { request in
+            guard request.path.string == "/1" else { return .ok(request) }
+            var followed = request
+            (followed.host, followed.path) = ("evil.test", "/x")
+            return HTTPResponse(request: followed, status: .found, headers: ["Location": location])
+        }
+        var request = try HTTPRequest.to("https://a.test/1")
+        request.headers[.authorization] = "Bearer t"
+        let last = try await (FollowRedirects(policy) --> mock).load(request).request
+        #expect(last.path.string == "/admin" && last.headers[.authorization] == nil)
+    }
+
     @Test(arguments: [307, 308], [true, false])
     func `a secret body is sent to no other origin`(status: Int, isCustom: Bool) async throws {
         let mock = MockLoader.redirecting([
