@@ -73,6 +73,55 @@ import Testing
         for secret in ["SECRET", "4f8a9c2b", "eyJhbGci", "hidden"] { #expect(!text.contains(secret)) }
     }
 
+    @Test func `a text does not contain a credential in another spelling, nor a part of one`() throws {
+        var request = try HTTPRequest.to("https://h.test/x?api_key=p%40ss%2Fword")
+        request.headers[.authorization] = "Basic \(Data("ada-lovelace:hunter 2!".utf8).base64EncodedString())"
+        request.headers.append(.cookie, "theme=dark; session=letmein")
+        for body in [
+            "wrong password hunter 2! for ada-lovelace", "no session letmein", "Cannot GET p%40ss%2Fword or p@ss/word",
+        ] {
+            let text = text(body, status: .forbidden, request: request)
+            #expect(text.contains("the server wrote") && text.contains("<redacted>"))
+            for secret in ["hunter", "lovelace", "letmein", "ss%2Fword", "ss/word"] { #expect(!text.contains(secret)) }
+        }
+        #expect(text("no such session", status: .forbidden, request: request).hasSuffix("wrote \"no such session\""))
+    }
+
+    @Test(arguments: [400, 512, 800], [true, false])
+    func `a credential on the border of what is shown is not shown in part`(border: Int, isHTML: Bool) async throws {
+        let secret = "correcthorsebatterystaple"
+        for shift in stride(from: 0, through: secret.count, by: 5) {
+            let body = "<p>" + String(repeating: " ", count: border - 3 - shift) + secret + " is wrong </p>"
+            var request = try HTTPRequest.to("https://h.test/x")
+            request.headers[.authorization] = "Bearer \(secret)"
+            let response = HTTPResponse(
+                request: request, status: isHTML ? 200 : 403,
+                headers: ["Content-Type": isHTML ? "text/html" : "text/plain"],
+                body: HTTPResponseBody(Data(body.utf8)))
+            if isHTML {
+                let error = await #expect(throws: HTTPError.self) { try await response.decode(Person.self) }
+                let text = "\(try #require(error))"
+                #expect(text.contains("begins with") && !text.contains("corre"))
+            } else {
+                let text = "\(HTTPError(.unacceptableStatus, request: request, response: response))"
+                #expect(text.contains("<p>") && !text.contains("corre"))
+            }
+        }
+    }
+
+    @Test func `a text without spaces is shown in part`() {
+        #expect(text(String(repeating: "の", count: 10_000)).contains("のの"))
+    }
+
+    @Test func `errors within errors are described in linear time`() {
+        var error = HTTPError(.connectionLost, request: HTTPRequest(), message: "the cause")
+        for depth in 0..<64 {
+            let request = HTTPRequest(url: URL(fileURLWithPath: "/\(depth)"))
+            error = HTTPError(.invalidResponse, request: request, underlying: error, message: "level \(depth)")
+        }
+        #expect("\(error)".hasSuffix("the cause") && "\(error)".utf8.count < 10_000)
+    }
+
     @Test func `a secret request has no text of the server in its errors`() {
         var request = HTTPRequest()
         request.isSecret = true

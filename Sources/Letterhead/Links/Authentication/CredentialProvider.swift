@@ -39,7 +39,8 @@ public protocol CredentialProvider: Sendable {
 
     /// Identifies the credential that a request needs, such as by its tenant or its scope. Each key has its own
     /// credential, call in progress and limit of calls. At most 1,000 credentials are stored; beyond that, the one that
-    /// was obtained first is removed. Default: one key for all requests.
+    /// was obtained first is removed. Without `allowedOrigins`, the credential of a key is sent only to the origin for
+    /// which it was obtained. Default: one key for all requests.
     func key(for request: HTTPRequest) -> String
 
     /// Writes the credential into a request. Throws if it is malformed.

@@ -195,11 +195,12 @@ extension SharedCredential {
 }
 
 extension HTTPResponse {
-    /// The response to be stored, with the beginning of its body that is in memory, and without the body of its request.
+    /// The response to be stored, with the beginning of its body that is in memory, and without the body of its request and
+    /// what belongs to its load.
     fileprivate func withoutRequestBody(upTo limit: Int) -> HTTPResponse {
         var response = self
         response.body = HTTPResponseBody(Data(body.buffered?.prefix(limit) ?? Data()))
-        response.request.body = EmptyBody()
+        (response.request.body, response.request.context) = (EmptyBody(), LoadContext())
         return response
     }
 }

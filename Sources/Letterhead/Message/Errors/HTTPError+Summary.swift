@@ -115,8 +115,7 @@ extension EncodingError {
 }
 
 extension DecodingError {
-    /// The path in the document, the expected type, and the kind of value that was found. Of values, it contains only one
-    /// that is not a case of an enum, unless the name of the member is secret.
+    /// The path in the document, the expected type, and the kind of value that was found, but no value.
     var summary: String {
         switch self {
         case .keyNotFound(let key, let context):

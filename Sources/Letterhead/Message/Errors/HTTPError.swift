@@ -130,10 +130,11 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         if let requestID, !isAnswered { text += " (request \(requestID))" }
         if attempts.count > 1, !isKnown { text += " after \(attempts.count) attempts" }
         if !message.isEmpty { text += ": \(message)" }
-        if let underlying {
-            let summary = Self.summary(of: underlying)
-            let isTold = message.holds(summary)
-            if !isTold { text += ": \((underlying as? HTTPError)?.text(inside: self) ?? summary)" }
+        if let inner = underlying as? HTTPError {
+            // A message that contains the description of an error contains its beginning.
+            if !message.holds("\(inner.code): \(inner.request.outline)") { text += ": \(inner.text(inside: self))" }
+        } else if let summary = underlying.map({ Self.summary(of: $0) }), !message.holds(summary) {
+            text += ": \(summary)"
         }
         if !isAnswered, let words = response?.refusal(of: request), !text.holds(words) { text += "; \(words)" }
         return text

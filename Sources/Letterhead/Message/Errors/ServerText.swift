@@ -28,7 +28,8 @@ extension HTTPResponse {
             headers.mediaType?.essence != MediaType.form.essence
         else { return nil }
         let isCut = data.count > Redaction.shownBytes
-        return Redaction.utf8(data.prefix(Redaction.shownBytes), isCut: isCut)
+        let text = Redaction.utf8(data.prefix(Redaction.shownBytes), isCut: isCut)
+        return isCut ? text.map { Redaction.wholeWords(of: $0) } : text
     }
 
     /// Describes a body that should be JSON and does not begin like JSON, or that has another media type:
@@ -111,23 +112,32 @@ extension Redaction {
                 spellings += parts(of: String(decoding: basic, as: UTF8.self))
             }
         }
-        for item in secret.split(at: ";") { spellings += parts(of: String(item), at: "=") }
+        for item in secret.split(at: ";") { spellings += parts(of: String(item), at: "=").suffix(1) }
         return spellings + spellings.map { PercentEncoding.escape($0, .unreserved) }
     }
 
     /// What stands before and after a mark, without parts that are so short that they occur in any text.
     private static func parts(of text: String, at mark: Unicode.Scalar = ":") -> [String] {
-        guard let (head, tail) = text.cut(at: mark) else { return [] }
-        return [head, tail].map { String($0) }.filter { $0.utf8.count > 3 }
+        text.cut(at: mark).map { [String($0.head), String($0.tail)].filter { $0.utf8.count > 3 } } ?? []
     }
 
     /// Returns a text of a server in the same way, without the given secrets.
     func words(_ text: String, upTo limit: Int, hiding secrets: [String] = []) -> String {
-        var text = redactURLs(redactJSON(String(decoding: text.utf8.prefix(4 * limit), as: UTF8.self)))
+        // Secrets are hidden before the text is cut, because a part of one would not be recognized.
+        let longest = secrets.reduce(0) { max($0, $1.utf8.count) }
+        let isLong = text.utf8.count > 4 * limit
+        var text = String(decoding: text.utf8.prefix(4 * limit + longest), as: UTF8.self)
         for secret in secrets where !secret.isEmpty { text = text.replacingBytes(of: secret, with: Self.placeholder) }
+        text = redactURLs(redactJSON(text))
+        if isLong { text = Self.wholeWords(of: String(decoding: text.utf8.prefix(4 * limit), as: UTF8.self)) }
         text = Self.withoutTokens(text.utf8.split { $0 <= 0x20 }.map { String(Substring($0)) }.joined(separator: " "))
         let shown = text.unicodeScalars.prefix(limit)
         return "\"\(Self.visible(String(shown)))\(shown.endIndex < text.endIndex ? "…" : "")\""
+    }
+
+    /// Returns a text that was cut, without the word of ASCII at its end, which may be the beginning of a token.
+    fileprivate static func wholeWords(of text: String) -> String {
+        String(decoding: text.utf8.reversed().drop { (0x21...0x7E).contains($0) }.reversed(), as: UTF8.self)
     }
 
     /// Redacts each run of 20 or more characters of base64 in which letters and digits are mixed.

@@ -51,8 +51,14 @@ enum ResponseDecoding {
     /// Decodes the body as text in the charset of the response, or as UTF-8 if the response declares no charset.
     private static func text(_ data: Data, of response: HTTPResponse) throws -> String {
         let charset = response.headers.mediaType?["charset"] ?? "utf-8"
-        guard let encoding = TextEncoding.encoding(of: charset), let text = String(data: data, encoding: encoding)
-        else {
+        guard let encoding = TextEncoding.encoding(of: charset) else {
+            throw HTTPError(
+                .cannotDecodeResponse, request: response.request, response: response,
+                message:
+                    "the charset \(Redaction.visible(String(charset.prefix(40)))) of the response is not supported; "
+                    + "decode the body as Data and convert it")
+        }
+        guard let text = String(data: data, encoding: encoding) else {
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response,
                 message: "the body cannot be decoded in the charset of the response (UTF-8 if none is declared)")

@@ -77,6 +77,15 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(error?.response?.status == .ok)
     }
 
+    @Test func `a charset that is not supported is named, with the remedy`() async {
+        let error = await #expect(throws: HTTPError.self) {
+            try await send(String.self, "a", headers: ["Content-Type": "text/plain; charset=euc-jp"])
+        }
+        #expect(
+            error?.message
+                == "the charset euc-jp of the response is not supported; decode the body as Data and convert it")
+    }
+
     @Test func `void accepts any response`() async throws {
         try await send(Endpoint("a", answering: Void.self), body: Data(), status: 204)
         try await send(Endpoint("a", answering: Void.self), body: Data("something".utf8))
@@ -217,6 +226,26 @@ private struct Shouting: HTTPBodyDecoder {
         }
         let secret = await #expect(throws: HTTPError.self) { try await send(Login.self, #"{"password":"SECRET"}"#) }
         #expect(try #require(secret).message.hasSuffix("expected a case of State, found \"<redacted>\""))
+    }
+
+    @Test func `a value below a secret name, of a secret request or of a name that the request adds is not shown`()
+        async throws
+    {
+        typealias Case = (json: String, template: Endpoint<[String: [State]]>)
+        let endpoint = Endpoint("a", answering: [String: [State]].self)
+        let cases: [Case] = [
+            (#"{"tokens":["letmein"]}"#, endpoint),
+            (#"{"state":["letmein"]}"#, endpoint.with { $0.options.isSecret = true }),
+            (
+                #"{"diagnosis":["letmein"]}"#,
+                endpoint.with { $0.options.redaction = .standard.adding(parameters: ["diagnosis"]) }
+            ),
+        ]
+        for (json, template) in cases {
+            let error = await #expect(throws: HTTPError.self) { try await send(template, body: Data(json.utf8)) }
+            let text = "\(try #require(error))"
+            #expect(text.contains("expected a case of State") && !text.contains("letmein"))
+        }
     }
 
     @Test(arguments: [
