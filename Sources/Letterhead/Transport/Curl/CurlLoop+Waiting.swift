@@ -25,20 +25,20 @@
         ///
         /// - Parameter known: the holders of earlier calls, because many transfers can fail at once.
         func starvation(of wire: CurlWire, _ known: inout [ObjectIdentifier: ConnectionHolders]) -> TransportFailure {
-            guard let lane = wire.lane else { return wire.lateness }
-            let key = ObjectIdentifier(lane)
+            let isObserved = wire.transfer?.request.observation != nil
+            let isStarved = wire.deadline == wire.queueDeadline
+            guard let lane = wire.lane, isObserved || isStarved else { return wire.lateness }
             let isOfOrigin = !queue.hasRoom(lane)
+            let key = ObjectIdentifier(isOfOrigin ? lane : self)
             let holders = known[key] ?? holders(of: isOfOrigin ? lane : nil)
             known[key] = holders
-            if let transfer = wire.transfer, transfer.request.observation != nil {
-                transfer.facts.note { details in
+            if isObserved {
+                wire.transfer?.facts.note { details in
                     details.queued = .nanoseconds(now - wire.progress.lastActivity)
                     details.holders = holders.summary
                 }
             }
-            guard wire.deadline == wire.queueDeadline, let limit = configuration.queueTimeout else {
-                return wire.lateness
-            }
+            guard isStarved, let limit = configuration.queueTimeout else { return wire.lateness }
             let place = isOfOrigin ? "of this host" : "of all hosts"
             var parts: [String] = []
             switch holders.reading {
@@ -57,7 +57,10 @@
         /// - Parameter lane: the lane of an origin; nil for all.
         private func holders(of lane: ConnectionQueue<CurlWire>.Lane?) -> ConnectionHolders {
             var holders = ConnectionHolders()
-            for wire in active where !wire.isWaiting && (lane == nil || wire.lane === lane) { holders.add(wire) }
+            for wire in active
+            where !wire.isWaiting && (lane.map { $0 === wire.lane } ?? (wire.lane?.isExclusive != false)) {
+                holders.add(wire)
+            }
             return holders
         }
     }
