@@ -127,6 +127,28 @@ import Testing
         #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
     }
 
+    @Test func `cancelling a download whose body a link has replaced throws CancellationError`() async throws {
+        let folder = try Folder()
+        let (reached, held) = (OneShot<Void>(), OneShot<Void>())
+        let change = ModifyResponse {
+            $0.body = HTTPResponseBody(length: nil) {
+                reached.set(())
+                await withTaskCancellationHandler {
+                    await held.value
+                } onCancel: {
+                    held.set(())
+                }
+                try Task.checkCancellation()
+                return nil
+            }
+        }
+        let load = Task { try await client(links: change).download(Endpoint("a"), to: folder.file) }
+        await reached.value
+        load.cancel()
+        await #expect(throws: CancellationError.self) { try await load.value }
+        #expect(folder.files.isEmpty)
+    }
+
     @Test func `a download that saved no file is an error`() async throws {
         let folder = try Folder()
         let refused = ClosureValidator { _, _ in .failChain(URLError(.unknown)) }

@@ -25,14 +25,18 @@ struct PageResetTests {
         #expect(try await fresh.next() == 1)
     }
 
+    /// Iterates over pages with ten minutes between them.
+    private func slowWalk(_ client: HTTPClient, _ clock: TestClock) -> Task<Void, any Error> {
+        Task {
+            let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: 1)
+            for try await _ in client.pages(of: numbers, walk: PageWalk(delay: .seconds(600), clock: clock)) {}
+        }
+    }
+
     @Test func `a reset ends the delay before a page, and the page is not requested`() async throws {
         let (clock, mock) = (TestClock(), MockLoader { try .ok($0, json: [1]) })
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
-        let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: 1)
-        let load = Task {
-            let walk = PageWalk(delay: .seconds(600), clock: clock)
-            for try await _ in client.pages(of: numbers, walk: walk) {}
-        }
+        let load = slowWalk(client, clock)
         await clock.waitForSleepers(1)
         await client.reset()
         let error = await #expect(throws: HTTPError.self) { try await load.value }
@@ -46,12 +50,7 @@ struct PageResetTests {
             if !isBetweenPages { try await clock.sleep(for: .seconds(600)) }
             return try .ok(request, json: [1])
         }
-        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
-        let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: 1)
-        let load = Task {
-            let walk = PageWalk(delay: .seconds(600), clock: clock)
-            for try await _ in client.pages(of: numbers, walk: walk) {}
-        }
+        let load = slowWalk(HTTPClient(environment: .of("https://a.test"), transport: mock), clock)
         await clock.waitForSleepers(1)
         load.cancel()
         await #expect(throws: CancellationError.self) { try await load.value }

@@ -279,6 +279,20 @@ private struct GuestToken: RequestTemplate {
         }
     }
 
+    @Test func `a header of a derived client takes precedence over the environment of the template`() async throws {
+        let mock = MockLoader { request in
+            request.path.string == "/token"
+                ? try .ok(request, json: ["value": "new"]) : HTTPResponse(request: request, status: 401)
+        }
+        let own = ServerEnvironment("https://a.test", headers: ["X-Tenant": "a"])
+        let alternate = HTTPRetryStrategy.after(Endpoint("token").environment(own)) { _, _ in }
+        let client = HTTPClient(environment: ServerEnvironment("https://a.test"), transport: mock)
+        _ = try? await client.header("X-Tenant", "b").send(
+            GetSecret().retry(alternate.when(.statuses([401])), maximumRetries: 1))
+        #expect(mock.requests.map(\.path.string) == ["/secret", "/token", "/secret"])
+        #expect(mock.requests[1].headers["X-Tenant"] == "b")
+    }
+
     @Test func `a streamed response holds no place in a throttle while the alternate request is sent`() async throws {
         let mock = AnyLoader { request in
             switch (request.path.string, request.headers["X-Token"]) {
