@@ -100,13 +100,14 @@ struct ProgressUpdatesTests {
     }
 
     @Test func `updates of a request that shares a load end, too`() async {
-        let held = HeldLoader()
-        let client = HTTPClient(environment: .of("https://a.test"), attemptLinks: Deduplicate(), transport: held)
+        let (held, deduplicate) = (HeldLoader(), Deduplicate())
+        let client = HTTPClient(environment: .of("https://a.test"), attemptLinks: deduplicate, transport: held)
         let both = [ProgressUpdates(), ProgressUpdates()]
         let calls = both.map { updates in
             Task { try await client.send(Endpoint("a").onProgress(updates)) }
         }
         await held.waitForRunning(1)
+        await until { deduplicate.waiting == 2 }
         held.open()
         for updates in both { for await _ in updates {} }
         for call in calls { _ = await call.result }
