@@ -14,9 +14,10 @@ extension HTTPClient {
     /// The request is sent when the first event is requested. You may use any method and a body. It contains an
     /// `Accept` of `text/event-stream` and a `Cache-Control` of `no-cache`, unless the template sets these header
     /// fields itself. Authentication, retries and redirects work like those of any other request until the head of the
-    /// response has arrived. A response of another content type is `.invalidResponse`; a 204 has no events.
+    /// response has arrived. A response of another content type is `.invalidResponse`; a 204 has no events. If you need
+    /// the head, send the template with ``stream(_:)-(Template)``, and iterate over ``HTTPResponse/events(limit:)``.
     ///
-    /// By default, the sequence ends with its connection. To reconnect, pass ``ServerSentEvent/Reconnection/whenClosed``. Each event is
+    /// By default, the sequence ends with its connection. To reconnect, pass ``Reconnection/whenClosed``. Each event is
     /// delivered at most once. Leaving the loop, cancelling the task and ``HTTPClient/reset()`` close the connection.
     ///
     /// - Parameters:
@@ -25,19 +26,39 @@ extension HTTPClient {
     ///   - limit: the maximum number of bytes in a line and in the data of an event; a larger event is
     ///     `.responseTooLarge`. Default: 16 MiB.
     public func events<Template: RequestTemplate>(
-        of template: Template, reconnecting reconnection: ServerSentEvent.Reconnection = .never, limit: Int = 16 << 20
+        of template: Template, reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
     ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
-        eventSequence(of: template, reconnecting: reconnection, limit: limit)
+        EventSequence(
+            source: .connections(eventConnections(of: template, reconnecting: reconnection)), limit: limit)
     }
 
-    private func eventSequence<Template: RequestTemplate>(
-        of template: Template, reconnecting reconnection: ServerSentEvent.Reconnection, limit: Int
-    ) -> EventSequence {
-        EventSequence(
-            client: self, reconnection: reconnection, limit: limit,
-            progress: template.options.progressReport,
-            request: { try sendable(template).adoptedRequest() },
-            connect: { client, id in try await client.stream(EventStreamTemplate(base: template, lastEventID: id)) })
+    /// Follows the events of a server where another request continues an interrupted stream, instead of the same one
+    /// with `Last-Event-ID`.
+    ///
+    /// ```swift
+    /// let events = client.events(of: Changes(since: "now"), resuming: { event in event.id.map { Changes(since: $0) } })
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - template: the first request.
+    ///   - reconnection: when to reconnect. Default: whenever the connection has ended.
+    ///   - limit: the maximum number of bytes in a line and in the data of an event. Default: 16 MiB.
+    ///   - resume: returns the request that continues after an event; nil to send the last request again. It is called
+    ///     once for each reconnection, with the last event.
+    ///   - restart: returns the request to send after an error that would end the sequence, such as 410 Gone because
+    ///     the server no longer has the position; nil to throw the error. The waits of `reconnection` apply. Default:
+    ///     nil.
+    public func events<Template: RequestTemplate>(
+        of template: Template, reconnecting reconnection: Reconnection = .whenClosed, limit: Int = 16 << 20,
+        resuming resume: @escaping @Sendable (ServerSentEvent) async throws -> Template?,
+        restarting restart: @escaping @Sendable (HTTPError) async throws -> Template? = { _ in nil }
+    ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
+        let connections = eventConnections(of: template, reconnecting: reconnection) { error in
+            try await restart(error).map { EventStreamTemplate(base: $0).open }
+        }
+        return EventSequence(source: .connections(connections), limit: limit) { event in
+            try await resume(event).map { EventStreamTemplate(base: $0).open }
+        }
     }
 
     /// Sends a template and decodes the data of each server-sent event of its response.
@@ -59,10 +80,41 @@ extension HTTPClient {
     ///     `.responseTooLarge`. Default: 16 MiB.
     public func events<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, endingWith sentinel: String? = nil,
-        reconnecting reconnection: ServerSentEvent.Reconnection = .never, limit: Int = 16 << 20
+        reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
-        EventValues<Value>(
-            events: eventSequence(of: template, reconnecting: reconnection, limit: limit), sentinel: sentinel)
+        let connections = eventConnections(of: template, reconnecting: reconnection)
+        return EventValues<Value>(
+            events: EventSequence(source: .connections(connections), limit: limit), sentinel: sentinel)
+    }
+
+    private func eventConnections<Template: RequestTemplate>(
+        of template: Template, reconnecting reconnection: Reconnection,
+        restarting restart: (@Sendable (HTTPError) async throws -> StreamConnections.Open?)? = nil
+    ) -> StreamConnections {
+        StreamConnections(
+            client: self, reconnection: reconnection, progress: template.options.progressReport,
+            request: { try sendable(template).adoptedRequest() }, open: EventStreamTemplate(base: template).open,
+            restart: restart)
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the server-sent events of the body as they arrive.
+    ///
+    /// Use it if the head of the response decides how to read the body. Otherwise, use
+    /// ``HTTPClient/events(of:reconnecting:limit:)``, which sends an `Accept` of `text/event-stream` and can reconnect.
+    ///
+    /// ```swift
+    /// let response = try await client.stream(Completion(prompt: "…"))
+    /// for try await event in response.events() { print(event.data) }
+    /// ```
+    ///
+    /// A response of another content type is `.invalidResponse`. A streamed body can be iterated once.
+    ///
+    /// - Parameter limit: the maximum number of bytes in a line and in the data of an event; a larger event is
+    ///   `.responseTooLarge`. Default: 16 MiB.
+    public func events(limit: Int = 16 << 20) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
+        EventSequence(source: .response(self), limit: limit)
     }
 }
 
@@ -71,7 +123,7 @@ private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     typealias Body = Base.Body
 
     let base: Base
-    let lastEventID: String?
+    var lastEventID: String?
 
     var headers: HTTPHeaders {
         var headers = base.headers
@@ -80,30 +132,41 @@ private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
         if let lastEventID { headers["Last-Event-ID"] = lastEventID }
         return headers
     }
+
+    var open: StreamConnections.Open {
+        { client, lastID in
+            var template = self
+            template.lastEventID = lastID
+            return try await client.stream(template)
+        }
+    }
 }
 
-struct EventSequence: AsyncSequence, Sendable {
-    let client: HTTPClient
-    let reconnection: ServerSentEvent.Reconnection
+private struct EventSequence: AsyncSequence, Sendable {
+    let source: StreamSource
     let limit: Int
-    /// The progress updates of the template. They end with the stream, even if nothing was sent.
-    let progress: ProgressUpdates.Report?
-    /// Builds the request, which determines whether the stream may reconnect.
-    let request: @Sendable () throws -> HTTPRequest
-    /// Connects, and sends the identifier of the last event in `Last-Event-ID`, unless it is nil.
-    let connect: @Sendable (HTTPClient, String?) async throws -> HTTPResponse
+    /// Returns what opens the connection that continues after an event. Default: nil (the same as before).
+    var resume: (@Sendable (ServerSentEvent) async throws -> StreamConnections.Open?)?
 
     /// Starts the iteration. Each iteration has a separate connection.
-    func makeAsyncIterator() -> Iterator { Iterator(stream: EventStream(self)) }
+    func makeAsyncIterator() -> Iterator {
+        Iterator(stream: source.stream(EventStreamParser(limit: limit)), resume: resume)
+    }
 
     struct Iterator: AsyncIteratorProtocol, Sendable {
-        fileprivate var stream: EventStream
+        fileprivate var stream: ElementStream<EventStreamParser>
+        fileprivate let resume: (@Sendable (ServerSentEvent) async throws -> StreamConnections.Open?)?
 
         /// Returns the next event, or nil at the end of the stream.
         ///
         /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled. The sequence ends after
         ///   an error.
-        mutating func next() async throws -> ServerSentEvent? { try await stream.next() }
+        mutating func next() async throws -> ServerSentEvent? {
+            guard var event = try await stream.next() else { return nil }
+            event.origin = stream.origin
+            if let resume { stream.resume = { [event] in try await resume(event) } }
+            return event
+        }
 
         mutating func next(isolation actor: (any Actor)?) async throws -> ServerSentEvent? { try await next() }
     }
@@ -126,7 +189,8 @@ private struct EventValues<Value: Decodable & Sendable>: AsyncSequence, Sendable
             do {
                 guard let event = try await events?.next() else {
                     guard let sentinel, let ended = events.take() else { return nil }
-                    throw ended.stream.missingEnd(sentinel)
+                    throw ended.stream.error(
+                        .invalidResponse, "the event stream ended without its final event \"\(sentinel)\"")
                 }
                 guard sentinel.map({ event.data.isSame(as: $0) }) != true else {
                     events = nil

@@ -1,15 +1,58 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Interprets the lines of an event stream (HTML Standard, section 9.2.6).
-///
-/// It performs no input or output: it takes one line at a time, and returns an event at the blank line that ends it.
-package struct EventStreamParser: Sendable {
-    /// The data of an event are larger than the limit, in bytes.
-    struct EventTooLarge: Error {
-        let limit: Int
+/// Finds the events of an event stream (HTML Standard, section 9.2.6).
+package struct EventStreamParser: ElementParser {
+    static let name = "event stream"
+
+    private let limit: Int
+    private var lines: LineSplitter
+    private var fields: EventFields
+
+    var lastID: String { fields.lastID }
+    var reconnectionTime: Duration? { fields.reconnectionTime }
+
+    /// - Parameter limit: the maximum number of bytes in a line and in the data of an event.
+    init(limit: Int) {
+        self.limit = limit
+        lines = LineSplitter(.carriageReturnToo, limit: limit)
+        fields = EventFields(limit: limit)
     }
 
+    mutating func begin(_ response: HTTPResponse) throws {
+        let type = response.headers.mediaType?.essence
+        guard type == "text/event-stream" else {
+            throw StreamFault(
+                code: .invalidResponse,
+                message: "expected a response of type text/event-stream, and received \(type ?? "no Content-Type")")
+        }
+        lines = LineSplitter(.carriageReturnToo, limit: limit)
+        fields = EventFields(limit: limit, lastID: lastID, reconnectionTime: reconnectionTime)
+    }
+
+    mutating func append(_ piece: Data) { lines.append(piece) }
+
+    mutating func next() throws -> ServerSentEvent? { try Self.next(&lines, &fields) }
+
+    /// Returns nil: an event without the blank line after it is incomplete, and is dropped.
+    func end() -> ServerSentEvent? { nil }
+
+    private static func next(_ lines: inout LineSplitter, _ fields: inout EventFields) throws -> ServerSentEvent? {
+        do {
+            while let event = try lines.next({ try fields.take($0) }) {
+                if let event { return event }
+            }
+            return nil
+        } catch let error as LineSplitter.LineTooLong {
+            throw StreamFault(
+                code: .responseTooLarge, message: "a line is larger than the \(error.limit) bytes allowed")
+        }
+    }
+}
+
+/// Interprets the lines of an event stream. It takes one line at a time, and returns an event at the blank line that
+/// ends it.
+private struct EventFields: Sendable {
     private let limit: Int
     private var isAtStart = true
     private var type = ""
@@ -53,7 +96,11 @@ package struct EventStreamParser: Sendable {
 
     private mutating func field(_ name: Bytes, _ value: Bytes) throws {
         if name.elementsEqual("data".utf8) {
-            guard data.count + value.count + (hasData ? 1 : 0) <= limit else { throw EventTooLarge(limit: limit) }
+            guard data.count + value.count + (hasData ? 1 : 0) <= limit else {
+                throw StreamFault(
+                    code: .responseTooLarge,
+                    message: "the data of an event is larger than the \(limit) bytes allowed")
+            }
             if hasData { data.append(UInt8(ascii: "\n")) }
             hasData = true
             data.append(contentsOf: UnsafeRawBufferPointer(rebasing: value))
@@ -87,14 +134,11 @@ package struct EventStreamParser: Sendable {
 extension EventStreamParser {
     /// Parses a stream in memory in chunks of one size, and returns all its events. It throws the errors of a stream.
     package static func events(in bytes: [UInt8], piecesOf size: Int, limit: Int) throws -> [ServerSentEvent] {
-        var splitter = LineSplitter(.carriageReturnToo, limit: limit)
         var parser = EventStreamParser(limit: limit)
         var events: [ServerSentEvent] = []
         for start in stride(from: 0, to: bytes.count, by: max(size, 1)) {
-            splitter.append(Data(bytes[start..<min(start + max(size, 1), bytes.count)]))
-            while let event = try splitter.next({ try parser.take($0) }) {
-                if let event { events.append(event) }
-            }
+            parser.append(Data(bytes[start..<min(start + max(size, 1), bytes.count)]))
+            while let event = try parser.next() { events.append(event) }
         }
         return events
     }

@@ -73,7 +73,7 @@ struct JSONElementSplitter: Sendable {
     /// Checks the end of the body.
     func end() throws {
         guard position != .end else { return }
-        throw JSONValueSplitter.Fault("the array ended before its closing bracket")
+        throw StreamFault("the array ended before its closing bracket")
     }
 
     private mutating func skipToElement(in bytes: UnsafeRawBufferPointer) throws {
@@ -87,11 +87,11 @@ struct JSONElementSplitter: Sendable {
             case (.start, UInt8(ascii: "[")): position = .first
             case (.first, UInt8(ascii: "]")), (.after, UInt8(ascii: "]")): position = .end
             case (.after, UInt8(ascii: ",")): position = .element
-            case (.start, _): throw JSONValueSplitter.Fault("the response is not a JSON array")
-            case (.end, _): throw JSONValueSplitter.Fault("the array is followed by other data")
-            case (.after, _): throw JSONValueSplitter.Fault("no comma separates it from the value before it")
+            case (.start, _): throw StreamFault("the response is not a JSON array")
+            case (.end, _): throw StreamFault("the array is followed by other data")
+            case (.after, _): throw StreamFault("no comma separates it from the value before it")
             case (_, UInt8(ascii: ",")), (_, UInt8(ascii: "]")):
-                throw JSONValueSplitter.Fault("the array lacks an element before a comma or its closing bracket")
+                throw StreamFault("the array lacks an element before a comma or its closing bracket")
             case (_, UInt8(ascii: "{")), (_, UInt8(ascii: "[")), (_, UInt8(ascii: "\"")):
                 position = .delimited
                 return
@@ -119,7 +119,7 @@ struct JSONElementSplitter: Sendable {
         case UInt8(ascii: "["), UInt8(ascii: "{"):
             depth += 1
             guard depth <= Self.maximumDepth else {
-                throw JSONValueSplitter.Fault("it is nested more than \(Self.maximumDepth) levels deep")
+                throw StreamFault("it is nested more than \(Self.maximumDepth) levels deep")
             }
         case UInt8(ascii: "]"), UInt8(ascii: "}"): depth = max(depth - 1, 0)
         default: break
@@ -127,7 +127,7 @@ struct JSONElementSplitter: Sendable {
     }
 
     private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
-        guard element.count + bytes.count <= limit else { throw JSONValueSplitter.Fault(tooLargeFor: limit) }
+        guard element.count + bytes.count <= limit else { throw StreamFault(tooLargeFor: limit) }
         element.append(contentsOf: bytes)
     }
 }
@@ -151,9 +151,9 @@ struct JSONRecordSplitter: Sendable {
             let end = piece.firstIndex(of: Self.separator)
             let text = piece[..<(end ?? piece.endIndex)]
             guard hasBegun || text.allSatisfy(JSONElementSplitter.isSpace) else {
-                throw JSONValueSplitter.Fault("a JSON text sequence must begin with a record separator")
+                throw StreamFault("a JSON text sequence must begin with a record separator")
             }
-            guard record.count + text.count <= limit else { throw JSONValueSplitter.Fault(tooLargeFor: limit) }
+            guard record.count + text.count <= limit else { throw StreamFault(tooLargeFor: limit) }
             if hasBegun { record.append(text) }
             guard let end else {
                 piece = Data()
@@ -178,7 +178,7 @@ struct JSONRecordSplitter: Sendable {
         }
         let isDelimited = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || first == UInt8(ascii: "\"")
         guard isDelimited || JSONElementSplitter.isSpace(last) else {
-            throw JSONValueSplitter.Fault("it may be truncated: no line feed follows it")
+            throw StreamFault("it may be truncated: no line feed follows it")
         }
         return record
     }

@@ -1,6 +1,47 @@
 // SPDX-License-Identifier: MIT
 package import Foundation
 
+/// Finds the encoded JSON values of a response.
+struct JSONTextParser: ElementParser {
+    static let name = "sequence of values"
+
+    let format: HTTPResponseBody.JSONFormat
+    let limit: Int
+    /// The number of values that were returned.
+    private(set) var count = 0
+    private var splitter: JSONValueSplitter
+
+    var lastID: String { "" }
+    var reconnectionTime: Duration? { nil }
+
+    init(format: HTTPResponseBody.JSONFormat, limit: Int) {
+        (self.format, self.limit) = (format, limit)
+        splitter = JSONValueSplitter(.lines, limit: limit)
+    }
+
+    mutating func begin(_ response: HTTPResponse) {
+        splitter = JSONValueSplitter(
+            JSONValueSplitter.Format(format, for: response.headers.mediaType), limit: limit)
+    }
+
+    mutating func append(_ piece: Data) { splitter.append(piece) }
+
+    mutating func next() throws -> Data? { try counting { try $0.next() } }
+
+    mutating func end() throws -> Data? { try counting { try $0.end() } }
+
+    @inline(__always)
+    private mutating func counting(_ step: (inout JSONValueSplitter) throws -> Data?) throws -> Data? {
+        do {
+            guard let text = try step(&splitter) else { return nil }
+            count += 1
+            return text
+        } catch let fault as StreamFault {
+            throw StreamFault(code: fault.code, message: "value \(count + 1): \(fault.message)")
+        }
+    }
+}
+
 /// Splits bytes that arrive in chunks into encoded JSON values, in linear time.
 ///
 /// It finds the start and the end of each value. Whether a value is valid JSON is checked by its decoder.
@@ -20,12 +61,6 @@ package struct JSONValueSplitter: Sendable {
             case .automatic: self = type?.isJSON == true ? .arrayOrLines : .lines
             }
         }
-    }
-
-    /// An error in the stream of values.
-    struct Fault: Error {
-        let code: HTTPError.Code
-        let message: String
     }
 
     private enum Rule {
@@ -104,7 +139,7 @@ package struct JSONValueSplitter: Sendable {
         case .lines(var splitter):
             do {
                 return try splitter.rest { Self.content($0) } ?? nil
-            } catch let error as LineSplitter.LineTooLong { throw Fault(error) }
+            } catch let error as LineSplitter.LineTooLong { throw StreamFault(error) }
         case .records(var splitter): return try splitter.end()
         case .elements(let splitter):
             try splitter.end()
@@ -118,7 +153,7 @@ package struct JSONValueSplitter: Sendable {
                 if let line { return line }
             }
             return nil
-        } catch let error as LineSplitter.LineTooLong { throw Fault(error) }
+        } catch let error as LineSplitter.LineTooLong { throw StreamFault(error) }
     }
 
     /// Returns the bytes of a line without surrounding whitespace; nil for a blank line.
@@ -130,7 +165,7 @@ package struct JSONValueSplitter: Sendable {
     }
 }
 
-extension JSONValueSplitter.Fault {
+extension StreamFault {
     init(_ error: LineSplitter.LineTooLong) { self.init(tooLargeFor: error.limit) }
 
     init(tooLargeFor limit: Int) {

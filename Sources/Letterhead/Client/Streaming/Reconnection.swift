@@ -1,123 +1,121 @@
 // SPDX-License-Identifier: MIT
-extension ServerSentEvent {
-    /// Determines whether and how an event stream reconnects after its connection has ended. Use ``whenClosed`` if you
-    /// want to follow events for longer than one connection lasts.
+/// Determines whether and how a stream of events or values reconnects after its connection has ended. Use
+/// ``whenClosed`` if you want to follow a stream for longer than one connection lasts.
+///
+/// ```swift
+/// client.events(of: News(), reconnecting: .whenClosed)
+/// client.events(of: News(), reconnecting: .whenClosed(maximumAttempts: 10, deadline: .seconds(3_600)))
+/// ```
+///
+/// A stream reconnects in three cases: its connection ends or is lost, the request exceeds a limit such as
+/// `idleTimeout`, or a new connection fails for a reason that ``Retry/Condition/standard`` accepts. If the first
+/// connection cannot be opened, the error is thrown; to retry the request, use
+/// ``RequestTemplate/retry(_:maximumRetries:)``. A 204 and any other error end the stream. The request of a
+/// reconnection contains the last identifier in `Last-Event-ID`.
+///
+/// If the server has set a reconnection time (`retry`), the delay before the first attempt after an event is this time,
+/// and the delay before each further attempt is this time plus the next wait of the strategy. Otherwise, the delay
+/// before each attempt is the next wait of the strategy. If a response that refuses the connection has a longer
+/// `Retry-After`, the delay is that time, up to ``longestServerDelay``.
+///
+/// A request whose method is not idempotent is sent again only if it is marked ``RequestTemplate/idempotent(key:)`` or
+/// `allowsAnyMethod` is set. A request with a one-shot body is never sent again. If the request cannot be sent again,
+/// the stream ends with its first connection.
+public struct Reconnection: Sendable {
+    let isEnabled: Bool
+    /// The waits between attempts. Default: ``HTTPRetryStrategy/exponential``, up to 30 seconds with full jitter.
+    public var strategy: HTTPRetryStrategy
+    /// The maximum number of consecutive attempts without an event. Default: nil (no limit).
+    public var maximumAttempts: Int?
+    /// The time in which the stream may reconnect, counted from the first request. A reconnection that would begin
+    /// later is `.timedOut`. An open connection is not ended. Default: nil (no limit).
+    public var deadline: Duration?
+    /// The longest wait that the server may set; a longer one is shortened to it. Default: 120 seconds.
+    public var longestServerDelay: Duration
+    /// Whether a request with a method that is not idempotent is sent again. Default: false.
+    public var allowsAnyMethod: Bool
+    /// The clock for waits and the deadline. Default: the continuous clock.
+    public var clock: any Clock<Duration>
+    /// Returns random numbers from 0 to 1, for jitter. 1 results in the longest wait. Default: the random source of the
+    /// system.
+    public var random: @Sendable () -> Double
+
+    /// The stream ends with its first connection.
+    public static let never = Reconnection(isEnabled: false)
+
+    /// The stream reconnects with the defaults of ``whenClosed(strategy:maximumAttempts:deadline:longestServerDelay:allowsAnyMethod:clock:random:)``.
+    public static let whenClosed = Reconnection(isEnabled: true)
+
+    /// The stream reconnects; see the properties for the defaults.
     ///
-    /// ```swift
-    /// client.events(of: News(), reconnecting: .whenClosed)
-    /// client.events(of: News(), reconnecting: .whenClosed(maximumAttempts: 10, deadline: .seconds(3_600)))
-    /// ```
+    /// A negative `maximumAttempts` or `longestServerDelay`, a deadline of zero or less, and a strategy that sends
+    /// another request or runs a task are `.invalidRequest`.
+    public static func whenClosed(
+        strategy: HTTPRetryStrategy = .exponential, maximumAttempts: Int? = nil, deadline: Duration? = nil,
+        longestServerDelay: Duration = .seconds(120), allowsAnyMethod: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock(),
+        random: @escaping @Sendable () -> Double = { .random(in: 0...1) }
+    ) -> Reconnection {
+        Reconnection(
+            isEnabled: true, strategy: strategy, maximumAttempts: maximumAttempts, deadline: deadline,
+            longestServerDelay: longestServerDelay, allowsAnyMethod: allowsAnyMethod, clock: clock, random: random)
+    }
+
+    private init(
+        isEnabled: Bool, strategy: HTTPRetryStrategy = .exponential, maximumAttempts: Int? = nil,
+        deadline: Duration? = nil, longestServerDelay: Duration = .seconds(120), allowsAnyMethod: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock(),
+        random: @escaping @Sendable () -> Double = { .random(in: 0...1) }
+    ) {
+        (self.isEnabled, self.strategy, self.maximumAttempts) = (isEnabled, strategy, maximumAttempts)
+        (self.deadline, self.longestServerDelay) = (deadline, longestServerDelay)
+        (self.allowsAnyMethod, self.clock, self.random) = (allowsAnyMethod, clock, random)
+    }
+
+    /// The rule that the settings violate; nil if they are valid.
+    var brokenRule: String? {
+        if let maximumAttempts, maximumAttempts < 0 {
+            return "maximumAttempts of Reconnection is negative; use 0 or more"
+        }
+        if let deadline, deadline <= .zero {
+            return "the deadline of Reconnection is zero or less; use nil for no limit"
+        }
+        if longestServerDelay < .zero { return "longestServerDelay of Reconnection is negative; use zero or more" }
+        return strategy.alternate == nil
+            ? nil : "a strategy of Reconnection cannot send another request or run a task"
+    }
+
+    /// Whether a stream of this request may reconnect.
+    func applies(to request: HTTPRequest) -> Bool {
+        guard isEnabled, request.body.isReplayable else { return false }
+        return request.method.isIdempotent || request.isMarkedIdempotent || allowsAnyMethod
+    }
+
+    /// Returns whether to reconnect after an error.
     ///
-    /// A stream reconnects in three cases: its connection ends or is lost, the request exceeds a limit such as
-    /// `idleTimeout`, or a new connection fails for a reason that ``Retry/Condition/standard`` accepts. If the first
-    /// connection cannot be opened, the error is thrown; to retry the request, use
-    /// ``RequestTemplate/retry(_:maximumRetries:)``. A 204 and any other error end the stream. The request of a
-    /// reconnection contains the last identifier in `Last-Event-ID`.
-    ///
-    /// If the server has set a reconnection time (`retry`), the delay before the first attempt after an event is this time,
-    /// and the delay before each further attempt is this time plus the next wait of the strategy. Otherwise, the delay
-    /// before each attempt is the next wait of the strategy. If a response that refuses the connection has a longer
-    /// `Retry-After`, the delay is that time, up to ``longestServerDelay``.
-    ///
-    /// A request whose method is not idempotent is sent again only if it is marked ``RequestTemplate/idempotent(key:)`` or
-    /// `allowsAnyMethod` is set. A request with a one-shot body is never sent again. If the request cannot be sent again,
-    /// the stream ends with its first connection.
-    public struct Reconnection: Sendable {
-        let isEnabled: Bool
-        /// The waits between attempts. Default: ``HTTPRetryStrategy/exponential``, up to 30 seconds with full jitter.
-        public var strategy: HTTPRetryStrategy
-        /// The maximum number of consecutive attempts without an event. Default: nil (no limit).
-        public var maximumAttempts: Int?
-        /// The time in which the stream may reconnect, counted from the first request. A reconnection that would begin
-        /// later is `.timedOut`. An open connection is not ended. Default: nil (no limit).
-        public var deadline: Duration?
-        /// The longest wait that the server may set; a longer one is shortened to it. Default: 120 seconds.
-        public var longestServerDelay: Duration
-        /// Whether a request with a method that is not idempotent is sent again. Default: false.
-        public var allowsAnyMethod: Bool
-        /// The clock for waits and the deadline. Default: the continuous clock.
-        public var clock: any Clock<Duration>
-        /// Returns random numbers from 0 to 1, for jitter. 1 results in the longest wait. Default: the random source of the
-        /// system.
-        public var random: @Sendable () -> Double
-
-        /// The stream ends with its first connection.
-        public static let never = ServerSentEvent.Reconnection(isEnabled: false)
-
-        /// The stream reconnects with the defaults of ``whenClosed(strategy:maximumAttempts:deadline:longestServerDelay:allowsAnyMethod:clock:random:)``.
-        public static let whenClosed = ServerSentEvent.Reconnection(isEnabled: true)
-
-        /// The stream reconnects; see the properties for the defaults.
-        ///
-        /// A negative `maximumAttempts` or `longestServerDelay`, a deadline of zero or less, and a strategy that sends
-        /// another request or runs a task are `.invalidRequest`.
-        public static func whenClosed(
-            strategy: HTTPRetryStrategy = .exponential, maximumAttempts: Int? = nil, deadline: Duration? = nil,
-            longestServerDelay: Duration = .seconds(120), allowsAnyMethod: Bool = false,
-            clock: any Clock<Duration> = ContinuousClock(),
-            random: @escaping @Sendable () -> Double = { .random(in: 0...1) }
-        ) -> ServerSentEvent.Reconnection {
-            ServerSentEvent.Reconnection(
-                isEnabled: true, strategy: strategy, maximumAttempts: maximumAttempts, deadline: deadline,
-                longestServerDelay: longestServerDelay, allowsAnyMethod: allowsAnyMethod, clock: clock, random: random)
+    /// - Parameter isReading: whether the error ended a connection; otherwise, it ended an attempt to connect.
+    func accepts(_ error: HTTPError, isReading: Bool) -> Bool {
+        if let status = error.response?.status, error.code == .unacceptableStatus || error.code == .retriesExhausted
+        {
+            return Retry.Condition.standardStatuses.contains(status)
         }
+        // A connection that is lost inside a body results in an incomplete response.
+        return Retry.Condition.standardFailures.contains(error.code)
+            || (isReading && error.code == .invalidResponse)
+    }
 
-        private init(
-            isEnabled: Bool, strategy: HTTPRetryStrategy = .exponential, maximumAttempts: Int? = nil,
-            deadline: Duration? = nil, longestServerDelay: Duration = .seconds(120), allowsAnyMethod: Bool = false,
-            clock: any Clock<Duration> = ContinuousClock(),
-            random: @escaping @Sendable () -> Double = { .random(in: 0...1) }
-        ) {
-            (self.isEnabled, self.strategy, self.maximumAttempts) = (isEnabled, strategy, maximumAttempts)
-            (self.deadline, self.longestServerDelay) = (deadline, longestServerDelay)
-            (self.allowsAnyMethod, self.clock, self.random) = (allowsAnyMethod, clock, random)
+    /// Returns the wait before an attempt, counted from 1 after each event; nil ends the stream.
+    func wait(before attempt: Int, reconnectionTime: Duration?, after error: HTTPError?) -> Duration? {
+        if let maximumAttempts, attempt > maximumAttempts { return nil }
+        let result = error.map { Result<HTTPResponse, HTTPError>.failure($0) }
+        let serverTime = reconnectionTime.map { min($0, longestServerDelay) }
+        let step = serverTime == nil ? attempt : attempt - 1
+        var wait = serverTime ?? .zero
+        if step > 0 {
+            guard let next = strategy.wait(before: step, after: result) else { return nil }
+            wait += next.varied(by: random)
         }
-
-        /// The rule that the settings violate; nil if they are valid.
-        var brokenRule: String? {
-            if let maximumAttempts, maximumAttempts < 0 {
-                return "maximumAttempts of Reconnection is negative; use 0 or more"
-            }
-            if let deadline, deadline <= .zero {
-                return "the deadline of Reconnection is zero or less; use nil for no limit"
-            }
-            if longestServerDelay < .zero { return "longestServerDelay of Reconnection is negative; use zero or more" }
-            return strategy.alternate == nil
-                ? nil : "a strategy of Reconnection cannot send another request or run a task"
-        }
-
-        /// Whether a stream of this request may reconnect.
-        func applies(to request: HTTPRequest) -> Bool {
-            guard isEnabled, request.body.isReplayable else { return false }
-            return request.method.isIdempotent || request.isMarkedIdempotent || allowsAnyMethod
-        }
-
-        /// Returns whether to reconnect after an error.
-        ///
-        /// - Parameter isReading: whether the error ended a connection; otherwise, it ended an attempt to connect.
-        func accepts(_ error: HTTPError, isReading: Bool) -> Bool {
-            if let status = error.response?.status, error.code == .unacceptableStatus || error.code == .retriesExhausted
-            {
-                return Retry.Condition.standardStatuses.contains(status)
-            }
-            // A connection that is lost inside a body results in an incomplete response.
-            return Retry.Condition.standardFailures.contains(error.code)
-                || (isReading && error.code == .invalidResponse)
-        }
-
-        /// Returns the wait before an attempt, counted from 1 after each event; nil ends the stream.
-        func wait(before attempt: Int, reconnectionTime: Duration?, after error: HTTPError?) -> Duration? {
-            if let maximumAttempts, attempt > maximumAttempts { return nil }
-            let result = error.map { Result<HTTPResponse, HTTPError>.failure($0) }
-            let serverTime = reconnectionTime.map { min($0, longestServerDelay) }
-            let step = serverTime == nil ? attempt : attempt - 1
-            var wait = serverTime ?? .zero
-            if step > 0 {
-                guard let next = strategy.wait(before: step, after: result) else { return nil }
-                wait += next.varied(by: random)
-            }
-            let requested = error?.response?.headers.retryAfter() ?? .zero
-            return max(wait, min(requested, longestServerDelay))
-        }
+        let requested = error?.response?.headers.retryAfter() ?? .zero
+        return max(wait, min(requested, longestServerDelay))
     }
 }

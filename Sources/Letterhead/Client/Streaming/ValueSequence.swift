@@ -19,9 +19,77 @@ extension HTTPClient {
         of template: Template, as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic,
         limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
-        ValueSequence<Value>(client: self, format: format, limit: limit) {
-            try await $0.stream(ValueStreamTemplate(base: template, format: format))
+        ValueSequence<Value>(
+            source: .connections(valueConnections(of: template, .never, format)), format: format, limit: limit)
+    }
+
+    /// Follows the values of a server that never ends them, such as a watch over keys. When a connection has ended, the
+    /// next request continues at the position of the last value.
+    ///
+    /// ```swift
+    /// let changes = client.values(
+    ///     of: Watch("app/"), as: Change.self,
+    ///     resuming: { Watch("app/", after: $0.revision) },
+    ///     restarting: { $0.response?.status == .gone ? Watch("app/") : nil })
+    /// for try await change in changes { apply(change) }
+    /// ```
+    ///
+    /// Values are decoded as those of ``values(of:as:format:limit:)``. If a connection is lost inside a value, that value
+    /// is dropped, because the next request asks for it again.
+    ///
+    /// - Parameters:
+    ///   - template: the first request.
+    ///   - type: the type of the values.
+    ///   - format: the format of the response. Default: determined by the content type.
+    ///   - limit: the maximum number of bytes in a value. Default: 16 MiB.
+    ///   - reconnection: when to reconnect. Default: whenever the connection has ended.
+    ///   - resume: returns the request that continues after a value; nil to send the last request again. It is called
+    ///     once for each reconnection, with the last value.
+    ///   - restart: returns the request to send after an error that would end the sequence, such as 410 Gone because
+    ///     the server no longer has the position; nil to throw the error. The waits of `reconnection` apply. Default:
+    ///     nil.
+    public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
+        of template: Template, as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic,
+        limit: Int = 16 << 20, reconnecting reconnection: Reconnection = .whenClosed,
+        resuming resume: @escaping @Sendable (Value) async throws -> Template?,
+        restarting restart: @escaping @Sendable (HTTPError) async throws -> Template? = { _ in nil }
+    ) -> some AsyncSequence<Value, any Error> & Sendable {
+        let connections = valueConnections(of: template, reconnection, format) { error in
+            try await restart(error).map { ValueStreamTemplate(base: $0, format: format).open }
         }
+        return ValueSequence<Value>(source: .connections(connections), format: format, limit: limit) { value in
+            try await resume(value).map { ValueStreamTemplate(base: $0, format: format).open }
+        }
+    }
+
+    private func valueConnections<Template: RequestTemplate>(
+        of template: Template, _ reconnection: Reconnection, _ format: HTTPResponseBody.JSONFormat,
+        restarting restart: (@Sendable (HTTPError) async throws -> StreamConnections.Open?)? = nil
+    ) -> StreamConnections {
+        StreamConnections(
+            client: self, reconnection: reconnection, progress: template.options.progressReport,
+            request: { try sendable(template).adoptedRequest() },
+            open: ValueStreamTemplate(base: template, format: format).open, restart: restart)
+    }
+}
+
+extension HTTPResponse {
+    /// Decodes the JSON values of the body one at a time, as they arrive.
+    ///
+    /// Use it if the head of the response decides how to read the body:
+    ///
+    /// ```swift
+    /// let response = try await client.stream(Search("…"))
+    /// if response.headers.mediaType?.essence == "application/x-ndjson" {
+    ///     for try await hit in response.values(as: Hit.self) { print(hit) }
+    /// }
+    /// ```
+    ///
+    /// Otherwise, use ``HTTPClient/values(of:as:format:limit:)``, whose rules apply. A streamed body can be iterated once.
+    public func values<Value: Decodable & Sendable>(
+        as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic, limit: Int = 16 << 20
+    ) -> some AsyncSequence<Value, any Error> & Sendable {
+        ValueSequence<Value>(source: .response(self), format: format, limit: limit)
     }
 }
 
@@ -44,95 +112,41 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
             }
         return headers
     }
+
+    var open: StreamConnections.Open { { client, _ in try await client.stream(self) } }
 }
 
 private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendable {
-    let client: HTTPClient
+    let source: StreamSource
     let format: HTTPResponseBody.JSONFormat
     let limit: Int
-    let connect: @Sendable (HTTPClient) async throws -> HTTPResponse
+    /// Returns what opens the connection that continues after a value. Default: nil (the same as before).
+    var resume: (@Sendable (Value) async throws -> StreamConnections.Open?)?
 
-    func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
+    func makeAsyncIterator() -> Iterator {
+        Iterator(stream: source.stream(JSONTextParser(format: format, limit: limit)), resume: resume)
+    }
 
     struct Iterator: AsyncIteratorProtocol {
-        private let sequence: ValueSequence
-        /// The generation of the client in which the connection was opened.
-        private var generation: ClientGeneration?
-        private var isAtEnd = false
-        private var pieces: HTTPResponseBody.Iterator?
-        private var splitter: JSONValueSplitter
-        private var origin: HTTPResponseBody.Origin?
-        private var number = 0
-
-        init(sequence: ValueSequence) {
-            self.sequence = sequence
-            splitter = JSONValueSplitter(.lines, limit: sequence.limit)
-        }
+        var stream: ElementStream<JSONTextParser>
+        let resume: (@Sendable (Value) async throws -> StreamConnections.Open?)?
 
         mutating func next(isolation actor: (any Actor)?) async throws -> Value? { try await next() }
 
         mutating func next() async throws -> Value? {
-            guard !isAtEnd else { return nil }
+            guard let text = try await stream.next() else { return nil }
+            let decoder = stream.origin?.request.decoder ?? JSONDecoder()
             do {
-                if let value = try await nextValue() { return value }
-                (isAtEnd, pieces) = (true, nil)
-                return nil
+                let value = try decoder.value(of: Value.self, from: text)
+                if let resume { stream.resume = { try await resume(value) } }
+                return value
             } catch {
-                (isAtEnd, pieces) = (true, nil)
-                throw (error as? HTTPError)?.orCancellation ?? error
-            }
-        }
-
-        private mutating func nextValue() async throws -> Value? {
-            if origin == nil { try await connect() }
-            while let body = pieces {
-                // The values of a chunk that arrived before a reset belong to the previous user.
-                guard generation?.hasEnded != true else {
-                    throw error(.cancelled, "the client was reset; start a new sequence of values")
-                }
-                do {
-                    if let text = try splitter.next() { return try decode(text) }
-                    var body = body
-                    guard let piece = try await body.next() else {
-                        pieces = nil
-                        return try splitter.end().map { try decode($0) }
-                    }
-                    pieces = body
-                    splitter.append(piece)
-                } catch let fault as JSONValueSplitter.Fault {
-                    throw error(fault.code, "value \(number + 1): \(fault.message)")
-                }
-            }
-            return nil
-        }
-
-        private mutating func connect() async throws {
-            let client = sequence.client.pinned()
-            generation = client.generation
-            let response = try await sequence.connect(client)
-            origin = HTTPResponseBody.Origin(response)
-            let type = response.headers.mediaType
-            splitter = JSONValueSplitter(
-                JSONValueSplitter.Format(sequence.format, for: type), limit: sequence.limit)
-            pieces = response.body.makeAsyncIterator()
-        }
-
-        private mutating func decode(_ text: Data) throws -> Value {
-            number += 1
-            let decoder = origin?.request.decoder ?? JSONDecoder()
-            do {
-                return try decoder.value(of: Value.self, from: text)
-            } catch let failure {
                 let problem = DecodingProblem(
-                    failure, type: Value.self, in: text, decoder: decoder, for: origin?.request)
-                throw error(.cannotDecodeResponse, "value \(number): \(problem)", underlying: failure)
+                    error, type: Value.self, in: text, decoder: decoder, for: stream.origin?.request)
+                stream.end()
+                throw stream.error(
+                    .cannotDecodeResponse, "value \(stream.parser.count): \(problem)", underlying: error)
             }
-        }
-
-        private func error(
-            _ code: HTTPError.Code, _ message: String, underlying: (any Error)? = nil
-        ) -> HTTPError {
-            HTTPResponseBody.Origin.error(origin, code, message, underlying: underlying)
         }
     }
 }

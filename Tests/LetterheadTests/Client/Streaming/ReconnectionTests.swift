@@ -27,7 +27,7 @@ struct ReconnectionTests {
     private func reconnection(
         maximumAttempts: Int? = nil, deadline: Duration? = nil, allowsAnyMethod: Bool = false,
         strategy: HTTPRetryStrategy = .exponential(base: .seconds(1))
-    ) -> ServerSentEvent.Reconnection {
+    ) -> Reconnection {
         .whenClosed(
             strategy: strategy, maximumAttempts: maximumAttempts, deadline: deadline, allowsAnyMethod: allowsAnyMethod,
             clock: clock, random: { 1 })
@@ -175,7 +175,7 @@ struct ReconnectionTests {
 
     @Test func `a POST reconnects only if it is marked or the caller allows it`() async throws {
         let post = Endpoint().with { $0.method = .post }
-        func requests(_ template: some RequestTemplate, _ settings: ServerSentEvent.Reconnection) async throws -> Int {
+        func requests(_ template: some RequestTemplate, _ settings: Reconnection) async throws -> Int {
             let mock = MockLoader().then { stream($0, "data: a\n\n") }.then { ending($0) }
             #expect(try await client(mock).events(of: template, reconnecting: settings).all().count == 1)
             return mock.requests.count
@@ -198,11 +198,11 @@ struct ReconnectionTests {
 
     @Test(
         arguments: [
-            ServerSentEvent.Reconnection.whenClosed(maximumAttempts: -1), .whenClosed(deadline: .zero),
+            Reconnection.whenClosed(maximumAttempts: -1), .whenClosed(deadline: .zero),
             .whenClosed(longestServerDelay: .seconds(-1)),
             .whenClosed(strategy: .afterTask { _ in }),
         ])
-    func `a setting out of its range is an error before anything is sent`(settings: ServerSentEvent.Reconnection)
+    func `a setting out of its range is an error before anything is sent`(settings: Reconnection)
         async throws
     {
         let mock = MockLoader { stream($0, "data: a\n\n") }

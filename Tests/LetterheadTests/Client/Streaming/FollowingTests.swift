@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// Streams that another request continues, and streams of a response that the caller has.
+@Suite(.timeLimit(.minutes(1)))
+struct FollowingTests {
+    struct Change: Codable, Sendable, Equatable {
+        var revision: Int
+    }
+
+    struct Watch: RequestTemplate {
+        var after: Int?
+        var path: RequestPath { "watch" }
+        var query: QueryParameters { ["after": after] }
+    }
+
+    private let clock = TestClock(isAutomatic: true)
+
+    private var reconnection: Reconnection {
+        .whenClosed(strategy: .exponential(base: .seconds(1)), clock: clock, random: { 1 })
+    }
+
+    private func client(_ mock: MockLoader) -> HTTPClient {
+        HTTPClient(environment: .of("http://a.example"), transport: mock)
+    }
+
+    private func stream(
+        _ request: HTTPRequest, _ text: String, type: String = "application/x-ndjson", failing code: HTTPError.Code? = nil
+    ) -> HTTPResponse {
+        HTTPResponse(
+            request: request, status: .ok, headers: ["Content-Type": type],
+            body: StreamedBody.of([Data(text.utf8)], failing: code.map { HTTPError($0, request: request) }))
+    }
+
+    private func following(
+        _ mock: MockLoader,
+        restarting restart: @escaping @Sendable (HTTPError) async throws -> Watch? = { _ in nil }
+    ) async -> (elements: [Change], error: (any Error)?) {
+        await client(mock).values(
+            of: Watch(), as: Change.self, reconnecting: reconnection,
+            resuming: { Watch(after: $0.revision) }, restarting: restart
+        ).allAndError()
+    }
+
+    private func positions(_ mock: MockLoader) -> [String?] { mock.requests.map { $0.query["after"] } }
+
+    @Test func `the next connection continues after the last value, and a value that was cut is requested again`()
+        async throws
+    {
+        let mock = MockLoader()
+            .then { stream($0, "{\"revision\":1}\n{\"revision\":2}\n") }
+            .then { stream($0, "{\"revision\":3}\n{\"revi", failing: .connectionLost) }
+            .then { throw HTTPError(.cannotConnect, request: $0) }
+            .then { stream($0, "") }
+            .then { stream($0, "{\"revision\":4}\n") }
+            .then { HTTPResponse(request: $0, status: .noContent) }
+        let (changes, error) = await following(mock)
+        #expect(changes.map(\.revision) == [1, 2, 3, 4] && error == nil)
+        #expect(positions(mock) == [nil, "2", "3", "3", "3", "4"])
+        #expect(clock.sleeps == [1, 1, 2, 4, 1].map { .seconds($0) })
+    }
+
+    @Test func `a position that the server no longer has begins again, also at the first connection`() async throws {
+        let mock = MockLoader()
+            .then { HTTPResponse(request: $0, status: .gone) }
+            .then { stream($0, "{\"revision\":1}\n") }
+            .then { HTTPResponse(request: $0, status: .gone) }
+            .then { HTTPResponse(request: $0, status: .gone, headers: ["Retry-After": "30"]) }
+            .then { stream($0, "{\"revision\":8}\n") }
+            .then { HTTPResponse(request: $0, status: .noContent) }
+        let (changes, error) = await following(mock) { $0.response?.status == .gone ? Watch(after: 0) : nil }
+        #expect(changes.map(\.revision) == [1, 8] && error == nil)
+        #expect(positions(mock) == [nil, "0", "1", "0", "0", "8"])
+        // A server that refuses every position is not asked without a wait.
+        #expect(clock.sleeps == [1, 1, 2, 30, 1].map { .seconds($0) })
+    }
+
+    @Test func `an error for which nothing restarts is thrown, and so is an error of the closures`() async {
+        struct NoPosition: Error {}
+        let mock = MockLoader()
+            .then { stream($0, "{\"revision\":1}\n") }
+            .then { HTTPResponse(request: $0, status: .forbidden) }
+        let (changes, error) = await following(mock)
+        #expect(changes.count == 1 && (error as? HTTPError)?.response?.status == .forbidden)
+        let closed = MockLoader { stream($0, "{\"revision\":1}\n") }
+        let (before, refusal) = await client(closed).values(
+            of: Watch(), as: Change.self, reconnecting: reconnection, resuming: { _ in throw NoPosition() }
+        ).allAndError()
+        #expect(before.count == 1 && refusal is NoPosition && closed.requests.count == 1)
+    }
+
+    @Test func `events continue by another request, or by the same one`() async throws {
+        let mock = MockLoader()
+            .then { stream($0, "data: 5\n\n", type: "text/event-stream") }
+            .then { stream($0, "id: x\ndata: keep\n\n", type: "text/event-stream") }
+            .then { HTTPResponse(request: $0, status: .noContent) }
+        let events = client(mock).events(
+            of: Watch(), reconnecting: reconnection, resuming: { Int($0.data).map { Watch(after: $0) } })
+        #expect(try await events.all().map(\.data) == ["5", "keep"])
+        #expect(positions(mock) == [nil, "5", "5"])
+        #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == [nil, nil, "x"])
+    }
+
+    @Test func `a client that is reset stops following`() async throws {
+        let clock = TestClock()
+        let mock = MockLoader { stream($0, "{\"revision\":1}\n") }
+        let client = client(mock)
+        let reading = Task {
+            await client.values(
+                of: Watch(), as: Change.self, reconnecting: .whenClosed(clock: clock),
+                resuming: { Watch(after: $0.revision) }
+            ).allAndError()
+        }
+        await clock.waitForSleepers(1)
+        await client.reset()
+        let (changes, error) = await reading.value
+        #expect(changes.count == 1 && (error as? HTTPError)?.code == .cancelled && mock.requests.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `the events and the values of a response that the caller has`(isStreamed: Bool) async throws {
+        let server = try await MockServer.start { request in
+            request.path == "/events"
+                ? MockServer.Response(headers: ["Content-Type": "text/event-stream"], body: Data("data: a\n\n".utf8))
+                : MockServer.Response(
+                    headers: ["Content-Type": "application/x-ndjson"], body: Data("{\"revision\":1}\n{}\n".utf8))
+        }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        func response(_ path: RequestPath) async throws -> HTTPResponse {
+            isStreamed ? try await client.stream(Endpoint(path)) : try await client.send(Endpoint(path))
+        }
+        #expect(try await response("events").events().all().map(\.data) == ["a"])
+        let (values, error) = try await response("values").values(as: Change.self).allAndError()
+        #expect(values == [Change(revision: 1)] && (error as? HTTPError)?.message.contains("value 2") == true)
+        let (none, refusal) = try await response("values").events().allAndError()
+        #expect(none.isEmpty && (refusal as? HTTPError)?.code == .invalidResponse)
+        await server.stop()
+    }
+
+    @Test func `a reset ends the values of a response that the caller has`() async throws {
+        let mock = MockLoader { stream($0, "{\"revision\":1}\n{\"revision\":2}\n") }
+        let client = client(mock)
+        var values = try await client.stream(Watch()).values(as: Change.self).makeAsyncIterator()
+        #expect(try await values.next()?.revision == 1)
+        await client.reset()
+        await #expect(throws: HTTPError.self) { try await values.next() }
+    }
+}
