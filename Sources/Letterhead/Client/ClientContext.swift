@@ -16,14 +16,18 @@ struct ClientContext: Sendable {
     let isEnvironmentAsked: Bool
     /// The observers and the trace; nil if the client has neither, so that nothing is recorded.
     let observing: ClientObserving?
-    /// The page sequence whose requests the client sends; nil for other requests.
-    private(set) var family: PageFamily?
-    /// The generation of the sequence whose requests the client sends; nil for other requests.
+    /// What the client was created with.
+    let design: ClientDesign
+    /// The page sequence or the plan whose requests the client sends; nil for other requests.
+    private(set) var family: LoadFamily?
+    /// The generation of the sequence or the plan; nil for other requests.
     private var pinned: ClientGeneration?
+    /// The deadline of the page sequence or the plan. Default: nil (no deadline).
+    var deadline: DeadlinePoint?
 
     init(
         decoder: any HTTPBodyDecoder, environment: ServerEnvironment?, isEnvironmentAsked: Bool,
-        observing: ClientObserving?
+        observing: ClientObserving?, design: ClientDesign
     ) {
         defaults = ClientDefaults(decoder: decoder)
         accept = decoder.accept
@@ -31,6 +35,7 @@ struct ClientContext: Sendable {
         self.environment = environment.map { ClientEnvironment($0) }
         self.isEnvironmentAsked = isEnvironmentAsked
         self.observing = observing
+        self.design = design
     }
 
     /// The generation to which new requests belong.
@@ -38,10 +43,12 @@ struct ClientContext: Sendable {
 
     /// Returns the context for the requests of one sequence. They all belong to the current generation, so that a reset
     /// ends the sequence.
-    func pinned(forPages: Bool) -> ClientContext {
+    ///
+    /// - Parameter kind: what each request is, for observers; nil if the requests do not belong together.
+    func pinned(asOneOf kind: String?) -> ClientContext {
         var context = self
-        context.pinned = identity.generation
-        if forPages, observing != nil { context.family = PageFamily() }
+        context.pinned = generation
+        if let kind, observing != nil, family == nil { context.family = LoadFamily(kind: kind) }
         return context
     }
 
@@ -61,6 +68,22 @@ struct ClientContext: Sendable {
         if request.host == nil {
             request.context.environment = isEnvironmentAsked ? ClientEnvironment(nil) : environment
         }
+    }
+}
+
+/// The parts of a client's chain that are needed outside of it: to measure the deadline of a plan, and to explain a
+/// request.
+final class ClientDesign: Sendable {
+    let provider: ApplyEnvironment
+    let authentication: HTTPAuthentication
+    let cookies: CookieJar?
+    let retry: Retry.Settings
+
+    init(
+        provider: ApplyEnvironment, authentication: HTTPAuthentication, cookies: CookieJar?, retry: Retry.Settings
+    ) {
+        (self.provider, self.authentication) = (provider, authentication)
+        (self.cookies, self.retry) = (cookies, retry)
     }
 }
 
@@ -109,10 +132,10 @@ struct ClientObserving: Sendable {
     var link: ObserveExchanges { ObserveExchanges(tracing: tracing) }
 
     /// Begins the observation of a load.
-    func begin(_ request: HTTPRequest, template: String?, family: PageFamily?) -> Observation {
+    func begin(_ request: HTTPRequest, template: String?, family: LoadFamily?) -> Observation {
         let observation = Observation(
             hub, template: template, route: request.path.route, parent: family?.parent,
-            kind: family == nil ? nil : "page", trace: tracing?.context)
+            kind: family?.kind, trace: tracing?.context)
         family?.join(observation.load)
         observation.begin(request)
         return observation

@@ -122,15 +122,20 @@ public struct HTTPClient: Sendable {
             endsItself ? nil : Autocancel(), attemptLinks, observing?.link,
         ]
         context = ClientContext(
-            decoder: decoder, environment: environment, isEnvironmentAsked: provider.isAsked, observing: observing)
+            decoder: decoder, environment: environment, isEnvironmentAsked: provider.isAsked, observing: observing,
+            design: ClientDesign(
+                provider: provider, authentication: authentication ?? .anonymous, cookies: cookies,
+                retry: retry.settings))
         resetGuard = ResetGuard(of: context.identity)
         chain = links --> resetGuard --> (guarded.compactMap(\.self) --> transport)
     }
 
     /// Returns the client for the requests of one sequence, all of which belong to the current generation.
-    func pinned(forPages: Bool = false) -> HTTPClient {
+    ///
+    /// - Parameter kind: what each request is, for observers. Default: nil (they do not belong together).
+    func pinned(asOneOf kind: String? = nil) -> HTTPClient {
         var client = self
-        client.context = context.pinned(forPages: forPages)
+        client.context = context.pinned(asOneOf: kind)
         return client
     }
 

@@ -35,14 +35,11 @@ struct Load: Sendable {
     ///   - loader: the chain.
     ///   - client: the client; nil for a load without one.
     ///   - template: the name of the template, for observers. Default: nil.
-    ///   - deadline: the deadline of the operation that the load belongs to. Default: nil.
-    init(
-        over loader: any HTTPLoader, for client: ClientContext?, template: String? = nil, deadline: DeadlinePoint? = nil
-    ) {
+    init(over loader: any HTTPLoader, for client: ClientContext?, template: String? = nil) {
         self.loader = loader
         self.client = client
         self.template = template
-        self.deadline = deadline.map { DeadlinePoint(of: $0) }
+        deadline = client?.deadline.map { DeadlinePoint(of: $0) }
     }
 
     /// Returns the request with the context of this load. What an ended load added to the request is removed, except

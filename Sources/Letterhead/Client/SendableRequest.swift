@@ -27,8 +27,6 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private let loader: any HTTPLoader
     /// What the client adds; nil for a request that is sent without a client.
     private let client: ClientContext?
-    /// The deadline of the operation that the request belongs to. Default: nil.
-    var deadline: DeadlinePoint?
 
     public init(_ template: Template, over loader: any HTTPLoader) { self.init(template, over: loader, for: nil) }
 
@@ -82,7 +80,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     }
 
     private var load: Load {
-        Load(over: loader, for: client, template: rootName(of: Template.self), deadline: deadline)
+        Load(over: loader, for: client, template: rootName(of: Template.self))
     }
 
     /// Builds the request.

@@ -27,7 +27,7 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
 
     private func iterator(from template: Template) -> Iterator {
         Iterator(
-            loader: PageLoader(client: client.pinned(forPages: true), itemCount: itemCount), walk: walk,
+            loader: PageLoader(client: client.pinned(asOneOf: "page"), itemCount: itemCount), walk: walk,
             walker: PageWalker(template, settings: walk), start: template)
     }
 
@@ -67,8 +67,8 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
                 throw HTTPError(.invalidRequest, request: request, message: rule)
             }
             guard !isAtMaximum else { return nil }
-            if let deadline = walk.deadline, loader.deadline == nil {
-                loader.deadline = DeadlinePoint(in: deadline, on: Timeline(walk.clock))
+            if let deadline = walk.deadline, loader.client.context.deadline == nil {
+                loader.client.context.deadline = DeadlinePoint(in: deadline, on: Timeline(walk.clock))
             }
             try refuseIfStale()
             let prefetched = ahead

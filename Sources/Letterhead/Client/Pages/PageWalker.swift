@@ -151,29 +151,21 @@ public struct PageWalk: Sendable {
 
 struct PageLoader<Template: PaginatedTemplate>: Sendable {
     /// The client, in the generation in which the iteration began.
-    let client: HTTPClient
+    var client: HTTPClient
     let itemCount: @Sendable (Template.Response) -> Int?
-    /// The deadline of the whole page sequence.
-    var deadline: DeadlinePoint?
 
     func load(
         _ template: Template, after delay: Duration, on clock: any Clock<Duration>
     ) async throws -> Page<Template.Response> {
-        if let deadline, deadline.timeLeft <= delay {
+        if let deadline = client.context.deadline, deadline.timeLeft <= delay {
             throw HTTPError(
                 .timedOut, request: try client.sendable(template).adoptedRequest(),
                 message: "the deadline of the page sequence passes before the page can be requested",
                 mayHaveBeenSent: false)
         }
         if delay > .zero { try await client.generation.pause(for: delay, on: clock) }
-        let (value, response) = try await send(template)
+        let (value, response) = try await client.sendWithResponse(template)
         return Page(value, itemCount: itemCount(value), response: response, number: template.page)
-    }
-
-    private func send(_ template: Template) async throws -> (value: Template.Response, response: HTTPResponse) {
-        var request = client.sendable(template)
-        request.deadline = deadline
-        return try await request.sendWithResponse()
     }
 }
 

@@ -87,9 +87,16 @@ public struct Reconnection: Sendable {
 
     /// Whether a stream of this request may reconnect.
     func applies(to request: HTTPRequest) -> Bool {
-        guard isEnabled, request.body.isReplayable else { return false }
+        isEnabled && allowsRepeating(request)
+    }
+
+    func allowsRepeating(_ request: HTTPRequest) -> Bool {
+        guard request.body.isReplayable else { return false }
         return request.method.isIdempotent || request.isMarkedIdempotent || allowsAnyMethod
     }
+
+    /// Whether to send a request again after an error.
+    func acceptsFailure(_ error: HTTPError) -> Bool { isEnabled && accepts(error, isReading: false) }
 
     /// Returns whether to reconnect after an error.
     ///

@@ -224,9 +224,13 @@ extension HTTPRequest {
     }
 }
 
-/// The loads of one page sequence: the first of them is the parent of the others. All pages share it.
-final class PageFamily: Sendable {
+/// The loads of one page sequence or plan: the first of them is the parent of the others. All of them share it.
+final class LoadFamily: Sendable {
+    /// What each load is, for the events.
+    let kind: String
     private let first = Atomic<Int>(0)
+
+    init(kind: String) { self.kind = kind }
 
     var parent: Int? {
         let load = first.load(ordering: .relaxed)

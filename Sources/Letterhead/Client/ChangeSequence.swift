@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+
+extension HTTPClient {
+    /// Sends a template again and again, and returns its value each time it has changed, beginning with the first one.
+    /// Use it to wait for a job or to show the state of something that has no event stream.
+    ///
+    /// ```swift
+    /// for try await job in client.changes(of: GetJob(id: 7), every: .seconds(2), until: \.isDone) {
+    ///     show(job.progress)
+    /// }
+    /// ```
+    ///
+    /// If a response has an `ETag` or a `Last-Modified`, the next request is conditional (RFC 9110, 13.1), so that a server
+    /// can respond with 304 and no body. Each request passes the whole chain of the client, its cache included.
+    ///
+    /// The sequence ends after the value for which `until` is true, and after an error. A failed request is sent again
+    /// if ``Reconnection`` accepts its error, with growing waits. After ``reset()``, the error is `.cancelled`.
+    ///
+    /// - Parameters:
+    ///   - template: the request. A method that is not idempotent is `.invalidRequest`, unless the template is marked
+    ///     with ``RequestTemplate/idempotent(key:)`` or `allowsAnyMethod` of the reconnection is set.
+    ///   - interval: the wait between the end of a request and the start of the next one. A longer `Retry-After` of the
+    ///     server applies instead, up to ``Reconnection/longestServerDelay``. Zero or less is `.invalidRequest`.
+    ///   - isLast: whether a value is the last one. Default: never, so that the sequence ends when you leave the loop.
+    ///   - reconnection: what happens after a failed request, the deadline of the whole sequence, and the clock. Default:
+    ///     at most 5 attempts in a row, and no deadline.
+    public func changes<Template: RequestTemplate>(
+        of template: Template, every interval: Duration,
+        until isLast: @escaping @Sendable (Template.Response) -> Bool = { _ in false },
+        reconnecting reconnection: Reconnection = .whenClosed(maximumAttempts: 5)
+    ) -> some AsyncSequence<Template.Response, any Error> & Sendable where Template.Response: Equatable {
+        ChangeSequence(
+            client: self, template: template, interval: interval, isLast: isLast, reconnection: reconnection)
+    }
+}
+
+/// A template whose response is nil if it has not changed.
+private struct ConditionalTemplate<Base: RequestTemplate>: RequestDecorator {
+    let base: Base
+    /// The response that the condition refers to; nil for the first request.
+    let earlier: HTTPHeaders?
+
+    var headers: HTTPHeaders {
+        var headers = base.headers
+        if let tag = earlier?[.eTag], !headers.contains(.ifNoneMatch) { headers[.ifNoneMatch] = tag }
+        if let date = earlier?[.lastModified], !headers.contains(.ifModifiedSince) { headers[.ifModifiedSince] = date }
+        return headers
+    }
+
+    func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
+        if earlier != nil, case .failure(let error) = result, error.code == .unacceptableStatus,
+            let response = error.response, response.status == .notModified
+        {
+            return response
+        }
+        return try await base.finish(result)
+    }
+
+    func decode(_ response: HTTPResponse) async throws -> Base.Response? {
+        if earlier != nil, response.status == .notModified { return nil }
+        return .some(try await base.decode(response))
+    }
+}
+
+private struct ChangeSequence<Template: RequestTemplate>: AsyncSequence, Sendable
+where Template.Response: Equatable {
+    let client: HTTPClient
+    let template: Template
+    let interval: Duration
+    let isLast: @Sendable (Template.Response) -> Bool
+    let reconnection: Reconnection
+
+    func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        private let sequence: ChangeSequence
+        /// The client, in the generation of the first request, with the deadline.
+        private var client: HTTPClient?
+        private var last: Template.Response?
+        private var earlier: HTTPHeaders?
+        /// The wait before the next request; nil before the first one.
+        private var wait: Duration?
+        /// The number of failed requests since the last response.
+        private var failures = 0
+        private var isAtEnd = false
+
+        init(sequence: ChangeSequence) { self.sequence = sequence }
+
+        mutating func next(isolation actor: (any Actor)?) async throws -> Template.Response? { try await next() }
+
+        mutating func next() async throws -> Template.Response? {
+            guard !isAtEnd else { return nil }
+            do {
+                let value = try await change()
+                isAtEnd = sequence.isLast(value)
+                return value
+            } catch {
+                isAtEnd = true
+                throw (error as? HTTPError)?.orCancellation ?? error
+            }
+        }
+
+        private mutating func change() async throws -> Template.Response {
+            let client = try begun()
+            while true {
+                if let wait { try await pause(for: wait, client) }
+                do {
+                    let template = ConditionalTemplate(base: sequence.template, earlier: earlier)
+                    let (value, response) = try await client.sendWithResponse(template)
+                    failures = 0
+                    let asked = response.headers.retryAfter() ?? .zero
+                    wait = Swift.max(sequence.interval, Swift.min(asked, sequence.reconnection.longestServerDelay))
+                    guard let value else { continue }
+                    earlier = response.headers
+                    if let last, last == value { continue }
+                    last = value
+                    return value
+                } catch let error as HTTPError where sequence.reconnection.acceptsFailure(error) {
+                    failures += 1
+                    wait = sequence.reconnection.wait(
+                        before: failures, reconnectionTime: sequence.interval, after: error)
+                    if wait == nil { throw error }
+                }
+            }
+        }
+
+        /// Returns the client for all requests.
+        ///
+        /// - Throws: `.invalidRequest` if a setting is invalid, or if the request must not be sent again.
+        private mutating func begun() throws -> HTTPClient {
+            if let client { return client }
+            var client = sequence.client.pinned(asOneOf: "change")
+            let request = try client.sendable(sequence.template).adoptedRequest()
+            let (reconnection, interval) = (sequence.reconnection, sequence.interval)
+            let rule =
+                interval <= .zero ? "the interval of changes(of:every:) is zero or less" : reconnection.brokenRule
+            let repeats = "changes(of:every:) sends the request again, and \(request.method.printable) is not idempotent; "
+            let isRepeatable = reconnection.allowsRepeating(request)
+            if let rule = rule ?? (isRepeatable ? nil : repeats + "mark the template with idempotent(key: .none)") {
+                throw HTTPError(.invalidRequest, request: request, message: rule, mayHaveBeenSent: false)
+            }
+            client.context.deadline = reconnection.deadline.map { DeadlinePoint(in: $0, on: Timeline(reconnection.clock)) }
+            self.client = client
+            return client
+        }
+
+        private func pause(for wait: Duration, _ client: HTTPClient) async throws {
+            let request = try client.sendable(sequence.template).adoptedRequest()
+            if let deadline = client.context.deadline, deadline.timeLeft <= wait {
+                throw HTTPError(
+                    .timedOut, request: request, message: "the deadline passes before the next request for changes",
+                    mayHaveBeenSent: false)
+            }
+            try await client.generation.pause(for: wait, on: sequence.reconnection.clock)
+            if client.generation.hasEnded { throw request.resetError(mayHaveBeenSent: false) }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+
+/// What a client would send for a template, and where each part comes from. Print it when a header, a timeout or an
+/// origin is not the one that you expect.
+///
+/// ```swift
+/// print(try await client.explain(GetUser(login: "ada").header("X-Trace", "1").timeout(.seconds(5))))
+/// // GET https://api.example.com/users/ada
+/// //   base URL: https://api.example.com  (the environment of the client)
+/// //   path: users/ada  (GetUser)
+/// //   header X-Trace: 1  (a modifier)
+/// //   header Accept: application/json  (the decoder)
+/// //   authentication: bearer  (the client)
+/// //   timeout: 5.0 seconds  (a modifier)
+/// //   retries: none  (the client)
+/// //   chain: HTTPClient(…)
+/// ```
+///
+/// Secret values are redacted.
+public struct RequestExplanation: Sendable, CustomStringConvertible {
+    /// A part of the request or a setting, such as `header X-Trace` or `timeout`.
+    public struct Part: Sendable, Hashable, CustomStringConvertible {
+        public let name: String
+        /// The value, redacted if it is secret.
+        public let value: String
+        /// What has set the value: a template, a decorator, the client, an environment, the body, the decoder, or the
+        /// defaults.
+        public let source: String
+
+        public var description: String { "\(name): \(value)  (\(source))" }
+    }
+
+    /// The request as the links of the client receive it, with the environment and the stored cookies. It is not signed.
+    public let request: HTTPRequest
+    public let parts: [Part]
+
+    /// The request line, and a line for each part.
+    public var description: String {
+        ([request.redaction.requestLine(of: request)] + parts.map { "  \($0)" }).joined(separator: "\n")
+    }
+}
+
+extension HTTPClient {
+    /// Builds the request of a template as this client sends it, and tells what has set each part. Nothing is sent.
+    ///
+    /// The environment is applied, for which its closure is called, and the cookies of the jar are added. Your own links
+    /// are not called; the last part lists the whole chain.
+    ///
+    /// - Throws: the errors of building the request and of the closure of the environment, and `.invalidRequest` if the
+    ///   request cannot be sent.
+    public func explain(_ template: some RequestTemplate) async throws -> RequestExplanation {
+        let built = try sendable(template).request()
+        var adopted = built
+        context.adopt(&adopted, decodes: decodes(template))
+        let filled = try await request(adopted, after: context.design.provider)
+        let final = if let jar = context.design.cookies { try await request(filled, after: jar) } else { filled }
+        try final.validate()
+        var explaining = Explaining(
+            template: template, context: context, built: built, adopted: adopted, filled: filled, final: final)
+        explaining.explain()
+        explaining.add("chain", "\(self)", "the client")
+        return RequestExplanation(request: final, parts: explaining.parts)
+    }
+
+    private func decodes<Template: RequestTemplate>(_ template: Template) -> Bool {
+        ResponseDecoding.usesDecoder(for: Template.Response.self)
+    }
+
+    /// Returns the request that a link passes on.
+    private func request(_ request: HTTPRequest, after link: any LoaderLink) async throws(HTTPError) -> HTTPRequest {
+        let end = RequestKeeper()
+        _ = try await link.load(request, next: end)
+        return end.request.withLock { $0 } ?? request
+    }
+}
+
+/// A loader that keeps the request, and returns an empty response.
+private final class RequestKeeper: HTTPLoader {
+    let request = Mutex<HTTPRequest?>(nil)
+
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        self.request.withLock { $0 = request }
+        return HTTPResponse(request: request, status: .noContent)
+    }
+}
+
+private struct Explaining {
+    /// The template and what it decorates, the outermost first.
+    private let layers: [any RequestTemplate]
+    private let context: ClientContext
+    /// The request after each step.
+    private let (built, adopted, filled, final): (HTTPRequest, HTTPRequest, HTTPRequest, HTTPRequest)
+    private(set) var parts: [RequestExplanation.Part] = []
+
+    init(
+        template: any RequestTemplate, context: ClientContext, built: HTTPRequest, adopted: HTTPRequest,
+        filled: HTTPRequest, final: HTTPRequest
+    ) {
+        var layers: [any RequestTemplate] = []
+        var next: (any RequestTemplate)? = template
+        while let layer = next {
+            layers.append(layer)
+            next = (layer as? any RequestDecorator)?.base ?? (layer as? any ErasingTemplate)?.erased
+        }
+        (self.layers, self.context) = (layers, context)
+        (self.built, self.adopted, self.filled, self.final) = (built, adopted, filled, final)
+    }
+
+    mutating func add(_ name: String, _ value: String, _ source: String) {
+        parts.append(RequestExplanation.Part(name: name, value: value, source: source))
+    }
+
+    mutating func explain() {
+        explainURL()
+        explainHeaders()
+        if !final.body.isEmpty {
+            add("body", Redaction.outline(of: final.body, headers: final.framedHeaders()), setter { "\($0.body)" })
+        }
+        explainAuthentication()
+        explainSettings()
+    }
+
+    // MARK: The request
+
+    private mutating func explainURL() {
+        let environment = adopted.options.contains(ServerEnvironment.self) ? "its own environment" : environmentName
+        if final.method != .get {
+            add("method", final.method.printable, built.method == final.method ? setter { "\($0.method)" } : environment)
+        }
+        if let origin = final.origin {
+            add("base URL", origin.description, built.host == nil ? environment : setter { "\($0.baseURL as Any)" })
+        }
+        add("path", Redaction.visible(built.path.string), setter { $0.path.string })
+        for item in final.query {
+            var alone = QueryParameters()
+            alone.append(item)
+            let text = final.redaction.text(of: alone)
+            if built.query.contains(item) {
+                let isQuery = layers.first?.query.contains(item) == true
+                let values = { (layer: any RequestTemplate) in "\(layer.query.values(for: item.name))" }
+                add("query", text, isQuery ? setter(values) : "the parameters of \(setter { "\($0.parameters)" })")
+            } else {
+                add("query", text, adopted.query.contains(item) ? "the client" : environment)
+            }
+        }
+    }
+
+    private mutating func explainHeaders() {
+        let environment = adopted.options.contains(ServerEnvironment.self) ? "its own environment" : environmentName
+        for field in final.framedHeaders() {
+            let name = field.name
+            let values = { (layer: any RequestTemplate) in "\(layer.headers.values(for: name))" }
+            let source =
+                if layers.first?.headers.contains(name) == true { setter(values) } else if built.headers.contains(name) {
+                    "the builder"
+                } else if adopted.headers.contains(name) { "the client" } else if filled.headers.contains(name) {
+                    name == .accept && field.value == adopted.context.accept ? "the decoder" : environment
+                } else if final.headers.contains(name) { "the cookie jar" } else { "the body" }
+            add("header \(name)", final.redaction.value(of: field), source)
+        }
+    }
+
+    /// The environment that applies if the request has none.
+    private var environmentName: String {
+        context.defaults.options.contains(ServerEnvironment.self) ? "the client" : "the environment of the client"
+    }
+
+    /// The layer that has set a value: the innermost one from which the value has passed all outer layers unchanged.
+    private func setter(_ value: (any RequestTemplate) -> String) -> String {
+        var place = 0
+        while place + 1 < layers.count, value(layers[place + 1]) == value(layers[place]) { place += 1 }
+        let name = layers.indices.contains(place) ? "\(type(of: layers[place]))" : ""
+        let bare = name.prefix { $0 != "<" }
+        return bare == "Modified" ? "a modifier" : String(bare)
+    }
+
+    // MARK: The settings
+
+    private mutating func explainAuthentication() {
+        let (own, client) = (final.authentication, context.design.authentication)
+        let source = own == nil ? "the client" : setting(AuthenticationOption.self)
+        let method: SigningMethod?
+        do { method = try (own ?? client).method(for: final, in: client) } catch {
+            return add("authentication", "refused: \(error.message)", source)
+        }
+        guard let method else { return add("authentication", "none", source) }
+        if own == nil, method.place?.isFilled(in: final) == true {
+            return add("authentication", "none, because the request is signed already", source)
+        }
+        let value =
+            switch method.origins.verdict(on: final, chosenBy: AllowedOrigins.Chooser(own)) {
+            case .sign: method.name
+            case .leaveUnsigned(let reason): "\(method.name), not sent: \(reason)"
+            case .refuse(let rule): "\(method.name), refused: \(rule)"
+            }
+        add("authentication", value, source)
+    }
+
+    private mutating func explainSettings() {
+        let options = adopted.options
+        func limit(_ duration: Duration?) -> String { duration.map { $0 == .never ? "never" : "\($0)" } ?? "none" }
+        let limits: [(String, Duration?, String?)] = [
+            ("timeout", adopted.timeout, source(TimeoutOption.self)),
+            ("idleTimeout", adopted.idleTimeout, source(IdleTimeoutOption.self)),
+            ("connectTimeout", adopted.connectTimeout, source(ConnectTimeoutOption.self)),
+            ("deadline", adopted.deadline, source(DeadlineOption.self)),
+        ]
+        for case (let name, let value, let source?) in limits { add(name, limit(value), source) }
+        explainRetries()
+        if let statuses = adopted.acceptedStatuses, let source = source(AcceptedStatusesOption.self) {
+            add("acceptedStatuses", "\(statuses)", source)
+        }
+        if let source = source(ResponseDeliveryOption.self) {
+            add("responseDelivery", "\(options.responseDelivery)", source)
+        }
+        if let source = source(ResponseLimitOption.self) { add("responseLimit", "\(adopted.responseLimit)", source) }
+    }
+
+    private mutating func explainRetries() {
+        let standard = context.design.retry
+        let maximum = adopted.maximumRetries ?? standard.maximumRetries
+        let strategy = adopted.retryStrategy ?? standard.strategy
+        let source =
+            source(MaximumRetriesOption.self) ?? source(RetryStrategyOption.self) ?? "the client's retrying"
+        guard maximum > 0 else { return add("retries", "none", source) }
+        var value = "at most \(maximum)"
+        value += strategy.map { ", \($0)" } ?? ", if a validator asks for them"
+        if !final.isIdempotent { value += ", only if nothing was sent, because \(final.method.printable) is not idempotent" }
+        if !final.body.isEmpty, !final.body.isReplayable { value += ", never, because the body can be sent only once" }
+        add("retries", value, source)
+    }
+
+    /// What has set an option; nil if nothing has.
+    private func source(_ option: (some HTTPRequestOption).Type) -> String? {
+        if built.options.contains(option) { return setting(option) }
+        return context.defaults.options.contains(option) ? "the client" : nil
+    }
+
+    /// The layer that has set an option of the template.
+    private func setting<Option: HTTPRequestOption>(_ option: Option.Type) -> String {
+        setter { layer in
+            layer.options.contains(option) ? "\(layer.options[option: option])" : ""
+        }
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ChangeSequenceTests {
+    struct Job: Codable, Sendable, Equatable {
+        var state: String
+        var isDone: Bool { state == "done" }
+    }
+
+    struct GetJob: RequestTemplate {
+        typealias Response = Job
+        var path: RequestPath { "job" }
+    }
+
+    private let clock = TestClock(isAutomatic: true)
+
+    private func client(_ mock: MockLoader) -> HTTPClient {
+        HTTPClient(environment: .of("http://a.example"), transport: mock)
+    }
+
+    private func reconnection(maximumAttempts: Int? = 5, deadline: Duration? = nil) -> Reconnection {
+        .whenClosed(
+            strategy: .exponential(base: .seconds(1)), maximumAttempts: maximumAttempts, deadline: deadline,
+            clock: clock, random: { 1 })
+    }
+
+    private func job(_ request: HTTPRequest, _ state: String, headers: HTTPHeaders = [:]) throws -> HTTPResponse {
+        var response = try HTTPResponse.ok(request, json: Job(state: state))
+        response.headers.replace(with: headers)
+        return response
+    }
+
+    @Test func `each change is one value, and the last one ends the sequence`() async throws {
+        let mock = MockLoader()
+            .then { try job($0, "queued") }
+            .then { try job($0, "queued") }
+            .then { try job($0, "running") }
+            .then { try job($0, "done") }
+        let jobs = try await client(mock)
+            .changes(of: GetJob(), every: .seconds(2), until: \.isDone, reconnecting: reconnection()).all()
+        #expect(jobs.map(\.state) == ["queued", "running", "done"])
+        #expect(clock.sleeps == Array(repeating: .seconds(2), count: 3))
+    }
+
+    @Test func `the requests are conditional over a socket, and a response that is not modified is no change`()
+        async throws
+    {
+        let seen = Mutex<[String?]>([])
+        let server = try await MockServer.start { request in
+            let tag = request.headers["If-None-Match"]
+            let number = seen.withLock { seen in
+                seen.append(tag)
+                return seen.count
+            }
+            if number == 2 { return MockServer.Response(status: 304, headers: ["ETag": "\"1\""]) }
+            return MockServer.Response(
+                headers: ["ETag": "\"\(number)\"", "Content-Type": "application/json"],
+                body: Data("{\"state\":\"\(number == 1 ? "queued" : "done")\"}".utf8))
+        }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url)).accepting([200])
+        let jobs = try await client
+            .changes(of: GetJob(), every: .seconds(2), until: \.isDone, reconnecting: reconnection()).all()
+        #expect(jobs.map(\.state) == ["queued", "done"])
+        #expect(seen.withLock { $0 } == [nil, "\"1\"", "\"1\""])
+        await server.stop()
+    }
+
+    @Test func `the server extends the wait, and failures let it grow`() async throws {
+        let mock = MockLoader()
+            .then { try job($0, "queued", headers: ["Retry-After": "30"]) }
+            .then { HTTPResponse(request: $0, status: .serviceUnavailable) }
+            .then { throw HTTPError(.cannotConnect, request: $0) }
+            .then { try job($0, "queued", headers: ["Retry-After": "9999"]) }
+            .then { try job($0, "done") }
+        let jobs = try await client(mock)
+            .changes(of: GetJob(), every: .seconds(2), until: \.isDone, reconnecting: reconnection()).all()
+        #expect(jobs.map(\.state) == ["queued", "done"])
+        #expect(clock.sleeps == [30, 2, 3, 120].map { .seconds($0) })
+    }
+
+    @Test func `too many failures in a row, and any other error, end the sequence`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: .badGateway) }.then { try job($0, "queued") }
+        let (jobs, error) = await client(mock)
+            .changes(of: GetJob(), every: .seconds(2), reconnecting: reconnection(maximumAttempts: 2)).allAndError()
+        #expect(jobs.count == 1 && (error as? HTTPError)?.response?.status == .badGateway && mock.requests.count == 4)
+        let gone = MockLoader().then { try job($0, "queued") }.then { HTTPResponse(request: $0, status: .notFound) }
+        let (before, end) = await client(gone)
+            .changes(of: GetJob(), every: .seconds(2), reconnecting: reconnection()).allAndError()
+        #expect(before.count == 1 && (end as? HTTPError)?.response?.status == .notFound)
+    }
+
+    @Test func `a deadline ends the sequence`() async throws {
+        let mock = MockLoader { try job($0, "queued") }
+        let (jobs, error) = await client(mock).changes(
+            of: GetJob(), every: .seconds(2), reconnecting: reconnection(deadline: .seconds(5))
+        ).allAndError()
+        #expect(jobs.count == 1 && (error as? HTTPError)?.code == .timedOut && mock.requests.count == 3)
+    }
+
+    @Test func `what must not be sent again, and an interval of zero, are errors before anything is sent`() async throws {
+        let mock = MockLoader { try job($0, "queued") }
+        struct Post: RequestTemplate {
+            typealias Response = Job
+            var method: HTTPMethod { .post }
+            var path: RequestPath { "job" }
+        }
+        let (_, error) = await client(mock).changes(of: Post(), every: .seconds(1)).allAndError()
+        #expect((error as? HTTPError)?.message.contains("idempotent(key: .none)") == true)
+        let (_, zero) = await client(mock).changes(of: GetJob(), every: .zero).allAndError()
+        #expect((zero as? HTTPError)?.code == .invalidRequest && mock.requests.isEmpty)
+        let marked = client(mock).changes(
+            of: Post().idempotent(key: .none), every: .seconds(1), until: { _ in true }, reconnecting: reconnection())
+        #expect(try await marked.all().count == 1)
+    }
+
+    @Test func `a reset and a cancellation end the wait`() async throws {
+        for isReset in [true, false] {
+            let clock = TestClock()
+            let mock = MockLoader { try job($0, "queued") }
+            let client = client(mock)
+            let task = Task {
+                await client.changes(of: GetJob(), every: .seconds(2), reconnecting: .whenClosed(clock: clock))
+                    .allAndError()
+            }
+            await clock.waitForSleepers(1)
+            if isReset { await client.reset() } else { task.cancel() }
+            let (jobs, error) = await task.value
+            #expect(jobs.count == 1 && clock.sleepers == 0 && mock.requests.count == 1)
+            if isReset { #expect((error as? HTTPError)?.code == .cancelled) } else { #expect(error is CancellationError) }
+        }
+    }
+}
