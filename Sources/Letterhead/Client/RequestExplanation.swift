@@ -170,9 +170,9 @@ private struct Explaining {
     private func setter(_ value: (any RequestTemplate) -> String) -> String {
         var place = 0
         while place + 1 < layers.count, value(layers[place + 1]) == value(layers[place]) { place += 1 }
-        let name = layers.indices.contains(place) ? "\(type(of: layers[place]))" : ""
-        let bare = name.prefix { $0 != "<" }
-        return bare == "Modified" ? "a modifier" : String(bare)
+        guard layers.indices.contains(place) else { return "" }
+        let name = "\(type(of: layers[place]))".split(at: "<").first ?? ""
+        return name.isSame(as: "Modified") ? "a modifier" : String(name)
     }
 
     // MARK: The settings
