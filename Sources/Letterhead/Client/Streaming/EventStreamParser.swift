@@ -39,10 +39,7 @@ package struct EventStreamParser: ElementParser {
 
     private static func next(_ lines: inout LineSplitter, _ fields: inout EventFields) throws -> ServerSentEvent? {
         do {
-            while let event = try lines.next({ try fields.take($0) }) {
-                if let event { return event }
-            }
-            return nil
+            return try lines.next { try fields.take($0) }
         } catch let error as LineSplitter.LineTooLong {
             throw StreamFault(
                 code: .responseTooLarge, message: "a line is larger than the \(error.limit) bytes allowed")
@@ -78,24 +75,24 @@ private struct EventFields: Sendable {
     ///
     /// - Returns: the event that a blank line ends; nil for any other line, and if the event has no data.
     mutating func take(_ line: UnsafeRawBufferPointer) throws -> ServerSentEvent? {
-        var line = line[...]
+        var line = line
         if isAtStart {
             isAtStart = false
-            if line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
+            if line.starts(with: [0xEF, 0xBB, 0xBF]) { line = UnsafeRawBufferPointer(rebasing: line.dropFirst(3)) }
         }
-        guard let first = line.first else { return dispatch() }
-        if first == UInt8(ascii: ":") { return nil }
-        let colon = line.firstIndex(of: UInt8(ascii: ":"))
-        var value = colon.map { line[($0 + 1)...] } ?? line.suffix(0)
-        if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
-        try field(line[..<(colon ?? line.endIndex)], value)
+        if line.isEmpty { return dispatch() }
+        var nameEnd = 0
+        while nameEnd < line.count, line[nameEnd] != UInt8(ascii: ":") { nameEnd += 1 }
+        if nameEnd == 0 { return nil }
+        var start = min(nameEnd + 1, line.count)
+        if start < line.count, line[start] == UInt8(ascii: " ") { start += 1 }
+        let name = UnsafeRawBufferPointer(rebasing: line[..<nameEnd])
+        try field(name, UnsafeRawBufferPointer(rebasing: line[start...]))
         return nil
     }
 
-    private typealias Bytes = Slice<UnsafeRawBufferPointer>
-
-    private mutating func field(_ name: Bytes, _ value: Bytes) throws {
-        if name.elementsEqual("data".utf8) {
+    private mutating func field(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+        if Self.isSame(name, "data") {
             guard data.count + value.count + (hasData ? 1 : 0) <= limit else {
                 throw StreamFault(
                     code: .responseTooLarge,
@@ -103,12 +100,12 @@ private struct EventFields: Sendable {
             }
             if hasData { data.append(UInt8(ascii: "\n")) }
             hasData = true
-            data.append(contentsOf: UnsafeRawBufferPointer(rebasing: value))
-        } else if name.elementsEqual("event".utf8) {
+            data.append(contentsOf: value)
+        } else if Self.isSame(name, "event") {
             type = String(decoding: value, as: UTF8.self)
-        } else if name.elementsEqual("id".utf8) {
+        } else if Self.isSame(name, "id") {
             if !value.contains(0) { pendingID = String(decoding: value, as: UTF8.self) }
-        } else if name.elementsEqual("retry".utf8) {
+        } else if Self.isSame(name, "retry") {
             guard !value.isEmpty, value.allSatisfy({ (48...57).contains($0) }) else { return }
             // A number with more digits than an integer can represent is an extremely long time. The limit on waits
             // applies to it.
@@ -116,6 +113,11 @@ private struct EventFields: Sendable {
             retry = .milliseconds(min(milliseconds, 1 << 50))
             reconnectionTime = retry
         }
+    }
+
+    private static func isSame(_ bytes: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
+        guard bytes.count == name.utf8CodeUnitCount, let start = bytes.baseAddress else { return false }
+        return memcmp(start, name.utf8Start, bytes.count) == 0
     }
 
     private mutating func dispatch() -> ServerSentEvent? {

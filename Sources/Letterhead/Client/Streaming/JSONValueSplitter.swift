@@ -149,10 +149,7 @@ package struct JSONValueSplitter: Sendable {
 
     private static func line(of splitter: inout LineSplitter) throws -> Data? {
         do {
-            while let line = try splitter.next({ content($0) }) {
-                if let line { return line }
-            }
-            return nil
+            return try splitter.next { content($0) }
         } catch let error as LineSplitter.LineTooLong { throw StreamFault(error) }
     }
 

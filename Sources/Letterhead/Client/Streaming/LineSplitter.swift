@@ -55,33 +55,38 @@ struct LineSplitter: Sendable {
         }
     }
 
-    /// Calls a closure with the next complete line, without its ending.
+    /// Calls a closure with each complete line, without its ending, until the closure returns a value.
     ///
-    /// - Returns: the result of the closure; nil if the line needs another chunk.
+    /// - Returns: the value; nil if the closure needs a line of another chunk.
     /// - Throws: ``LineTooLong``, and the errors of the closure.
-    mutating func next<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
+    @inline(__always)
+    mutating func next<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result?) throws -> Result? {
         let piece = piece
         return try piece.withUnsafeBytes { bytes -> Result? in
-            guard offset < bytes.count else { return nil }
-            let start = offset
-            guard let (end, after) = endOfLine(in: bytes, from: start) else {
-                try keep(bytes[start...])
-                offset = bytes.count
-                return nil
+            while offset < bytes.count {
+                let start = offset
+                guard let (end, after) = endOfLine(in: bytes, from: start) else {
+                    try keep(bytes[start...])
+                    offset = bytes.count
+                    return nil
+                }
+                offset = after
+                if !partial.isEmpty {
+                    try keep(bytes[start..<end])
+                    defer { partial.removeAll(keepingCapacity: partial.capacity <= 65_536) }
+                    if let result = try partial.withUnsafeBytes({ try body(try withoutEnding($0)) }) { return result }
+                } else if let result = try body(try withoutEnding(.init(rebasing: bytes[start..<end]))) {
+                    return result
+                }
             }
-            offset = after
-            guard !partial.isEmpty else {
-                var line = bytes[start..<end]
-                if ending == .lineFeed, line.last == Self.carriageReturn { line.removeLast() }
-                guard line.count <= limit else { throw LineTooLong(limit: limit) }
-                return try body(UnsafeRawBufferPointer(rebasing: line))
-            }
-            try keep(bytes[start..<end])
-            defer { partial.removeAll(keepingCapacity: partial.capacity <= 65_536) }
-            if ending == .lineFeed, partial.last == Self.carriageReturn { partial.removeLast() }
-            guard partial.count <= limit else { throw LineTooLong(limit: limit) }
-            return try partial.withUnsafeBytes(body)
+            return nil
         }
+    }
+
+    private func withoutEnding(_ line: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer {
+        let hasReturn = ending == .lineFeed && line.last == Self.carriageReturn
+        guard line.count - (hasReturn ? 1 : 0) <= limit else { throw LineTooLong(limit: limit) }
+        return hasReturn ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
     }
 
     /// Reads complete lines of the chunk that end with LF, as UTF-8 and in reverse order, up to ``batchSize``. Reads

@@ -39,8 +39,11 @@ enum ResponseDecoding {
     private static func isText(_ type: Any.Type) -> Bool { type == String.self || type == String?.self }
 
     private static func decoder(of response: HTTPResponse) throws -> any HTTPBodyDecoder {
+        let decoder = response.request.decoder ?? JSONDecoder()
+        // It reads every media type, so the header need not be parsed.
+        if decoder is JSONDecoder { return decoder }
         do {
-            return try (response.request.decoder ?? JSONDecoder()).decoder(for: response.headers.mediaType)
+            return try decoder.decoder(for: response.headers.mediaType)
         } catch let error as HTTPBodyError {
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response, underlying: error,
