@@ -164,13 +164,9 @@ public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder
         decorated = template.multipart(parts, subtype: subtype)
     }
 
-    /// Creates a builder for a form with one part, such as a picture.
-    ///
-    /// - Parameters:
-    ///   - data: the content of the part.
-    ///   - name: the name of the part, which the API determines. Default: `file`.
-    ///   - filename: set it if the server should treat the part as a file. Its extension determines the media type.
-    ///   - contentType: the media type. Default: nil (that of the `filename`, if there is one).
+    /// Creates a builder for a form with one part, such as a picture. The API determines the name of the part. Set a
+    /// `filename` if the server should treat the part as a file; its extension determines the media type, unless you set
+    /// a `contentType`.
     public init(
         _ template: Template, data: Data, name: String = "file", filename: String? = nil, contentType: MediaType? = nil
     ) {
