@@ -30,6 +30,24 @@
             print("ok: \(size) MiB up, down and down slowly took \(growth) KiB at most")
         }
 
+        /// A client that saves a body to a file needs at most 16 MiB more memory than before, this process's own server
+        /// included.
+        func download() async throws {
+            let (server, client) = (Self.server(), HTTPClient())
+            let file = FileManager.default.temporaryDirectory.appending(path: "letterhead-\(UUID().uuidString).bin")
+            defer { try? FileManager.default.removeItem(at: file) }
+            var (before, growth) = (0, 0)
+            for length in [1 << 20, size << 20] {
+                before = Self.peakKilobytes
+                try await client.download(HTTPRequest(url: server.url("/\(length)")), to: file)
+                growth = Self.peakKilobytes - before
+                let saved = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int
+                expect(saved == length, "\(saved ?? -1) bytes of \(length) were saved")
+            }
+            expect(before > 0 && growth <= 16 << 10, "saving \(size) MiB took \(growth) KiB")
+            print("ok: saving \(size) MiB took \(growth) KiB at most")
+        }
+
         /// A loader with a kept connection and nothing to do uses no processor.
         func rest() async throws {
             let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

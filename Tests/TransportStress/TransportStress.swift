@@ -23,6 +23,7 @@ enum TransportStress {
             case "drops": try await Ends(count: count).dropLoaders()
             case "memory": try await Ends(count: count).keepMemory()
             case "transfers": try await Transfers(size: count).keepMemory()
+            case "download": try await Transfers(size: count).download()
             case "proxy": try await EnvironmentProxy(count: count).run()
             case "folds": try await HostileHeads(count: count).folds()
             case "claims": try await HostileHeads(count: count).claims()
@@ -39,8 +40,8 @@ enum TransportStress {
             case "cache-fill": try await cacheFolder(count, Array(arguments.dropFirst(2))).fill()
             default:
                 fail(
-                    "posts, cancellations, many, exit, leave, fork, exhaust, drops, memory, transfers, proxy, rest, "
-                        + "folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, executor, "
+                    "posts, cancellations, many, exit, leave, fork, exhaust, drops, memory, transfers, download, proxy, "
+                        + "rest, folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, executor, "
                         + "deallocators, cache-use, cache-check or cache-fill, and how many")
             }
         #endif

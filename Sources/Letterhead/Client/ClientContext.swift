@@ -106,6 +106,8 @@ struct ClientDefaults: Sendable {
         request.options.fill(from: options)
         // A request that sets these to nil leaves them to the client.
         if request.decoder == nil { request.decoder = options.decoder }
+        if request.encoder == nil, let own = options.encoder { request.encoder = own }
+        request.passEncoder()
         if request.retryStrategy == nil, let own = options.retryStrategy { request.retryStrategy = own }
         if request.maximumRetries == nil, let own = options.maximumRetries { request.maximumRetries = own }
         if request.redirectPolicy == nil, let own = options.redirectPolicy { request.redirectPolicy = own }

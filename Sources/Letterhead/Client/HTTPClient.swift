@@ -261,6 +261,14 @@ extension HTTPClient {
     /// Replaces the decoder of the client; see ``RequestTemplate/decoder(_:)``.
     public func decoder(_ decoder: any HTTPBodyDecoder) -> HTTPClient { changing { $0.options.decoder = decoder } }
 
+    /// Sets the encoder of each ``JSONBody`` that has none; see ``RequestTemplate/encoder(_:)``.
+    public func encoder(_ encoder: any HTTPBodyEncoder) -> HTTPClient { changing { $0.options.encoder = encoder } }
+
+    /// Sets the encoding of text in an unknown charset; see ``RequestTemplate/unknownCharset(_:)``.
+    public func unknownCharset(_ encoding: String.Encoding?) -> HTTPClient {
+        changing { $0.options.unknownCharset = encoding }
+    }
+
     /// Sets the accepted statuses; see ``RequestTemplate/accepting(_:)``.
     public func accepting(_ statuses: HTTPStatusSet) -> HTTPClient {
         changing { $0.options.acceptedStatuses = statuses }

@@ -2,7 +2,21 @@
 /// A template that requests one page of a sequence, and creates the template for the next page.
 ///
 /// To iterate over pages, pass `template.paginated()` or `template.paginated(by:)` to `pages(of:)` or `items(of:)` of a
-/// client. Implement the protocol only if you cannot describe the API with a custom ``Pagination``.
+/// client. Implement the protocol only if you cannot describe the API with a custom ``Pagination``. If the API numbers
+/// its pages, a decorator declares only ``page`` and ``requestForNextPage()``:
+///
+/// ```swift
+/// struct Numbered<Base: RequestTemplate>: RequestDecorator, PaginatedTemplate {
+///     let base: Base
+///     var page = 1
+///     var parameters: RequestParameters {
+///         var parameters = base.parameters
+///         parameters.fill(from: ["page": page])
+///         return parameters
+///     }
+///     func requestForNextPage() -> Self { Self(base: base, page: page + 1) }
+/// }
+/// ```
 ///
 /// Laws:
 ///
@@ -12,6 +26,7 @@
 public protocol PaginatedTemplate: RequestTemplate {
     var page: Int { get }
 
+    /// Default: the number of the page.
     var position: PagePosition { get }
 
     /// Returns the template for the next page, without using the response of this page.
@@ -21,12 +36,34 @@ public protocol PaginatedTemplate: RequestTemplate {
     func requestForNextPage() -> Self
 
     /// Returns the continuation after a page that has arrived: whether another page follows, and the template for that
-    /// page.
+    /// page. Default: the sequence continues with ``requestForNextPage()``, and ends at the first empty page.
     ///
-    /// - Throws: an error if the page does not identify the next page, although it must.
+    /// - Throws: an error if the page does not identify the next page, although it must. The default throws
+    ///   `.invalidRequest` if the items on the page cannot be counted.
     func requestForNextPage(after arrival: Page<Response>) async throws -> PageContinuation<Self>
 
+    /// Returns the template for the page at a checkpoint. Default: ``requestForNextPage()`` is called until the number of
+    /// the checkpoint is reached, at most 100,000 times.
+    ///
+    /// If the returned template has another number, the sequence that begins at the checkpoint fails with
+    /// `.invalidRequest`.
     func resumed(from checkpoint: PageCheckpoint) -> Self
+}
+
+extension PaginatedTemplate {
+    public var position: PagePosition { .number(page) }
+
+    public func requestForNextPage(after arrival: Page<Response>) async throws -> PageContinuation<Self> {
+        guard let count = arrival.itemCount else { throw arrival.uncounted }
+        return count == 0 ? .ended : .next(requestForNextPage())
+    }
+
+    public func resumed(from checkpoint: PageCheckpoint) -> Self {
+        guard case .number(let number) = checkpoint.position else { return self }
+        var template = self
+        for _ in 0..<100_000 where template.page < number { template = template.requestForNextPage() }
+        return template
+    }
 }
 
 /// A page of a sequence: its decoded value, its response and its number.
@@ -54,6 +91,19 @@ public struct Page<Value: Sendable>: Sendable {
         self.response = response
         self.number = number
         self.checkpoint = checkpoint
+    }
+}
+
+extension Page {
+    /// Returns an error of the page sequence, with the response of the page.
+    func error(_ code: HTTPError.Code, _ message: String) -> HTTPError {
+        HTTPError(code, request: response.request, response: response, message: message)
+    }
+
+    var uncounted: HTTPError {
+        error(
+            .invalidRequest,
+            "\(Value.self) is not a collection, so the last page cannot be detected; use items(of:at:)")
     }
 }
 

@@ -18,8 +18,6 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
         for (name, value) in elements { self[name] = value }
     }
 
-    public var isEmpty: Bool { items.isEmpty }
-
     /// The value of a name; nil if there is no such parameter. Setting the value of an existing name does not change
     /// the order. Setting nil removes the parameter.
     public subscript(name: String) -> (any ParameterValue)? {
@@ -35,10 +33,22 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
+    /// Appends the parameters of `other` whose names are missing here: `parameters.fill(from: ["page": page])`.
+    public mutating func fill(from other: RequestParameters) {
+        for (name, value) in other where self[name] == nil { self[name] = value }
+        conflict = conflict ?? other.conflict
+    }
+
     /// Appends the parameters to a query, in order.
     public func append(to query: inout QueryParameters) {
         for (name, value) in items { value.append(to: &query, name: name) }
     }
+}
+
+extension RequestParameters: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { items.count }
+    public subscript(position: Int) -> (name: String, value: any ParameterValue) { items[position] }
 }
 
 extension RequestParameters: CustomStringConvertible, CustomReflectable {

@@ -139,4 +139,17 @@ import Testing
         _ = try? await client.send(Endpoint("a").onRetry { _ in log.names.withLock { $0.append("template") } })
         #expect(log.names.withLock { $0 } == ["client", "template"])
     }
+
+    @Test func `the timeout of a client limits its attempts, and that of a template takes precedence`() async throws {
+        let clock = TestClock(isAutomatic: true)
+        let mock = MockLoader(clock: clock) { request in
+            try await clock.sleep(for: .seconds(10))
+            return .ok(request)
+        }
+        let client = HTTPClient(transport: mock).environment(.of("https://h.test")).timeout(.seconds(5))
+        let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint("a")) }
+        #expect(error?.code == .timedOut)
+        try await client.send(Endpoint("a").timeout(.seconds(20)))
+        try await client.send(Endpoint("a").timeout(nil))
+    }
 }

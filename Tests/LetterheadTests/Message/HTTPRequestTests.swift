@@ -74,4 +74,24 @@ import Testing
         let text = await Task { sent.query.escaped }.value
         #expect(text == "a=1")
     }
+
+    @Test func `a request of a host and a path is a GET over https, and its values are escaped`() throws {
+        let request = HTTPRequest(host: "api.example.com", path: "users/\("a/b")")
+        #expect(try request.method == .get && request.urlString() == "https://api.example.com/users/a%2Fb")
+        #expect(try HTTPRequest(method: .delete, host: "h.test").urlString() == "https://h.test")
+    }
+
+    @Test func `a closure sets the parts of a request`() {
+        let request = HTTPRequest {
+            $0.method = .post
+            $0.path = "users"
+        }
+        #expect(request.method == .post && request.path == "users")
+    }
+
+    @Test func `an error of the closure is thrown unchanged`() {
+        #expect(throws: CocoaError(.fileNoSuchFile)) {
+            try HTTPRequest { _ in throw CocoaError(.fileNoSuchFile) }
+        }
+    }
 }

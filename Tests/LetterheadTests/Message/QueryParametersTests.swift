@@ -204,4 +204,11 @@ import Testing
         }
         #expect(ratio < 8)
     }
+
+    @Test func `the items of URLComponents keep their order, and are escaped once`() throws {
+        let components = try #require(URLComponents(string: "https://h.test?a=1%202&flag&a=%26&e="))
+        let query = QueryParameters(try #require(components.queryItems))
+        #expect(query.escaped == "a=1%202&flag&a=%26&e=")
+        #expect(query.values(for: "a") == ["1 2", "&"])
+    }
 }

@@ -141,4 +141,40 @@ import Testing
         let path: RequestPath = "files/\(raw: "2026/a%20b c")"
         #expect(path.string == "files/2026/a%20b%20c")
     }
+
+    @Test(
+        arguments: [
+            ("users", "ada", "users/ada"), ("users/", "ada", "users/ada"), ("/users", "ada/", "/users/ada/"),
+            ("users", "", "users"), ("", "ada", "ada"), ("users", "/ada", "/ada"), ("/", "ada", "/ada"), ("", "", ""),
+            ("a b", "%2F/é", "a%20b/%2F/%C3%A9"),
+        ] as [(RequestPath, RequestPath, String)])
+    func `a path is appended with one slash, and replaces the first if it begins with a slash`(
+        first: RequestPath, second: RequestPath, joined: String
+    ) {
+        #expect(first.appending(second).string == joined)
+        #expect(refusal(first.appending(second)) == nil)
+    }
+
+    @Test func `the route of an appended path is that of both literals`() throws {
+        let repos: RequestPath = "users/\("a/b", name: "login")/repos"
+        let path = repos.appending("\(7)/files").appending("\(segments: ["x", "y z"])")
+        #expect(path.string == "users/a%2Fb/repos/7/files/x/y%20z")
+        #expect(path.route == "users/{login}/repos/{}/files/{}")
+        var request = HTTPRequest()
+        request.path = path
+        ServerEnvironment("https://h.test/v1").apply(to: &request)
+        #expect(request.path.appending("\("end")").route == "users/{login}/repos/{}/files/{}/{}")
+        #expect(request.path.appending("\("end")").string == "/v1/users/a%2Fb/repos/7/files/x/y%20z/end")
+        let fromURL = HTTPRequest(url: try #require(URL(string: "https://h.test/a"))).path
+        #expect(fromURL.appending("\(1)").route == nil && fromURL.appending("\(1)").string == "/a/1")
+    }
+
+    @Test(
+        arguments: [
+            ("users/\("")", "x"), ("users", "\("..")"), ("users", "x?y=1"), ("users?y=1", "x"), ("users", "//evil"),
+            ("users", "https://evil"), ("//evil", "x"),
+        ] as [(RequestPath, RequestPath)])
+    func `a defect of one path is a defect of both together`(first: RequestPath, second: RequestPath) {
+        #expect(refusal(first.appending(second))?.message.contains("the path is refused") == true)
+    }
 }

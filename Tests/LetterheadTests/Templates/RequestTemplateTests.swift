@@ -163,4 +163,18 @@ private struct OwnNames: RequestTemplate {
         #expect(query.escaped == "a=3")
         #expect(RequestParameters().isEmpty)
     }
+
+    @Test func `filling adds what is missing, at the end and in order`() {
+        var parameters: RequestParameters = ["page": 7, "q": "x"]
+        parameters.fill(from: ["size": 2, "page": 1, "sort": "name"])
+        #expect(parameters.map(\.name) == ["page", "q", "size", "sort"])
+        #expect(parameters["page"] as? Int == 7 && parameters["size"] as? Int == 2)
+    }
+
+    @Test func `parameters can be iterated as names and values`() {
+        let parameters: RequestParameters = ["a": 1, "none": nil, "b": ["x", "y"]]
+        var query = QueryParameters()
+        for (name, value) in parameters { value.append(to: &query, name: name) }
+        #expect(query.escaped == "a=1&b=x&b=y" && parameters.count == 2)
+    }
 }

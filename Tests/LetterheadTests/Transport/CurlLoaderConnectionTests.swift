@@ -236,6 +236,20 @@
             #expect(error?.mayHaveBeenSent == false)
         }
 
+        @Test func `a new host takes the connection that was not used for the longest time`() async throws {
+            let servers = (0..<4).map { _ in RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n") }
+            var configuration = TransportConfiguration()
+            configuration.maximumConnections = 3
+            let loader = CurlLoader(configuration)
+            for number in [0, 1, 2, 0, 3] { _ = try await loader.load(HTTPRequest(url: servers[number].url())) }
+            for number in [0, 2, 3] {
+                let response = try await loader.load(HTTPRequest(url: servers[number].url()))
+                #expect(response.metrics.isReusedConnection)
+            }
+            _ = try await loader.load(HTTPRequest(url: servers[1].url()))
+            #expect(servers.map(\.connectionCount) == [1, 2, 1, 1])
+        }
+
         private func failure(_ loader: CurlLoader, _ request: HTTPRequest) async -> HTTPError? {
             await #expect(throws: HTTPError.self) { try await loader.load(request) }
         }
@@ -281,39 +295,5 @@
             #expect(error?.code == .timedOut && error?.message.contains("while connecting") == true)
             #expect(error?.mayHaveBeenSent == false)
         }
-    }
-
-    /// A listening socket whose queue is full, so that the system leaves further attempts to connect unanswered. A class,
-    /// since it owns its sockets.
-    private final class BlackHole: Sendable {
-        let url: URL
-        private let sockets: [CInt]
-
-        init?() {
-            let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-            var sockets = [listener]
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = inet_addr("127.0.0.1")
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let port = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                    bind(listener, pointer, length)
-                    listen(listener, 0)
-                    getsockname(listener, pointer, &length)
-                    for _ in 0..<16 {
-                        let client = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
-                        _ = connect(client, pointer, length)
-                        sockets.append(client)
-                    }
-                }
-                return Int(UInt16(bigEndian: pointer.pointee.sin_port))
-            }
-            self.sockets = sockets
-            guard let url = URL(string: "http://127.0.0.1:\(port)/") else { return nil }
-            self.url = url
-        }
-
-        deinit { for socket in sockets { close(socket) } }
     }
 #endif

@@ -4,6 +4,8 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
     private let client: HTTPClient
     /// The template of the first page, and the template of the page where the sequence begins.
     private let (first, template): (Template, Template)
+    /// The number of the page at the checkpoint, if the template does not reach it.
+    private let unreached: Int?
     let walk: PageWalk
     private let itemCount: @Sendable (Template.Response) -> Int?
 
@@ -13,22 +15,24 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
     ) {
         self.client = client
         first = template
-        self.template = checkpoint.map { template.resumed(from: $0) } ?? template
+        let start = checkpoint.map { template.resumed(from: $0) } ?? template
+        self.template = start
+        unreached = checkpoint.flatMap { $0.page == start.page ? nil : $0.page }
         self.walk = walk
         self.itemCount = itemCount
     }
 
     var generation: ClientGeneration { client.generation }
 
-    func makeAsyncIterator() -> Iterator { iterator(from: template) }
+    func makeAsyncIterator() -> Iterator { iterator(from: template, unreached: unreached) }
 
     /// Starts an iteration at the first page, regardless of the checkpoint.
     func makeIteratorFromFirstPage() -> Iterator { iterator(from: first) }
 
-    private func iterator(from template: Template) -> Iterator {
+    private func iterator(from template: Template, unreached: Int? = nil) -> Iterator {
         Iterator(
             loader: PageLoader(client: client.pinned(asOneOf: "page"), itemCount: itemCount), walk: walk,
-            walker: PageWalker(template, settings: walk), start: template)
+            walker: PageWalker(template, settings: walk), start: template, unreached: unreached)
     }
 
     /// Requests the pages in order.
@@ -38,6 +42,7 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
         var walker: PageWalker<Template>
         /// The template of the page where the iteration begins.
         let start: Template
+        let unreached: Int?
         var ahead: PagePrefetch<Template>?
 
         /// Returns the next page, or nil after the last.
@@ -62,7 +67,7 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
                 try refuseIfStale()
                 throw fault
             }
-            if let rule = walk.brokenRule {
+            if let rule = walk.brokenRule ?? brokenCheckpoint {
                 let request = try loader.client.sendable(current).adoptedRequest()
                 throw HTTPError(.invalidRequest, request: request, message: rule)
             }
@@ -89,6 +94,13 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
         }
 
         mutating func next(isolation actor: (any Actor)?) async throws -> Page<Template.Response>? { try await next() }
+
+        private var brokenCheckpoint: String? {
+            unreached.map {
+                "\(Template.self) does not lead to page \($0) of the checkpoint; implement resumed(from:) in it, or use a "
+                    + "checkpoint of the same template"
+            }
+        }
 
         /// Whether the maximum number of pages was returned.
         var isAtMaximum: Bool { walk.maximumPages.map { walker.pages >= $0 } ?? false }

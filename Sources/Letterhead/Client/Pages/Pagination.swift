@@ -161,19 +161,6 @@ extension PagePosition {
     }
 }
 
-extension Page {
-    /// Returns an error of the page sequence, with the response of the page.
-    func error(_ code: HTTPError.Code, _ message: String) -> HTTPError {
-        HTTPError(code, request: response.request, response: response, message: message)
-    }
-
-    fileprivate var uncounted: HTTPError {
-        error(
-            .invalidRequest,
-            "\(Value.self) is not a collection, so the last page cannot be detected; use items(of:at:)")
-    }
-}
-
 extension Pagination {
     /// Uses the `Link` header of each response: the target of the first link with the relation `next` (RFC 8288).
     ///

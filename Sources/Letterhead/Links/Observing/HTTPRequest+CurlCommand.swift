@@ -82,7 +82,7 @@ extension CurlCommand {
             if request.method.expectsBody { addData("--data-raw", "") }
         } else if !showsSecrets, request.isSecret {
             addData("--data-raw", Redaction.placeholder)
-        } else if let file = body as? FileBody {
+        } else if let file = body as? FileBody, file.range == nil {
             addData("--data-binary", "@\(file.url.path)")
         } else if let form = (body as? MultipartBody).flatMap(words(of:)) {
             words += form
@@ -177,7 +177,7 @@ extension CurlCommand {
         let text: String?
         switch part.content {
         case .text(let content): text = content
-        case .body(let body as FileBody): return .file(body.url.path)
+        case .body(let body as FileBody) where body.range == nil: return .file(body.url.path)
         case .data(let data): text = String(validating: data, as: UTF8.self)
         case .body, .pulled: text = nil
         }

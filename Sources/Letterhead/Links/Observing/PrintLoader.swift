@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import Foundation
+
 /// Print what a client sends and receives during development, as a link or as an observer. Secrets are redacted
 /// (``Redaction``).
 ///
@@ -28,6 +30,9 @@ public struct PrintLoader: LoaderLink {
         case bodies
         /// As an observer, the phases of each load as a waterfall; as a link, the same as ``headers``.
         case waterfall
+        /// JSON on one line, for a collector of logs: as an observer, an object for each load after it has ended; as a
+        /// link, an object for each request and each result.
+        case json
     }
 
     let write: @Sendable (String) -> Void
@@ -46,16 +51,17 @@ public struct PrintLoader: LoaderLink {
     }
 
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        write(lines(of: request))
-        let elapsed = stopwatch(clock)
+        write(level == .json ? Self.json(of: request) : lines(of: request))
+        let timeline = Timeline(clock)
         let result = await next.result(of: request)
         switch result {
+        case _ where level == .json: write(Self.json(of: result, for: request, in: timeline.now))
         case .success(let response):
             let length = response.body.length.map { "\($0) bytes" } ?? "a streamed body"
             let place = request.redaction.url(of: response.request)
             let origin = place == request.redaction.url(of: request) ? "" : " from \(place)"
-            write("<-- \(response.status)\(origin), \(length), in \(elapsed().milliseconds)" + lines(of: response))
-        case .failure(let error): write("<-- \(error), after \(elapsed().milliseconds)")
+            write("<-- \(response.status)\(origin), \(length), in \(timeline.now.milliseconds)" + lines(of: response))
+        case .failure(let error): write("<-- \(error), after \(timeline.now.milliseconds)")
         }
         return try result.get()
     }
@@ -81,17 +87,73 @@ public struct PrintLoader: LoaderLink {
     }
 }
 
-private func stopwatch<Time: Clock<Duration>>(_ clock: Time) -> () -> Duration {
-    let start = clock.now
-    return { start.duration(to: clock.now) }
-}
-
 extension PrintLoader: HTTPObserver {
     public func record(_ event: HTTPEvent) {
         // The pieces of a body are counted at its end.
         guard event.name != .bodyPiece, let events = collector.add(event), let last = events.last else { return }
+        if level == .json { return write(Self.json(of: events)) }
         let timeline = HTTPTimeline(events)
         let attempts = last.attempt > 1 ? ", \(last.attempt) attempts" : ""
         write(level == .waterfall ? timeline.text() : timeline.title + attempts)
+    }
+}
+
+/// The texts of ``PrintLoader/Level/json``. Names and units are those of the facts of ``HTTPEvent``; times are in
+/// milliseconds.
+extension PrintLoader {
+    static func json(of request: HTTPRequest) -> String {
+        line([
+            "event": "request", "method": .string(request.method.printable),
+            "url": .string(request.redaction.url(of: request)),
+        ])
+    }
+
+    static func json(
+        of result: Result<HTTPResponse, HTTPError>, for request: HTTPRequest, in duration: Duration
+    ) -> String {
+        var members: [String: JSONValue] = [
+            "method": .string(request.method.printable), "duration.ms": .double(duration / .milliseconds(1)),
+        ]
+        switch result {
+        case .success(let response):
+            members["event"] = "response"
+            members["url"] = .string(request.redaction.url(of: response.request))
+            members["status"] = .int(Int64(response.status.code))
+            members["bytes"] = response.body.length.map { .int(Int64($0)) }
+        case .failure(let error):
+            members["event"] = "failure"
+            members["url"] = .string(request.redaction.url(of: error.request))
+            members["status"] = error.response.map { .int(Int64($0.status.code)) }
+            members["error.type"] = .string(error.code.rawValue)
+            members["error"] = .string("\(error)")
+        }
+        return line(members)
+    }
+
+    /// The facts of the first and the last event of a load.
+    static func json(of events: [HTTPEvent]) -> String {
+        guard let first = events.first, let last = events.last else { return line([:]) }
+        var members: [String: JSONValue] = [
+            "event": .string(last.name.rawValue), "load": .int(Int64(last.load)), "attempts": .int(Int64(last.attempt)),
+        ]
+        members["template"] = last.template.map { .string($0) }
+        members["route"] = last.route.map { .string($0) }
+        for fact in first.facts + last.facts {
+            switch fact.value {
+            case let duration as Duration: members[fact.name + ".ms"] = .double(duration / .milliseconds(1))
+            case let number as Int: members[fact.name] = .int(Int64(number))
+            case let number as Double: members[fact.name] = .double(number)
+            case let isTrue as Bool: members[fact.name] = .bool(isTrue)
+            case let list as [String]: members[fact.name] = .array(list.map { .string($0) })
+            default: members[fact.name] = .string("\(fact.value)")
+            }
+        }
+        return line(members)
+    }
+
+    private static func line(_ members: [String: JSONValue]) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(members)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }

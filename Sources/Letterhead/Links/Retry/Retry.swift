@@ -169,7 +169,7 @@ extension Retry {
             if !result.showsTrouble { budgets.succeed(for: load.request, to: result.origin, cost: load.cost) }
         case .pass(let refusal), .refuse(let refusal):
             if result.showsTrouble, refusal?.isOfFailure == true { budgets.fail(for: load.request, at: result.origin) }
-            if case .pass = decision, refusal != .deadline { break }
+            if case .pass = decision, refusal != .deadline { return try load.ended(with: result, because: refusal) }
             throw await load.exhausted(by: refusal, result)
         case .fail(let error): throw await load.failed(with: error, result)
         case .retry: break

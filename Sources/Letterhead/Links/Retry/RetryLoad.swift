@@ -125,10 +125,15 @@ struct RetryLoad {
 // MARK: The end
 
 extension RetryLoad {
-    func ended(with result: Result<HTTPResponse, HTTPError>) throws(HTTPError) -> HTTPResponse {
+    /// - Parameter refusal: why a retry that applies was not made. If the server asked for a longer wait, the error of its
+    ///   status contains the reason, because only the settings of the client explain why the request was not retried.
+    func ended(
+        with result: Result<HTTPResponse, HTTPError>, because refusal: RetryRules.Refusal? = nil
+    ) throws(HTTPError) -> HTTPResponse {
         switch result {
         case .success(var response):
             response.attempts = attempts
+            if case .serverDelay = refusal { response.statusReason = refusal?.description }
             return response
         case .failure(let failure): throw ended(by: failure)
         }

@@ -1,6 +1,23 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
+enum OmittedHeadersOption: HTTPRequestOption {
+    static let defaultOptionValue: Set<HTTPHeaders.Name> = []
+}
+
+extension RequestSettings {
+    /// The headers that the library does not add to the request: `[.contentType]` for that of the body,
+    /// `[.acceptEncoding]`, `[.accept]` or `[.host]`. Set it in a link, usually the last one of the `attemptLinks`, for a
+    /// server that expects exactly certain bytes. To replace such a header, set it in ``HTTPRequest/headers`` instead.
+    ///
+    /// A header that the request sets is sent even if it is omitted here. Content-Length and Transfer-Encoding frame the
+    /// message: omitting one of them is `.invalidRequest`. `URLSession` adds its own headers nevertheless. Default: none.
+    public var omittedHeaders: Set<HTTPHeaders.Name> {
+        get { self[option: OmittedHeadersOption.self] }
+        set { self[option: OmittedHeadersOption.self] = newValue }
+    }
+}
+
 extension HTTPRequest {
     /// Returns the headers to send: those of the request and those of the body, with at most one Content-Type, and an
     /// `Accept` with the media types of the decoder if the response will be decoded and nothing else sets the header.
@@ -11,7 +28,10 @@ extension HTTPRequest {
     /// from the length of ``framedBody()``.
     public func framedHeaders() -> HTTPHeaders {
         var merged = headers
-        if let accept = context.accept, !merged.contains(.accept) { merged[.accept] = accept }
+        let omitted = omittedHeaders
+        if let accept = context.accept, !merged.contains(.accept), !omitted.contains(.accept) {
+            merged[.accept] = accept
+        }
         // Another length is refused when the request is validated.
         if merged.contains(.contentLength), let length = body.contentLength,
             merged.values(for: .contentLength).allSatisfy({ $0.isSame(as: "\(length)") })
@@ -19,7 +39,8 @@ extension HTTPRequest {
             merged[.contentLength] = nil
         }
         guard !body.isEmpty else { return merged }
-        let own = body.additionalHeaders
+        var own = body.additionalHeaders
+        for name in omitted { own[name] = nil }
         merged.fill(from: own)
         if let asked = headers[.contentType], let own = own[.contentType] {
             merged[.contentType] = Self.contentType(asked: asked, own: own)
@@ -117,6 +138,9 @@ extension HTTPRequest {
         if let defect = path.defect { return "the path is refused: \(defect.rawValue)" }
         if let timeout, timeout <= .zero { return "the timeout is not greater than zero" }
         if let idleTimeout, idleTimeout <= .zero { return "the idleTimeout is not greater than zero" }
+        if let name = omittedHeaders.first(where: { $0 == .contentLength || $0 == .transferEncoding }) {
+            return "the header \(name) frames the message and cannot be omitted"
+        }
         if responseLimit < 0 { return "the responseLimit is less than zero" }
         return brokenAddress
     }

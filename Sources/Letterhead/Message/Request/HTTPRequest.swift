@@ -88,6 +88,26 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         }
     }
 
+    /// Creates a request to a path of a host, over https: `HTTPRequest(host: "api.example.com", path: "users/\(login)")`.
+    public init(method: HTTPMethod = .get, host: String, path: RequestPath = "") {
+        parts = Parts(method: method, host: host, path: path)
+    }
+
+    /// Creates a request, and passes it to a closure that sets its parts. If the closure throws, the initializer throws
+    /// the same error.
+    ///
+    /// ```swift
+    /// let request = HTTPRequest {
+    ///     $0.method = .post
+    ///     $0.path = "users"
+    ///     $0.body = JSONBody(user)
+    /// }
+    /// ```
+    public init<Failure>(_ configure: (inout HTTPRequest) throws(Failure) -> Void) throws(Failure) {
+        self.init()
+        try configure(&self)
+    }
+
     init(
         method: HTTPMethod, path: RequestPath, query: QueryParameters, headers: HTTPHeaders, options: HTTPRequestOptions
     ) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+public import Foundation
+
 /// The query of a request: names and values in order (RFC 3986, 3.4). Write it as a literal, and do not escape
 /// anything: values are escaped once, when the request is sent. Several items may have the same name.
 ///
@@ -66,6 +68,9 @@ public struct QueryParameters: Hashable, Sendable {
     public init() { items = [] }
 
     public init(_ items: some Sequence<Item>) { self.items = Array(items) }
+
+    /// Creates items from those of `URLComponents`, in order. An item without a value is a flag.
+    public init(_ items: [URLQueryItem]) { self.items = items.map { Item($0.name, $0.value) } }
 
     /// Creates the items of an escaped query: the text after the `?` of a URL. Its bytes are kept.
     ///

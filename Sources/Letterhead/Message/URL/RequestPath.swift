@@ -40,9 +40,9 @@ public struct RequestPath: Hashable, Sendable {
         self.init(escaped: text, holes: RequestRoute(fixed: path.route), ownCount: 0)
     }
 
-    private init(escaped text: String, holes: RequestRoute, ownCount: Int) {
+    private init(escaped text: String, holes: RequestRoute, ownCount: Int, defect: Defect? = nil) {
         string = text
-        defect = nil
+        self.defect = defect
         (self.holes, self.ownCount) = (holes, ownCount)
     }
 
@@ -177,6 +177,23 @@ extension RequestPath: CustomStringConvertible {
 }
 
 extension RequestPath {
+    /// Returns this path followed by another one, with exactly one slash between them. Use it for endpoints with a
+    /// common beginning: `users.appending("\(login)/repos")`. The route is that of both literals together.
+    ///
+    /// A path that begins with a slash replaces this path, as it replaces the path of a base URL. A defect of one of
+    /// them is a defect of the result.
+    public func appending(_ path: RequestPath) -> RequestPath {
+        if path.isAbsolute || path.namesOtherParts || string.isEmpty && defect == nil { return path }
+        if path.string.isEmpty, path.defect == nil { return self }
+        let separator = string.utf8.last == UInt8(ascii: "/") ? "" : "/"
+        let joined = string + separator + path.string
+        let ownStart = string.utf8.count - ownCount
+        return RequestPath(
+            escaped: joined, holes: holes.followed(by: path.holes, at: ownCount + separator.utf8.count),
+            ownCount: joined.utf8.count - ownStart,
+            defect: defect ?? path.defect ?? Self.defect(of: joined, isEscaped: false))
+    }
+
     /// Returns this path after a prefix, with exactly one slash between them: `people` after `/api` or `api/` is
     /// `/api/people`.
     ///
@@ -241,6 +258,19 @@ struct RequestRoute: Sendable {
     static var literal: RequestRoute {
         var route = RequestRoute()
         route.isKnown = true
+        return route
+    }
+
+    /// Returns the values of a path to which another one is appended; unknown if one of the two is not known by its
+    /// values.
+    func followed(by other: RequestRoute, at offset: Int) -> RequestRoute {
+        let appended = other.all
+        let isWritten = isKnown && other.isKnown && (all + appended).allSatisfy { $0.start != Self.fixed }
+        guard isWritten else { return RequestRoute() }
+        var route = self
+        for hole in appended {
+            route.add(from: hole.start + offset, to: hole.start + offset + hole.count, name: hole.name)
+        }
         return route
     }
 

@@ -58,19 +58,64 @@ extension PropertyListEncoder: HTTPBodyEncoder {}
 /// bytes.
 public struct JSONBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders
-    private let make: @Sendable () throws -> Data
+    /// A closure, so that a description of the body does not contain the value.
+    private let make: @Sendable (any HTTPBodyEncoder) throws -> Data
+    private var encoder: (any HTTPBodyEncoder)?
 
     /// Creates a body from a value. The encoder determines the names and the order of the keys, and how dates are
-    /// written; a plain `JSONEncoder` is the default. A Content-Type among the `additionalHeaders` takes precedence
-    /// over `contentType`.
+    /// written. Without one, that of the request or of the client is used (``RequestSettings/encoder``), or else a plain
+    /// `JSONEncoder`. A Content-Type among the `additionalHeaders` takes precedence over `contentType`.
     public init(
-        _ value: some Encodable & Sendable, encoder: some HTTPBodyEncoder = JSONEncoder(),
+        _ value: some Encodable & Sendable, encoder: (any HTTPBodyEncoder)? = nil,
         contentType: MediaType = "application/json; charset=utf-8", additionalHeaders: HTTPHeaders = [:]
     ) {
-        make = { try encoder.encode(value) }
+        make = { try $0.encode(value) }
+        self.encoder = encoder
         self.additionalHeaders = additionalHeaders.describing(contentType)
     }
 
     /// Returns the JSON. The value is encoded each time.
-    public func encode() throws -> Data { try make() }
+    public func encode() throws -> Data { try make(encoder ?? JSONEncoder()) }
+}
+
+enum BodyEncoderOption: HTTPRequestOption {
+    static let defaultOptionValue: (any HTTPBodyEncoder)? = nil
+}
+
+extension RequestSettings {
+    /// The encoder of each ``JSONBody`` that is created without one, also in a compressed body and in the parts of a form.
+    /// A client applies it when the request is sent. It does not apply to ``RequestTemplate/parameters``. Default: nil (the
+    /// encoder of the client, or a plain `JSONEncoder`).
+    public var encoder: (any HTTPBodyEncoder)? {
+        get { self[option: BodyEncoderOption.self] }
+        set { self[option: BodyEncoderOption.self] = newValue }
+    }
+}
+
+extension RequestTemplate {
+    /// Sets the encoder of a ``JSONBody`` that has none; see ``RequestSettings/encoder``.
+    public func encoder(_ encoder: (any HTTPBodyEncoder)?) -> Modified<Self> {
+        settings { $0.encoder = encoder }
+    }
+}
+
+/// A body that is encoded by the encoder of its request, or that contains such a body.
+protocol EncoderTaking: HTTPBody {
+    func taking(_ encoder: any HTTPBodyEncoder) -> Self
+}
+
+extension JSONBody: EncoderTaking {
+    func taking(_ encoder: any HTTPBodyEncoder) -> JSONBody {
+        var body = self
+        body.encoder = self.encoder ?? encoder
+        return body
+    }
+}
+
+extension HTTPRequest {
+    /// Passes the encoder of the request to its body.
+    mutating func passEncoder() {
+        guard let encoder, let body = body as? any EncoderTaking else { return }
+        self.body = body.taking(encoder)
+    }
 }

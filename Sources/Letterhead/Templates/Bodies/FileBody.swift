@@ -6,37 +6,42 @@ public import Foundation
 ///
 /// ```swift
 /// FileBody(at: url)                       // the extension determines the media type
+/// FileBody(at: url, range: 0..<1024)      // the first 1024 bytes
 /// ```
 ///
 /// If the file is missing or unreadable, or is a directory, a pipe or a device, the error is
-/// ``HTTPBodyError/invalid(_:file:)``, and nothing is sent. If the size of the file changes while it is sent, the
-/// upload is aborted.
+/// ``HTTPBodyError/invalid(_:file:)``, and nothing is sent; so is a range that is not in the file. If the size of the
+/// file changes while it is sent, the upload is aborted; a file of which only a range is sent may grow.
 public struct FileBody: HTTPBody {
     public let url: URL
+    /// The range of the bytes that are sent; nil for the whole file.
+    public let range: Range<Int>?
     public var additionalHeaders: HTTPHeaders
 
-    /// Creates a body from a file, which is accessed only when the request is sent. By default, the extension of the
-    /// file determines the media type, which is `application/octet-stream` if the extension is unknown. A Content-Type
-    /// among the `additionalHeaders` takes precedence.
-    public init(at url: URL, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]) {
-        self.url = url
+    /// Creates a body from a file, or from a range of its bytes. The file is accessed only when the request is sent. By
+    /// default, the extension of the file determines the media type, which is `application/octet-stream` if the extension
+    /// is unknown. A Content-Type among the `additionalHeaders` takes precedence.
+    public init(
+        at url: URL, range: Range<Int>? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]
+    ) {
+        (self.url, self.range) = (url, range)
         self.additionalHeaders = additionalHeaders.describing(
             contentType ?? MediaType(filename: url.lastPathComponent))
     }
 
-    /// The current size of the file; nil if the file cannot be sent.
-    public var contentLength: Int? { try? RegularFile(url).size }
+    /// The length of the range, or else the current size of the file; nil if the file cannot be sent.
+    public var contentLength: Int? { try? RegularFile(url, range).size }
 
-    /// Reads the whole file into memory. To read it in pieces, use ``chunks()``.
+    /// Reads the file, or its range, into memory. To read it in pieces, use ``chunks()``.
     public func encode() throws -> Data {
-        let file = try RegularFile(url)
+        let file = try RegularFile(url, range)
         return try file.open().all()
     }
 
     /// Returns the bytes of the file in pieces of at most 64 KiB. Each call starts at the first byte. The file is
     /// opened when the first piece is requested.
     public func chunks() throws -> BodyChunks {
-        let walk = FileWalk(try RegularFile(url))
+        let walk = FileWalk(try RegularFile(url, range))
         return BodyChunks(length: walk.file.size) { try await walk.next() }
     }
 }

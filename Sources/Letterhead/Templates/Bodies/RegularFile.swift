@@ -5,15 +5,19 @@ import Foundation
 /// device may have side effects.
 struct RegularFile: Sendable {
     let url: URL
+    /// The number of bytes to send.
     let size: Int
+    let range: Range<Int>?
 
-    init(_ url: URL) throws(HTTPBodyError) {
-        self.url = url
+    init(_ url: URL, _ range: Range<Int>? = nil) throws(HTTPBodyError) {
+        (self.url, self.range) = (url, range)
         guard url.isFileURL else { throw HTTPBodyError.invalid("the URL of the file is not a file URL", file: url) }
         var status = stat()
         let found = url.withUnsafeFileSystemRepresentation { path in path.map { stat($0, &status) } }
         guard found == 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
-        size = try Self.size(of: status, at: url)
+        let whole = try Self.size(of: status, at: url)
+        try Self.check(range, in: whole, at: url)
+        size = range?.count ?? whole
         let readable = url.withUnsafeFileSystemRepresentation { path in path.map { access($0, R_OK) } }
         guard readable == 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
     }
@@ -30,7 +34,20 @@ struct RegularFile: Sendable {
         guard descriptor >= 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
         let file = OpenFile(descriptor: descriptor, file: self)
         try file.checkSize()
+        if let range, lseek(descriptor, off_t(range.lowerBound), SEEK_SET) < 0 {
+            throw HTTPBodyError.invalid(Self.message(errno), file: url)
+        }
         return file
+    }
+
+    /// Throws an error unless a range, if there is one, is in a file of this size.
+    static func check(_ range: Range<Int>?, in size: Int, at url: URL) throws(HTTPBodyError) {
+        guard let range else { return }
+        guard range.lowerBound >= 0 else { throw HTTPBodyError.invalid("the range begins before the file", file: url) }
+        guard range.upperBound <= size else {
+            throw HTTPBodyError.invalid(
+                "the file has \(size) bytes, and the range ends at \(range.upperBound)", file: url)
+        }
     }
 
     /// Returns the size of a regular file.
@@ -74,13 +91,16 @@ final class OpenFile: Sendable {
         guard fstat(descriptor, &status) == 0 else {
             throw HTTPBodyError.invalid(RegularFile.message(errno), file: file.url)
         }
-        guard try RegularFile.size(of: status, at: file.url) == file.size else { throw changed }
+        let size = try RegularFile.size(of: status, at: file.url)
+        guard file.range == nil else { return try RegularFile.check(file.range, in: size, at: file.url) }
+        guard size == file.size else { throw changed }
     }
 
     /// Throws an error if the size of the file has changed, or if the file contains more bytes than its reported size,
     /// as files in `/proc` do.
     func checkEnd() throws(HTTPBodyError) {
         try checkSize()
+        guard file.range == nil else { return }
         guard try read(1).isEmpty else {
             throw HTTPBodyError.invalid(
                 "the file contains more bytes than its reported size; read it and send a DataBody", file: file.url)

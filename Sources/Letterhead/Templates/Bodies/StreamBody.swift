@@ -59,10 +59,76 @@ public struct StreamBody: HTTPBody {
         }
     }
 
+    /// Creates a body from pieces that you already have, or that a lazy sequence produces while they are sent.
+    ///
+    /// A collection can be iterated again, so its body can be sent again. Any other sequence is sent at most once, because
+    /// it may be consumed by the first iteration. Each piece is requested when the one before it has been sent. The other
+    /// parameters are those of a stream.
+    public init<Pieces: Sequence & Sendable>(
+        _ pieces: Pieces, length: Int? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]
+    ) where Pieces.Element == Data {
+        let stream = AsyncPieces(pieces: pieces)
+        if pieces is any Collection {
+            self.init(length: length, contentType: contentType, additionalHeaders: additionalHeaders) { stream }
+        } else {
+            self.init(once: stream, length: length, contentType: contentType, additionalHeaders: additionalHeaders)
+        }
+    }
+
+    /// Creates a body from a stream of Foundation, which is opened when its first bytes are requested, and closed at its
+    /// end. It is sent at most once. The other parameters are those of a stream.
+    ///
+    /// You hand the stream over: do not use it afterwards. Reading blocks a thread while the stream waits for bytes, so
+    /// prefer an asynchronous sequence for a stream that is not in memory or in a file.
+    public init(
+        _ stream: sending InputStream, length: Int? = nil, contentType: MediaType? = nil,
+        additionalHeaders: HTTPHeaders = [:]
+    ) {
+        let reader = InputStreamReader(stream)
+        self.init(
+            once: AsyncThrowingStream { try await reader.next() }, length: length, contentType: contentType,
+            additionalHeaders: additionalHeaders)
+    }
+
     /// Returns the bytes. The iteration of the stream begins when the first bytes are requested.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a negative length.
     public func chunks() throws -> BodyChunks { try walk().held(to: contentLength) }
+}
+
+/// The elements of a sequence, as an asynchronous sequence.
+private struct AsyncPieces<Pieces: Sequence & Sendable>: AsyncSequence, Sendable where Pieces.Element == Data {
+    let pieces: Pieces
+
+    func makeAsyncIterator() -> Iterator { Iterator(pieces: pieces.makeIterator()) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var pieces: Pieces.Iterator
+
+        mutating func next(isolation actor: (any Actor)?) async -> Data? { pieces.next() }
+    }
+}
+
+/// Reads a stream of Foundation in pieces of at most 64 KiB. An actor, because the stream is mutable state.
+private actor InputStreamReader {
+    private let stream: InputStream
+
+    init(_ stream: sending InputStream) { self.stream = stream }
+
+    func next() throws -> Data? {
+        if stream.streamStatus == .notOpen { stream.open() }
+        let tooLarge = HTTPBodyError.invalid("there is not enough memory to read the stream")
+        let piece = try Data.filled(count: 64 << 10, orThrow: tooLarge) { buffer throws(HTTPBodyError) in
+            guard let start = buffer.bindMemory(to: UInt8.self).baseAddress else { return 0 }
+            let count = stream.read(start, maxLength: buffer.count)
+            guard count >= 0 else { throw HTTPBodyError.invalid("the stream cannot be read: \(reason)") }
+            return count
+        }
+        if piece.isEmpty { stream.close() }
+        return piece.isEmpty ? nil : piece
+    }
+
+    private var reason: String { stream.streamError.map { HTTPError.summary(of: $0) } ?? "it reports no reason" }
 }
 
 /// Iterates over an asynchronous sequence, whose iterator is mutable state.

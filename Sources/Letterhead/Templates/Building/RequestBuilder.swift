@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
+public import Foundation
+
 #if canImport(FoundationNetworking)
-    import Foundation
     public import FoundationNetworking
-#else
-    public import Foundation
 #endif
 
 /// Creates a request from a template. Write a builder only if all requests of a kind must be built in another way, and
@@ -143,7 +142,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
         if StandardParameters.areQuery(of: request.method) {
             parameters.append(to: &request.query)
         } else if request.body.isEmpty {
-            request.body = JSONBody(parameters)
+            request.body = JSONBody(parameters, encoder: JSONEncoder())
         } else {
             throw HTTPError(
                 .invalidRequest, request: request,
@@ -163,6 +162,15 @@ public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder
     public init(_ template: Template, parts: [MultipartBody.Part], subtype: String = "form-data") {
         self.template = template
         decorated = template.multipart(parts, subtype: subtype)
+    }
+
+    /// Creates a builder for a form with one part, such as a picture. The API determines the name of the part. Set a
+    /// `filename` if the server should treat the part as a file; its extension determines the media type, unless you set
+    /// a `contentType`.
+    public init(
+        _ template: Template, data: Data, name: String = "file", filename: String? = nil, contentType: MediaType? = nil
+    ) {
+        self.init(template, parts: [.data(data, name: name, filename: filename, contentType: contentType)])
     }
 
     public func request() throws(HTTPError) -> HTTPRequest {

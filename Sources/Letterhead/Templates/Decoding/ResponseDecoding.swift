@@ -1,5 +1,26 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+public import Foundation
+
+enum UnknownCharsetOption: HTTPRequestOption {
+    static let defaultOptionValue: String.Encoding? = nil
+}
+
+extension RequestSettings {
+    /// The encoding in which text is decoded if the response declares a charset that the library does not support.
+    /// Default: nil (decoding such a response as a `String` fails with `.cannotDecodeResponse`).
+    public var unknownCharset: String.Encoding? {
+        get { self[option: UnknownCharsetOption.self] }
+        set { self[option: UnknownCharsetOption.self] = newValue }
+    }
+}
+
+extension RequestTemplate {
+    /// Decodes text in an encoding if the response declares a charset that the library does not support:
+    /// `Get<String>("page").unknownCharset(.utf8)`. See ``RequestSettings/unknownCharset``.
+    public func unknownCharset(_ encoding: String.Encoding?) -> Modified<Self> {
+        settings { $0.unknownCharset = encoding }
+    }
+}
 
 /// Converts a response to the response type of a template.
 enum ResponseDecoding {
@@ -54,12 +75,12 @@ enum ResponseDecoding {
     /// Decodes the body as text in the charset of the response, or as UTF-8 if the response declares no charset.
     private static func text(_ data: Data, of response: HTTPResponse) throws -> String {
         let charset = response.headers.mediaType?["charset"] ?? "utf-8"
-        guard let encoding = TextEncoding.encoding(of: charset) else {
+        guard let encoding = TextEncoding.encoding(of: charset) ?? response.request.unknownCharset else {
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response,
                 message:
                     "the charset \(Redaction.visible(String(charset.prefix(40)))) of the response is not supported; "
-                    + "decode the body as Data and convert it")
+                    + "set unknownCharset(.utf8), or decode the body as Data and convert it")
         }
         guard let text = String(data: data, encoding: encoding) else {
             throw HTTPError(

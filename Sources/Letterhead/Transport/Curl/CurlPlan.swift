@@ -97,9 +97,13 @@
             let headers = request.headers
             for field in headers { text.addLine(field.name.rawValue, field.value) }
             // A range refers to the compressed bytes, and a part of them cannot be decompressed.
-            if configuration.decodesContent, !headers.contains(.acceptEncoding), !headers.contains(.range) {
+            let omitted = request.omittedHeaders
+            if configuration.decodesContent, !headers.contains(.acceptEncoding), !headers.contains(.range),
+                !omitted.contains(.acceptEncoding)
+            {
                 text.addLine("Accept-Encoding", ContentDecoder.offered)
             }
+            if omitted.contains(.host), !headers.contains(.host) { text.addLine("Host", nil) }
             if !headers.contains(.accept) { text.addLine("Accept", nil) }
             // libcurl would add this field to requests to a proxy. The CONNECT request of a tunnel has separate lines.
             if configuration.proxy.isInUse(isSecure: false), !headers.contains("Proxy-Connection") {

@@ -171,7 +171,7 @@
                 JSONBody(["password": "s3cret, it's"]), DataBody(Data(0...255)),
                 DataBody(Data([0, 10, 13])),
                 FormBody(["name": "a b", "q": "x&y"]), FileBody(at: file),
-                TextBody(String(repeating: "long ", count: 40_000)),
+                FileBody(at: file, range: 1..<3), TextBody(String(repeating: "long ", count: 40_000)),
             ]
             for method in [HTTPMethod.post, .put, .patch] {
                 for body in bodies { requests.append(try make(method, "/body") { $0.body = body }) }
@@ -187,6 +187,7 @@
                 ],
                 [.text("x", name: "c", headers: ["Content-Type": "text/plain;headers=@\(file.path)"])],
                 [.body(FileBody(at: file), name: "unnamed")],
+                [.body(FileBody(at: file, range: 1..<3), name: "range", filename: "r.txt")],
             ]
             for parts in forms { requests.append(try make(.post, "/form") { $0.body = MultipartBody(parts) }) }
             return requests

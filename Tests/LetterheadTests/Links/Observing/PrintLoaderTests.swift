@@ -72,4 +72,34 @@ private final class Lines: Sendable {
         _ = try await chain(MockLoader { .ok($0) }).load(request)
         #expect(!lines.all.joined().contains("SECRET"))
     }
+
+    private func object(_ line: String?) throws -> [String: JSONValue] {
+        #expect(line?.contains("\n") == false)
+        return try JSONDecoder().decode([String: JSONValue].self, from: Data((line ?? "").utf8))
+    }
+
+    @Test func `as an observer, JSON is one object for each load`() async throws {
+        let client = HTTPClient(
+            environment: .of("https://h.test"), observers: [PrintLoader(.json) { [lines] in lines.add($0) }],
+            transport: MockLoader { HTTPResponse(request: $0, status: $0.path.string == "/a" ? 200 : 404) })
+        _ = try await client.send(Endpoint("a").query("token", "SECRET").query("line", "\n"))
+        _ = try? await client.send(Endpoint("b"))
+        #expect(lines.all.count == 2 && !lines.all.joined().contains("SECRET"))
+        let first = try object(lines.all.first)
+        #expect(first["event"] == "load.end" && first["status"] == 200 && first["method"] == "GET")
+        #expect(first["attempts"] == 1 && first["route"] == "a" && first["duration.ms"]?.double != nil)
+        let second = try object(lines.all.last)
+        #expect(second["event"] == "load.failed" && second["error.type"] == "unacceptableStatus")
+    }
+
+    @Test func `as a link, JSON is one object for each request and each result`() async throws {
+        let link = PrintLoader(.json, clock: TestClock()) { [lines] in lines.add($0) }
+        let request = try HTTPRequest.to("https://h/p?token=SECRET")
+        _ = try await (link --> MockLoader { .ok($0, body: Data("12345".utf8)) }).load(request)
+        _ = try? await (link --> MockLoader()).load(request)
+        let objects = try lines.all.map { try object($0) }
+        #expect(objects.map { $0["event"] } == ["request", "response", "request", "failure"])
+        #expect(objects[1]["status"] == 200 && objects[1]["bytes"] == 5 && objects[1]["duration.ms"] == 0)
+        #expect(objects[3]["error.type"] == "cannotConnect" && !lines.all.joined().contains("SECRET"))
+    }
 }

@@ -51,6 +51,26 @@ import Testing
         #expect(attempts.last?.reason.contains("the server asks for") == true)
     }
 
+    @Test func `the error of a status names a wait past the longest allowed, and the setting that limits it`() async {
+        let clock = TestClock(isAutomatic: true)
+        let client = HTTPClient(
+            environment: .of("https://h.test"), retrying: Retry.Settings(maximumRetries: 1, clock: clock),
+            transport: MockLoader.answering(503, 200, headers: ["Retry-After": "300"]))
+        let error = await #expect(throws: HTTPError.self) { try await client.send(Get<Void>("a")) }
+        #expect(error?.code == .unacceptableStatus && error?.attempts.count == 1)
+        let reason =
+            "not retried: the server asks for a wait of 300.0 seconds, and longestServerDelay is 120.0 seconds"
+        #expect(error.map { "\($0)".contains("; \(reason)") } == true, "\(error?.description ?? "")")
+    }
+
+    @Test func `the error of a status that is not retried for another reason names no wait`() async {
+        let client = HTTPClient(
+            environment: .of("https://h.test"),
+            transport: MockLoader.answering(503, 200, headers: ["Retry-After": "300"]))
+        let error = await #expect(throws: HTTPError.self) { try await client.send(Get<Void>("a")) }
+        #expect(error?.message == "the status is not accepted (expected 200–299)")
+    }
+
     @Test(arguments: [(1, 1), (2, 2), (3, 1)]) func `the longest allowed wait is a setting`(
         seconds: Int, sent: Int
     ) async throws {

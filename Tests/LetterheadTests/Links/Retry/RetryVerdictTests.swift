@@ -268,4 +268,16 @@ private enum Note: HTTPRequestOption {
         #expect(dropped.value == 1 && response.status == 200)
         #expect(try await response.body.data().isEmpty)
     }
+
+    @Test func `a validator ends a load whose status would be retried`() async {
+        let stop = ClosureValidator(response: { response, _ in
+            response.headers["X-Final"] == nil ? .nextValidator : .failChain(.validationFailed, "do not retry")
+        })
+        for (headers, sent) in [([:], 3), (["X-Final": "1"], 1)] as [(HTTPHeaders, Int)] {
+            let scene = RetryScene(
+                .answering(503, headers: headers), validators: [stop, DefaultValidator()], maximumRetries: 2)
+            let result = await scene.load()
+            #expect(scene.sent == sent && (result.error?.message == "do not retry") == (sent == 1))
+        }
+    }
 }

@@ -91,4 +91,32 @@ import Testing
             await #expect(throws: HTTPBodyError.self) { while try await walk.next() != nil {} }
         }
     #endif
+
+    @Test(arguments: [0..<0, 0..<100_000, 5..<6, 65_000..<99_999])
+    func `a range of a file is sent with its length`(range: Range<Int>) async throws {
+        let body = FileBody(at: try directory.file("a.png", noise(100_000)), range: range)
+        #expect(body.contentLength == range.count && body.additionalHeaders["Content-Type"] == "image/png")
+        #expect(try body.encode() == noise(100_000)[range])
+        for _ in 1...2 { #expect(try await body.walked() == noise(100_000)[range]) }
+    }
+
+    @Test(arguments: [-1..<1, 0..<4, 4..<5, 0..<Int.max, Int.min..<Int.max])
+    func `a range that is not in the file is refused before anything is sent`(range: Range<Int>) throws {
+        let body = FileBody(at: try directory.file("a", Data([1, 2, 3])), range: range)
+        let error = #expect(throws: HTTPBodyError.self) { try body.chunks() }
+        #expect(error?.description.contains("the range") == true && body.contentLength == nil)
+        #expect(throws: HTTPBodyError.self) { try body.encode() }
+    }
+
+    @Test func `a file of which a range is sent may grow, but not shrink`() async throws {
+        let url = try directory.file("a", Data([1, 2, 3]))
+        let chunks = try FileBody(at: url, range: 1..<3).chunks()
+        try Data([1, 2, 3, 4]).write(to: url)
+        var walk = chunks.makeAsyncIterator()
+        #expect(try await walk.next() == Data([2, 3]))
+        let later = try FileBody(at: url, range: 1..<3).chunks()
+        try Data([1, 2]).write(to: url)
+        var other = later.makeAsyncIterator()
+        await #expect(throws: HTTPBodyError.self) { try await other.next() }
+    }
 }

@@ -64,4 +64,43 @@ import Testing
         #expect(try await walk.next() == Data([2]))
         #expect(count.value == 2)
     }
+
+    @Test func `the pieces of a collection can be sent again`() async throws {
+        let body = StreamBody([Data("ab".utf8), Data(), Data("cd".utf8)], length: 4, contentType: "text/plain")
+        #expect(body.isReplayable && body.contentLength == 4)
+        #expect(body.additionalHeaders["Content-Type"] == "text/plain")
+        for _ in 1...2 { #expect(try await body.walked() == Data("abcd".utf8)) }
+    }
+
+    @Test func `the pieces of any other sequence are sent once`() async throws {
+        let body = StreamBody(Countdown(left: 3))
+        #expect(!body.isReplayable)
+        #expect(try await body.walked() == Data([3, 2, 1]))
+        await #expect(throws: HTTPBodyError.self) { try await body.walked() }
+    }
+
+    @Test func `a stream of Foundation is sent once, in order`() async throws {
+        let data = noise(200_000)
+        let body = StreamBody(InputStream(data: data), length: data.count)
+        #expect(!body.isReplayable && body.contentLength == data.count)
+        #expect(try await body.walked() == data)
+        await #expect(throws: HTTPBodyError.self) { try await body.walked() }
+    }
+
+    @Test func `a stream of Foundation that cannot be read is an error`() async throws {
+        let missing = URL(filePath: "/missing/\(UUID().uuidString)")
+        let body = StreamBody(try #require(InputStream(url: missing)))
+        let error = await #expect(throws: HTTPBodyError.self) { try await body.walked() }
+        #expect(error?.description.contains("cannot be read") == true)
+    }
+
+    private struct Countdown: Sequence, IteratorProtocol, Sendable {
+        var left: UInt8
+
+        mutating func next() -> Data? {
+            guard left > 0 else { return nil }
+            left -= 1
+            return Data([left + 1])
+        }
+    }
 }

@@ -135,4 +135,14 @@ struct UploadTests {
         #expect(sent.requests.first?.body == noise(100_000))
         #expect(sent.requests.dropFirst().map(\.body) == (isReplayable ? [noise(100_000)] : []))
     }
+
+    @Test func `a range of a file arrives with its length, and nothing arrives of a range past the end`() async throws {
+        let file = try directory.file("a.bin", noise(200_000))
+        let sent = try await requests(of: FileBody(at: file, range: 70_000..<170_001))
+        #expect(sent.requests.first?.body == noise(200_000)[70_000..<170_001])
+        #expect(sent.requests.first?.headers["Content-Length"] == "100001")
+        let refused = try await requests(of: FileBody(at: file, range: 70_000..<200_001))
+        #expect(refused.error?.code == .invalidRequest && refused.requests.isEmpty)
+        #expect(refused.error?.description.contains("the file has 200000 bytes, and the range ends at 200001") == true)
+    }
 }

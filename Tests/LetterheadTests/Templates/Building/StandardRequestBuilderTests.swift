@@ -166,4 +166,25 @@ import Testing
             urlRequest.value(forHTTPHeaderField: "Content-Type")?.hasPrefix("multipart/form-data; boundary=") == true)
         #expect(urlRequest.httpBody?.isEmpty == false)
     }
+
+    @Test func `a builder with data sends a form with one part`() async throws {
+        let server = try await MockServer.start { _ in MockServer.Response() }
+        let template = Post<Void>("avatars").environment(ServerEnvironment(baseURL: server.url))
+        let picture = Data([0x89, 0x50, 0x0D, 0x0A])
+        for builder in [
+            MultipartRequestBuilder(template, data: picture),
+            MultipartRequestBuilder(template, data: picture, name: "avatar", filename: "ada.png"),
+        ] { try await SendableRequest(builder, over: HTTPClient.defaultTransport).send() }
+        let fields = [
+            "Content-Disposition: form-data; name=\"file\"\r\n",
+            "Content-Disposition: form-data; name=\"avatar\"; filename=\"ada.png\"\r\nContent-Type: image/png\r\n",
+        ]
+        for (request, field) in zip(server.requests, fields) {
+            let boundary = try #require(request.headers[.contentType].flatMap { MediaType($0) }?["boundary"])
+            let whole = Data("--\(boundary)\r\n\(field)\r\n".utf8) + picture + Data("\r\n--\(boundary)--\r\n".utf8)
+            #expect(request.body == whole && request.path == "/avatars")
+        }
+        #expect(server.requests.count == 2)
+        await server.stop()
+    }
 }

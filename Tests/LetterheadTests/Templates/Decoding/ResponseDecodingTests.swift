@@ -83,7 +83,22 @@ private struct Shouting: HTTPBodyDecoder {
         }
         #expect(
             error?.message
-                == "the charset euc-jp of the response is not supported; decode the body as Data and convert it")
+                == "the charset euc-jp of the response is not supported; set unknownCharset(.utf8), "
+                + "or decode the body as Data and convert it")
+    }
+
+    @Test func `text in a charset that is not supported is decoded in the encoding of the setting`() async throws {
+        let unknown: HTTPHeaders = ["Content-Type": "text/plain; charset=klingon"]
+        let text = Endpoint("a", answering: String.self)
+        #expect(try await send(text.unknownCharset(.utf8), body: Data("é".utf8), headers: unknown) == "é")
+        #expect(try await send(text.unknownCharset(.isoLatin1), body: Data([0xE9]), headers: unknown) == "é")
+        let known: HTTPHeaders = ["Content-Type": "text/plain; charset=iso-8859-1"]
+        #expect(try await send(text.unknownCharset(.utf8), body: Data([0xE9]), headers: known) == "é")
+        let mock = MockLoader {
+            HTTPResponse(request: $0, status: 200, headers: unknown, body: HTTPResponseBody(Data("é".utf8)))
+        }
+        let client = HTTPClient(environment: .of("https://h.test"), transport: mock).unknownCharset(.utf8)
+        #expect(try await client.send(text) == "é")
     }
 
     @Test func `void accepts any response`() async throws {

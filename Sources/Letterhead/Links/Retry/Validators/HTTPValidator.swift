@@ -74,7 +74,8 @@ public enum HTTPValidatorResult: Sendable {
     /// Continues with the next validator and with this response in place of the result, even if the attempt failed.
     case nextValidatorWithResponse(HTTPResponse)
 
-    /// Fails the load. No other validator is called. An ``HTTPError`` is thrown unchanged. A `CancellationError`
+    /// Fails the load. No other validator is called, and the request is not retried: return it before
+    /// ``DefaultValidator`` judges a response that it would retry. An ``HTTPError`` is thrown unchanged. A `CancellationError`
     /// becomes the underlying error of a `.cancelled`, any other error that of a `.validationFailed`.
     case failChain(any Error)
 

@@ -6,6 +6,7 @@ public import Foundation
 ///
 /// ```swift
 /// FormBody(["grant_type": "password", "scope": scopes])       // in this order
+/// FormBody(values)                                            // a dictionary, sorted by name
 /// FormBody(encoding: order)                                   // any Encodable
 /// FormBody(["q": "a b"], spaces: .plus)                       // q=a+b
 /// ```
@@ -42,7 +43,12 @@ public struct FormBody: HTTPBody {
         content = .pairs(FormPairs(items, encoder.with(spaces)))
     }
 
-    /// Creates a form from a dictionary, sorted by name.
+    /// Creates a form from a dictionary variable, sorted by name. A literal creates ordered items instead.
+    // With further parameters, the compiler would prefer this initializer for some literals.
+    @_disfavoredOverload
+    public init(_ values: [String: any Encodable & Sendable]) { self.init(dictionary: values) }
+
+    /// Creates a form from a dictionary, sorted by name, with other rules for spaces or values.
     public init(
         dictionary: [String: any Encodable & Sendable], spaces: FormEncoder.Spaces? = nil,
         encoder: FormEncoder = FormEncoder()

@@ -25,7 +25,7 @@ public import Foundation
 /// set a custom boundary or a custom random source, all parts are searched, and a part that contains the boundary at
 /// the start of a line is ``HTTPBodyError/invalid(_:file:)``. There is one exception: with a custom random source, a
 /// text or data part that contains the boundary causes another boundary to be created.
-public struct MultipartBody: HTTPBody {
+public struct MultipartBody: HTTPBody, EncoderTaking {
     public let parts: [MultipartBody.Part]
     /// The subtype of the media type, such as `form-data`.
     public let subtype: String
@@ -91,6 +91,10 @@ public struct MultipartBody: HTTPBody {
     func adding(_ added: [MultipartBody.Part]) -> MultipartBody {
         MultipartBody(
             parts + added, subtype: subtype, boundary: boundary, origin: origin == .random ? .random : .givenUnchecked)
+    }
+
+    func taking(_ encoder: any HTTPBodyEncoder) -> MultipartBody {
+        MultipartBody(parts.map { $0.taking(encoder) }, subtype: subtype, boundary: boundary, origin: origin)
     }
 
     /// The Content-Type with the boundary. For related parts it also contains the type of the first part (RFC 2387,

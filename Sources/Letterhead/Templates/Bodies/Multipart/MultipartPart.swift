@@ -39,6 +39,12 @@ extension MultipartBody {
             return MultipartBody.Part(.data(data), fields: fields, countInMemory: data.count)
         }
 
+        /// Returns the same part, with the encoder passed to its body.
+        func taking(_ encoder: any HTTPBodyEncoder) -> MultipartBody.Part {
+            guard case .body(let body as any EncoderTaking) = content else { return self }
+            return MultipartBody.Part(.body(body.taking(encoder)), fields: fields)
+        }
+
         /// The number of bytes of the content; nil if it is not known.
         var contentLength: Int? {
             if let countInMemory { return countInMemory }

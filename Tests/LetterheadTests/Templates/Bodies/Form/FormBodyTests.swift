@@ -43,8 +43,17 @@ import Testing
     }
 
     @Test func `a dictionary is sorted by name`() throws {
-        #expect(try text(FormBody(dictionary: ["b": "2", "c": "3", "a": "1"])) == "a=1&b=2&c=3")
-        #expect(try text(FormBody(dictionary: ["z": 1, "p": ["b": 2, "a": 1]])) == "p%5Ba%5D=1&p%5Bb%5D=2&z=1")
+        let texts = ["b": "2", "c": "3", "a": "1"]
+        #expect(try text(FormBody(texts)) == "a=1&b=2&c=3")
+        let values: [String: any Encodable & Sendable] = ["z": 1, "p": ["b": 2, "a": 1]]
+        #expect(try text(FormBody(dictionary: values, spaces: .plus)) == "p%5Ba%5D=1&p%5Bb%5D=2&z=1")
+    }
+
+    @Test func `a literal keeps its order, although it could be a dictionary`() throws {
+        #expect(try text(FormBody(["b": "2", "c": "3", "a": "1", "b": "4"])) == "b=2&c=3&a=1&b=4")
+        #expect(try text(FormBody(["b": 2, "a": true, "b": "4"], spaces: .plus)) == "b=2&a=1&b=4")
+        #expect(try text(FormBody(["b": 2, "a": 1, "b": 4], encoder: .init(spaces: .plus))) == "b=2&a=1&b=4")
+        #expect(try text(FormBody(["b": 2, "a": String?.none, "b": "4"])) == "b=2&b=4")
     }
 
     @Test func `only a form without items is empty`() throws {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+    import Testing
+
+    /// What the last attempt link decides about the headers that the library adds, as the bytes on the wire.
+    @Suite(.timeLimit(.minutes(3)))
+    struct OmittedHeadersTests {
+        /// Sends JSON through an attempt link, and returns the heads that the server received.
+        private func heads(
+            _ change: @escaping @Sendable (inout HTTPRequest) -> Void
+        ) async throws -> (heads: [String], error: HTTPError?) {
+            let heads = Heads()
+            let server = RawServer { connection, _ in
+                while let request = connection.readRequest() {
+                    heads.add(request.head + String(decoding: request.body, as: UTF8.self))
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                }
+            }
+            let client = HTTPClient(attemptLinks: ModifyRequest(change))
+            var request = HTTPRequest(method: .post, url: server.url("/a"))
+            request.body = JSONBody([1])
+            do { try await client.send(request) } catch let error as HTTPError { return (heads.all, error) }
+            return (heads.all, nil)
+        }
+
+        @Test func `an attempt link removes the headers that the library adds`() async throws {
+            let sent = try await heads { $0.omittedHeaders = [.contentType, .acceptEncoding, .accept, .host] }
+            #expect(sent.heads == ["POST /a HTTP/1.1\r\nContent-Length: 3\r\n\r\n[1]"])
+        }
+
+        @Test func `an attempt link replaces the headers that the library adds, also if they are omitted`()
+            async throws
+        {
+            let sent = try await heads {
+                $0.headers = ["Host": "other.test", "Content-Type": "a/b", "Accept-Encoding": "identity"]
+                $0.omittedHeaders = [.contentType, .acceptEncoding, .accept, .host]
+            }
+            let lines = "Host: other.test\r\nContent-Type: a/b\r\nAccept-Encoding: identity\r\nContent-Length: 3\r\n"
+            #expect(sent.heads == ["POST /a HTTP/1.1\r\n\(lines)\r\n[1]"])
+        }
+
+        @Test(arguments: [HTTPHeaders.Name.contentLength, .transferEncoding])
+        func `what frames the message cannot be omitted`(name: HTTPHeaders.Name) async throws {
+            let sent = try await heads { $0.omittedHeaders = [name] }
+            #expect(sent.error?.code == .invalidRequest && sent.heads.isEmpty)
+            #expect(sent.error?.message == "the header \(name) frames the message and cannot be omitted")
+        }
+    }
+#endif
