@@ -38,9 +38,9 @@
             defer { server.stop() }
             print("\n\(name), from \(server.name); the floor is a loop in C over libcurl's multi interface")
             let words = Array(CommandLine.arguments.dropFirst(2))
-            if words.count == 2, let width = Int(words[0]) {
+            if words.count >= 2, let width = Int(words[0]) {
                 let speed = TransportSpeed(width: width, transport: processor, line: processor)
-                try await speed.runAlone(words[1], server)
+                try await speed.runAlone(words[1], words.count > 2 ? Int(words[2]) ?? 0 : 100_000, server)
                 return true
             }
             var isKept = true
@@ -51,10 +51,11 @@
             return isKept
         }
 
-        /// Runs one of the contenders by itself, for a profiler: `benchmarks small 16 load`.
-        private func runAlone(_ name: String, _ server: GetServer) async throws {
+        /// Runs one of the contenders by itself, for a profiler: `benchmarks small 16 load`, or `benchmarks small 16 load
+        /// 2000` for so many requests.
+        private func runAlone(_ name: String, _ count: Int, _ server: GetServer) async throws {
             let index = ["raw": 0, "load": 1, "line": 2, "data": 3, "decode": 4][name] ?? 1
-            let (start, count) = (ContinuousClock.now, 100_000)
+            let start = ContinuousClock.now
             try await contenders(server)?[index](count)
             print(
                 "  \(name), \(width) at a time: \(text(Double(count) / ((ContinuousClock.now - start) / .seconds(1))))")

@@ -53,7 +53,7 @@ struct ClientContext: Sendable {
     }
 
     /// Begins the observation of a load; nil if the client has no observers and sends no trace.
-    func begin(_ request: HTTPRequest, template: String?) -> Observation? {
+    func begin(_ request: HTTPRequest, template: (any RequestTemplate.Type)?) -> Observation? {
         observing?.begin(request, template: template, family: family)
     }
 
@@ -134,9 +134,11 @@ struct ClientObserving: Sendable {
     var link: ObserveExchanges { ObserveExchanges(tracing: tracing) }
 
     /// Begins the observation of a load.
-    func begin(_ request: HTTPRequest, template: String?, family: LoadFamily?) -> Observation {
+    func begin(
+        _ request: HTTPRequest, template: (any RequestTemplate.Type)?, family: LoadFamily?
+    ) -> Observation {
         let observation = Observation(
-            hub, template: template, route: request.path.route, parent: family?.parent,
+            hub, template: template.map { rootName(of: $0) }, route: request.path.route, parent: family?.parent,
             kind: family?.kind, trace: tracing?.context)
         family?.join(observation.load)
         observation.begin(request)

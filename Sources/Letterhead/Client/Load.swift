@@ -20,7 +20,7 @@ struct Load: Sendable {
 
     private let loader: any HTTPLoader
     private let client: ClientContext?
-    private let template: String?
+    private let template: (any RequestTemplate.Type)?
     /// The deadline of this load, if the operation that it belongs to has one.
     private let deadline: DeadlinePoint?
     private var progress: ProgressUpdates.Report?
@@ -34,8 +34,8 @@ struct Load: Sendable {
     /// - Parameters:
     ///   - loader: the chain.
     ///   - client: the client; nil for a load without one.
-    ///   - template: the name of the template, for observers. Default: nil.
-    init(over loader: any HTTPLoader, for client: ClientContext?, template: String? = nil) {
+    ///   - template: the type of the template, for observers. Default: nil.
+    init(over loader: any HTTPLoader, for client: ClientContext?, template: (any RequestTemplate.Type)? = nil) {
         self.loader = loader
         self.client = client
         self.template = template

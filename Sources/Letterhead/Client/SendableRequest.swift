@@ -80,7 +80,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     }
 
     private var load: Load {
-        Load(over: loader, for: client, template: rootName(of: Template.self))
+        Load(over: loader, for: client, template: Template.self)
     }
 
     /// Builds the request.
