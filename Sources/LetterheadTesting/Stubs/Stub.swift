@@ -9,10 +9,19 @@ struct Stub: Sendable {
         let text: String
     }
 
+    /// What a stub was declared for.
+    enum Subject: Hashable, Sendable {
+        case type(ObjectIdentifier)
+        case template(StubTemplate)
+        case route(StubRoute)
+        /// A template whose request cannot be built.
+        case impossible(String)
+    }
+
     let name: String
+    let subject: Subject
     let times: StubTimes
     let state: StubState?
-    let route: StubRoute?
     /// Returns the differences between the conditions and a request; none if the request matches.
     let differences: @Sendable (StubInput) -> [Difference]
     /// Responds to a request. The second argument is the number of the call; the first call of the stub has number 0.
@@ -29,5 +38,77 @@ struct Stub: Sendable {
             found.append(Difference(weight: 1, text: "it was already called \(called), which is its maximum"))
         }
         return found
+    }
+
+    /// The sentence for a stub that was called too few times, or that can never be called; nil for any other stub.
+    func violation(count: Int) -> String? {
+        if case .impossible(let reason) = subject { return "the stub of \(name) can match no request: \(reason)" }
+        guard count < times.least else { return nil }
+        return "\(name) was expected to be called \(times); number of calls: \(count)"
+    }
+}
+
+extension Stub {
+    /// Creates a stub of all templates of a type, or of those that fulfill a condition.
+    init<Template: RequestTemplate>(
+        of type: Template.Type, _ times: StubTimes, where condition: (@Sendable (Template) -> Bool)? = nil,
+        _ state: StubState?, _ answer: @escaping @Sendable (Template, Int) async throws -> StubAnswer<Template>
+    ) {
+        let name = StubInput.name(of: type)
+        self.init(name: name, subject: .type(ObjectIdentifier(type)), times: times, state: state) { input in
+            guard let template = input.template(as: type) else { return [input.isNot(name)] }
+            guard condition?(template) == false else { return [] }
+            return [Difference(weight: 2, text: "its condition is false for the template")]
+        } respond: { input, turn in
+            guard let template = input.template(as: type) else { throw CancellationError() }
+            return try await answer(template, turn).respond(input)
+        }
+    }
+
+    /// Creates a stub of the requests that are built from one template.
+    init<Template: RequestTemplate>(
+        of template: Template, _ times: StubTimes, _ state: StubState?,
+        _ answer: @escaping @Sendable (Template, Int) async throws -> StubAnswer<Template>
+    ) {
+        let parts: StubTemplate
+        do throws(HTTPError) {
+            parts = try StubTemplate(template)
+        } catch {
+            self.init(
+                name: StubInput.name(of: Template.self), subject: .impossible(error.message), times: times, state: state
+            ) { _ in
+                [Difference(weight: 6, text: "its template can match no request: \(error.message)")]
+            } respond: { _, _ in
+                throw error
+            }
+            return
+        }
+        self.init(name: parts.name, subject: .template(parts), times: times, state: state) { input in
+            parts.differences(from: input)
+        } respond: { input, turn in
+            // The request may have been sent by an equal template of another type.
+            try await answer(input.template(as: Template.self) ?? template, turn).respond(input)
+        }
+    }
+
+    /// Creates a stub of the requests that match a route.
+    init(
+        of route: StubRoute, _ times: StubTimes, _ state: StubState?,
+        _ answer: @escaping @Sendable (StubRequest, Int) async throws -> StubLoader.RouteAnswer
+    ) {
+        self.init(name: "\(route)", subject: .route(route), times: times, state: state) { input in
+            route.differences(from: input)
+        } respond: { input, turn in
+            let call = StubRequest(
+                request: input.request, parameters: route.captures(in: input.path) ?? [:], bytes: input.body)
+            return try await answer(call, turn).respond(input)
+        }
+    }
+}
+
+extension StubInput {
+    fileprivate func isNot(_ name: String) -> Stub.Difference {
+        let sent = request.isRedirected ? "a redirect" : name == self.name ? "another type" : self.name
+        return Stub.Difference(weight: 10, text: "the request is of \(sent), not of \(name)")
     }
 }

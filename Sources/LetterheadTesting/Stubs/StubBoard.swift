@@ -56,7 +56,7 @@ final class StubBoard: Sendable {
             }
         }
         let stub = chosen.map { stubs[$0.index] }
-        let number = record(input, at: time, route: stub?.route)
+        let number = record(input, at: time, subject: stub?.subject)
         if let stub, let chosen { return .stub(stub, turn: chosen.turn, number: number) }
         return .nothing(reason: reason(input, stubs), number: number, isForbidden: isForbidden)
     }
@@ -78,11 +78,7 @@ final class StubBoard: Sendable {
     /// One sentence for each stub with too few calls and for each unexpected request.
     var violations: [String] {
         state.withLock { state in
-            let stubs = zip(state.stubs, state.counts).compactMap { stub, count -> String? in
-                guard count < stub.times.least else { return nil }
-                return "\(stub.name) was expected to be called \(stub.times); number of calls: \(count)"
-            }
-            return stubs + state.refused
+            zip(state.stubs, state.counts).compactMap { stub, count in stub.violation(count: count) } + state.refused
         }
     }
 
@@ -121,10 +117,10 @@ final class StubBoard: Sendable {
         return nil
     }
 
-    private func record(_ input: StubInput, at time: Duration, route: StubRoute?) -> Int {
+    private func record(_ input: StubInput, at time: Duration, subject: Stub.Subject?) -> Int {
         let (number, watchers) = state.withLock { state in
             let number = state.records.count + 1
-            state.records.append(StubRecord(input: input, number: number, time: time, route: route))
+            state.records.append(StubRecord(input: input, number: number, time: time, subject: subject))
             defer { state.watchers = [:] }
             return (number, state.watchers.values)
         }
