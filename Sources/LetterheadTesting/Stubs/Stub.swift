@@ -24,6 +24,8 @@ struct Stub: Sendable {
     let state: StubState?
     /// Returns the differences between the conditions and a request; none if the request matches.
     let differences: @Sendable (StubInput) -> [Difference]
+    /// Returns the route of a request for which the stub is meant; nil if the stub is meant for several routes.
+    var route: @Sendable (StubInput) -> String? = { _ in nil }
     /// Responds to a request. The second argument is the number of the call; the first call of the stub has number 0.
     let respond: @Sendable (StubInput, Int) async throws -> HTTPResponse
 
@@ -40,11 +42,20 @@ struct Stub: Sendable {
         return found
     }
 
-    /// The sentence for a stub that was called too few times, or that can never be called; nil for any other stub.
-    func violation(count: Int) -> String? {
-        if case .impossible(let reason) = subject { return "the stub of \(name) can match no request: \(reason)" }
-        guard count < times.least else { return nil }
-        return "\(name) was expected to be called \(times); number of calls: \(count)"
+    /// One sentence for each fault of a stub: it can never be called, was called too few times, or has answered requests
+    /// of several endpoints.
+    func violations(count: Int, routes: [String]) -> [String] {
+        if case .impossible(let reason) = subject { return ["the stub of \(name) can match no request: \(reason)"] }
+        var found: [String] = []
+        if count < times.least {
+            found.append("\(name) was expected to be called \(times); number of calls: \(count)")
+        }
+        if routes.count > 1 {
+            found.append(
+                "the stub of \(name) has answered requests with different routes: \(routes.joined(separator: ", ")); stub "
+                    + "each endpoint by its value, as in on(.user(\"ada\")), or restrict the stub with where:")
+        }
+        return found
     }
 }
 
@@ -59,6 +70,10 @@ extension Stub {
             guard let template = input.template(as: type) else { return [input.isNot(name)] }
             guard condition?(template) == false else { return [] }
             return [Difference(weight: 2, text: "its condition is false for the template")]
+        } route: { input in
+            // A declared type is one endpoint, whatever its paths are. A condition shows that the stub is meant for more.
+            guard condition == nil, let template = input.template(as: type) else { return nil }
+            return template.root is any EndpointValue ? template.path.route : nil
         } respond: { input, turn in
             guard let template = input.template(as: type) else { throw CancellationError() }
             return try await answer(template, turn).respond(input)
@@ -112,3 +127,8 @@ extension StubInput {
         return Stub.Difference(weight: 10, text: "the request is of \(sent), not of \(name)")
     }
 }
+
+/// An endpoint that is declared by its values: endpoints with different paths have the same type.
+private protocol EndpointValue {}
+
+extension Endpoint: EndpointValue {}

@@ -13,9 +13,15 @@ final class StubBoard: Sendable {
         case nothing(reason: String, number: Int, isForbidden: Bool)
     }
 
+    private struct Entry {
+        let stub: Stub
+        var count = 0
+        /// The routes of the requests that the stub has answered, if the stub is meant for one route.
+        var routes: [String] = []
+    }
+
     private struct State {
-        var stubs: [Stub] = []
-        var counts: [Int] = []
+        var entries: [Entry] = []
         var records: [StubRecord] = []
         var refused: [String] = []
         var watchers: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -31,8 +37,7 @@ final class StubBoard: Sendable {
 
     func add(_ stub: Stub) {
         state.withLock { state in
-            state.stubs.append(stub)
-            state.counts.append(0)
+            state.entries.append(Entry(stub: stub))
         }
     }
 
@@ -41,7 +46,7 @@ final class StubBoard: Sendable {
     /// Conditions are code of the test, so they run outside the lock. Stubs are never removed, so their indices do not
     /// change.
     func claim(_ input: StubInput, at time: Duration) -> Claim {
-        let stubs = state.withLock { $0.stubs }
+        let stubs = state.withLock { $0.entries.map(\.stub) }
         var chosen: (index: Int, turn: Int)?
         var isForbidden = false
         for (index, stub) in stubs.enumerated() where stub.differences(input).isEmpty {
@@ -57,7 +62,10 @@ final class StubBoard: Sendable {
         }
         let stub = chosen.map { stubs[$0.index] }
         let number = record(input, at: time, subject: stub?.subject)
-        if let stub, let chosen { return .stub(stub, turn: chosen.turn, number: number) }
+        if let stub, let chosen {
+            if let route = stub.route(input) { note(route, of: chosen.index) }
+            return .stub(stub, turn: chosen.turn, number: number)
+        }
         return .nothing(reason: reason(input, stubs), number: number, isForbidden: isForbidden)
     }
 
@@ -75,10 +83,10 @@ final class StubBoard: Sendable {
 
     func refuse(_ reason: String) { state.withLock { $0.refused.append(reason) } }
 
-    /// One sentence for each stub with too few calls and for each unexpected request.
+    /// One sentence for each fault of a stub and for each unexpected request.
     var violations: [String] {
         state.withLock { state in
-            zip(state.stubs, state.counts).compactMap { stub, count in stub.violation(count: count) } + state.refused
+            state.entries.flatMap { $0.stub.violations(count: $0.count, routes: $0.routes) } + state.refused
         }
     }
 
@@ -107,14 +115,20 @@ final class StubBoard: Sendable {
     /// is in another state.
     private func take(_ index: Int, _ stub: Stub) -> Int? {
         let turn = state.withLock { state -> Int? in
-            guard state.counts[index] < stub.times.most else { return nil }
-            state.counts[index] += 1
-            return state.counts[index] - 1
+            guard state.entries[index].count < stub.times.most else { return nil }
+            state.entries[index].count += 1
+            return state.entries[index].count - 1
         }
         guard let turn, let required = stub.state else { return turn }
         if required.enter() { return turn }
-        state.withLock { $0.counts[index] -= 1 }
+        state.withLock { $0.entries[index].count -= 1 }
         return nil
+    }
+
+    private func note(_ route: String, of index: Int) {
+        state.withLock { state in
+            if !state.entries[index].routes.contains(route) { state.entries[index].routes.append(route) }
+        }
     }
 
     private func record(_ input: StubInput, at time: Duration, subject: Stub.Subject?) -> Int {
@@ -130,7 +144,7 @@ final class StubBoard: Sendable {
 
     /// Describes a request that no stub answers, with the nearest stub and its differences.
     private func reason(_ input: StubInput, _ stubs: [Stub]) -> String {
-        let counts = state.withLock { $0.counts }
+        let counts = state.withLock { $0.entries.map(\.count) }
         let candidates = zip(stubs, counts).map { stub, count in
             (stub: stub, differences: stub.differences(from: input, count: count))
         }.filter { !$0.differences.isEmpty }

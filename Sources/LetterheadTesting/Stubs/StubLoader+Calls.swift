@@ -65,6 +65,10 @@ extension StubLoader {
 
     /// Throws an error if a stub was called less often than expected, or if there was a request that no stub answered.
     ///
+    /// A stub of a type such as `Get<User>` answers every endpoint of that type. If it has no `where:` and has answered
+    /// requests with different routes, this is an error as well, because a test would not notice that it received the
+    /// response of another endpoint.
+    ///
     /// - Throws: ``StubViolations``, which describes each violation.
     public func verify() throws(StubViolations) {
         let violations = board.violations
