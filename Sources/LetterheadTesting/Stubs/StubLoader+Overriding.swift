@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
+// The attributes and the generic parameters serve the compiler's messages, as in the functions that add stubs.
+
 extension StubLoader {
     /// Replaces the stubs of an endpoint with one that returns values of its `Response`. Use it in a test that needs
     /// another response than the stubs that all tests share.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
+// The compiler reports a mistake in a closure where it is only if it can rule out the other functions of the same name.
+// Functions whose closures return values are therefore disfavored, and those that take a template have more generic
+// parameters than they need, so that a type does not seem to be a template without a conformance.
+
 extension StubLoader {
     /// The answer to a request that matches a ``StubRoute``.
     public typealias RouteAnswer = StubAnswer<AnyTemplate<HTTPResponse>>
@@ -18,6 +22,7 @@ extension StubLoader {
     ///   - condition: restricts the stub to some templates. Default: nil (all templates).
     ///   - state: the state of a scenario in which the stub applies. Default: nil (always).
     ///   - answer: returns the value. An error that it throws fails the request like an error of a transport.
+    @_disfavoredOverload
     @discardableResult
     public func on<Template: RequestTemplate>(
         _ type: Template.Type, times: StubTimes = .atLeastOnce,
@@ -79,21 +84,22 @@ extension StubLoader {
     ///   - times: the expected number of calls. Default: one or more.
     ///   - state: the state of a scenario in which the stub applies. Default: nil (always).
     ///   - answer: returns the value. An error that it throws fails the request like an error of a transport.
+    @_disfavoredOverload
     @discardableResult
-    public func on<Template: RequestTemplate>(
+    public func on<Template: RequestTemplate, Response, Failure>(
         _ template: Template, times: StubTimes = .atLeastOnce, during state: StubState? = nil,
         _ answer: @escaping @Sendable (Template) async throws -> Template.Response
-    ) -> StubLoader {
+    ) -> StubLoader where Template.Response == Response, Template.Failure == Failure {
         add(Stub(of: template, times, state) { template, _ in .value(try await answer(template)) })
     }
 
     /// Adds a stub that responds to one endpoint with any ``StubAnswer``: `stubs.on(.user("ada")) { _ in
     /// .status(.notFound) }`. The conditions are those of a stub that returns a value.
     @discardableResult
-    public func on<Template: RequestTemplate>(
+    public func on<Template: RequestTemplate, Response, Failure>(
         _ template: Template, times: StubTimes = .atLeastOnce, during state: StubState? = nil,
         _ answer: @escaping @Sendable (Template) async throws -> StubAnswer<Template>
-    ) -> StubLoader {
+    ) -> StubLoader where Template.Response == Response, Template.Failure == Failure {
         add(Stub(of: template, times, state) { template, _ in try await answer(template) })
     }
 

@@ -22,7 +22,7 @@ extension RequestTemplate where Self == PeopleGet<Person> {
     }
 
     @Test func `everything else is that of the base`() async throws {
-        try await DecoratorLaws(changing: []) { $0.failing(as: Refusal.self) }.check()
+        try await DecoratorLaws(changing: [.failure]) { $0.failing(as: Refusal.self) }.check()
         stubs.on(.found("ada")) { _ in .ada }
         #expect(try await HTTPClient.over(stubs).send(.found("ada")) == .ada)
     }

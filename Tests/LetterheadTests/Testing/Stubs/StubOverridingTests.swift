@@ -60,7 +60,7 @@ import Testing
         stubs.override(Get<Person>.self) { _ in .grace }
         #expect(try await client.send(.member("ada")) == .ada)
         #expect(try await client.send(.member("grace")) == .grace)
-        #expect(try await status(of: GetPerson(login: "ada")) == .notFound)
+        #expect(try await status(of: GetPerson(login: "joan")) == .notFound)
     }
 
     @Test func `without a stub to replace, an override precedes all others`() async throws {

@@ -121,7 +121,7 @@ import Testing
             continuation.yield(Data(#"{"id":2,"login":"grace"}"#.utf8))
             continuation.finish()
         }
-        #expect(try await client.send(.enlist(StreamBody { bytes })) == .grace)
+        #expect(try await client.send(.enlist(StreamBody(once: bytes))) == .grace)
     }
 
     @Test func `the request of a redirect belongs to no template`() async throws {
