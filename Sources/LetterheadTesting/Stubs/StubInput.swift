@@ -22,6 +22,14 @@ struct StubInput: Sendable {
         return "\(request.method) \(request.redaction.outline(of: request))\(sender)"
     }
 
+    /// The request for another loader. A body that can be sent only once has been read, so its bytes take its place.
+    var forwarded: HTTPRequest {
+        guard let body, !request.body.isReplayable else { return request }
+        var request = request
+        request.body = DataBody(body, additionalHeaders: request.body.additionalHeaders)
+        return request
+    }
+
     static func name(of type: Any.Type) -> String { String(describing: type) }
 }
 

@@ -114,7 +114,7 @@ import Testing
                 == "the stub of Post<Person> can match no request: the body is not in memory, so it cannot be compared")
     }
 
-    @Test func `comparing a body that can be sent only once leaves it unread`() async throws {
+    @Test func `a body that can be sent only once is not compared, and the answer can read it`() async throws {
         stubs.on(.enlist(JSONBody(Person.ada))) { _ in .ada }
         stubs.on(.post("/v1/people")) { call in .json(try await call.body(as: Person.self)) }
         let bytes = AsyncStream<Data> { continuation in
