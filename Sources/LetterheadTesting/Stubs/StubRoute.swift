@@ -81,7 +81,9 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     /// Two routes are equal only if their conditions have the same descriptions.
     ///
     /// - Parameters:
-    ///   - description: names the condition in errors. Default: nil (the file and the line).
+    ///   - description: names the condition in errors. Default: nil (the file and the line name it).
+    ///   - fileID: names the condition without a description. Default: the file of the call.
+    ///   - line: names the condition without a description. Default: the line of the call.
     ///   - condition: is called with each request that is compared with the route, possibly more than once.
     public func matching(
         _ description: String? = nil, fileID: String = #fileID, line: Int = #line,
