@@ -30,6 +30,8 @@ final class MockExchange: Sendable {
         _ request: HTTPRequest, by handler: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {
         var response = try await timedResponse(to: request, by: handler)
+        // A loader to which the handler has passed the request on has already saved its download.
+        if response.savedFile != nil { return response }
         // A streamed body remains a stream unless the request specifies another delivery, so that tests can observe it.
         let isLeftAlone =
             request.responseDelivery == .buffered && response.body.buffered == nil && !request.hasResponseLimit

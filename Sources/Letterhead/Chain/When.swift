@@ -28,6 +28,36 @@ extension LoaderLink {
     }
 }
 
+extension HTTPLoader {
+    /// Returns a link in which this loader responds to the requests for which a condition is true, in place of the rest
+    /// of the chain. Use it to serve some requests from another source, such as those to one host from a folder:
+    ///
+    /// ```swift
+    /// let chain = fixtures.when { $0.host == "demo.example.com" } --> HTTPClient.defaultTransport
+    /// ```
+    ///
+    /// - Parameter condition: called for each request. If it throws, the request fails and nothing is sent.
+    public func when(_ condition: @escaping @Sendable (HTTPRequest) async throws -> Bool) -> some CompositeLink {
+        When(condition, Responder(loader: self))
+    }
+}
+
+/// A loader as a link that never calls the next loader.
+private struct Responder: LoaderLink, CustomStringConvertible {
+    let loader: any HTTPLoader
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        try await loader.load(request)
+    }
+
+    func reset(next: any HTTPLoader) async {
+        await loader.reset()
+        await next.reset()
+    }
+
+    var description: String { chainName(of: loader) }
+}
+
 /// A link that is used only for some requests.
 struct When: CompositeLink, CustomStringConvertible {
     private let condition: @Sendable (HTTPRequest) async throws -> Bool

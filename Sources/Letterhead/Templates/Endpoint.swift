@@ -11,9 +11,9 @@
 /// let options = try await client.send(Endpoint<HTTPResponse>(.options, "users"))
 /// ```
 ///
-/// The response is a `Decodable` type, `Void` or ``HTTPResponse``. For custom decoding, or for a
-/// ``RequestTemplate/Failure`` type, declare a type that conforms to ``RequestTemplate``; an endpoint has none: use
-/// ``HTTPError/failure(as:)``.
+/// The response is a `Decodable` type, `Void` or ``HTTPResponse``. For custom decoding, declare a type that conforms to
+/// ``RequestTemplate``. To read the bodies of error responses, use ``HTTPError/failure(as:)``, or declare their type with
+/// ``RequestTemplate/failing(as:)``.
 public struct Endpoint<Response: Sendable>: RequestTemplate {
     public let method: HTTPMethod
     public let path: RequestPath

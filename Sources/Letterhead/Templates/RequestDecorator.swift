@@ -77,7 +77,7 @@ extension HTTPRequest {
         var next = template
         while let template = next {
             if let match = template as? Template { return match }
-            next = (template as? any RequestDecorator)?.base ?? (template as? any ErasingTemplate)?.erased
+            next = template.inner
         }
         return nil
     }
@@ -85,6 +85,13 @@ extension HTTPRequest {
     /// Stores the template that the request was built from, unless one is stored.
     mutating func originate(from template: some RequestTemplate) {
         if context.template == nil { context.template = template }
+    }
+}
+
+extension RequestTemplate {
+    /// The template inside a decorator or an ``AnyTemplate``; nil for any other template.
+    package var inner: (any RequestTemplate)? {
+        (self as? any RequestDecorator)?.base ?? (self as? any ErasingTemplate)?.erased
     }
 }
 

@@ -12,15 +12,15 @@ struct ObserverScene: Sendable {
 
     /// Returns the events of a load with a client that contains the link above or below the attempts.
     func events(of link: any LoaderLink, isAbove: Bool) async -> [HTTPEvent] {
-        let collector = Collector()
+        let recorder = EventRecorder()
         let count = Counter()
         let transport = AnyLoader { [respond] request in try await respond(count.next(), request) }
         let client = HTTPClient(
             retrying: Retry.Settings(maximumRetries: 2, strategy: .immediate), links: isAbove ? link : nil,
-            attemptLinks: isAbove ? nil : link, observers: [collector], transport: transport)
+            attemptLinks: isAbove ? nil : link, observers: [recorder], transport: transport)
         let request = HTTPRequest(url: URL(string: "https://laws.example/1") ?? URL(filePath: "/1"))
         try? await send(client, request)
-        return collector.events
+        return recorder.events
     }
 
     static let all: [ObserverScene] = [
@@ -64,15 +64,6 @@ struct ObserverScene: Sendable {
         let body = HTTPResponseBody(length: nil, pull: { count.next() <= 3 ? Data("law".utf8) : nil })
         return HTTPResponse(request: request, status: .ok, body: body)
     }
-}
-
-/// Keeps events. This type is a class because the client and the check share it.
-private final class Collector: HTTPObserver {
-    private let state = Mutex<[HTTPEvent]>([])
-
-    var events: [HTTPEvent] { state.withLock { $0 } }
-
-    func record(_ event: HTTPEvent) { state.withLock { $0.append(event) } }
 }
 
 /// Counts calls. This type is a class because closures share it.

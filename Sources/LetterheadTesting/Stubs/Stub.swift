@@ -9,12 +9,23 @@ struct Stub: Sendable {
         let text: String
     }
 
+    /// What a stub was declared for.
+    enum Subject: Hashable, Sendable {
+        case type(ObjectIdentifier)
+        case template(StubTemplate)
+        case route(StubRoute)
+        /// A template whose request cannot be built.
+        case impossible(String)
+    }
+
     let name: String
+    let subject: Subject
     let times: StubTimes
     let state: StubState?
-    let route: StubRoute?
     /// Returns the differences between the conditions and a request; none if the request matches.
     let differences: @Sendable (StubInput) -> [Difference]
+    /// Returns the route of a request for which the stub is meant; nil if the stub is meant for several routes.
+    var route: @Sendable (StubInput) -> String? = { _ in nil }
     /// Responds to a request. The second argument is the number of the call; the first call of the stub has number 0.
     let respond: @Sendable (StubInput, Int) async throws -> HTTPResponse
 
@@ -30,4 +41,94 @@ struct Stub: Sendable {
         }
         return found
     }
+
+    /// One sentence for each fault of a stub: it can never be called, was called too few times, or has answered requests
+    /// of several endpoints.
+    func violations(count: Int, routes: [String]) -> [String] {
+        if case .impossible(let reason) = subject { return ["the stub of \(name) can match no request: \(reason)"] }
+        var found: [String] = []
+        if count < times.least {
+            found.append("\(name) was expected to be called \(times); number of calls: \(count)")
+        }
+        if routes.count > 1 {
+            found.append(
+                "the stub of \(name) has answered requests with different routes: \(routes.joined(separator: ", ")); stub "
+                    + "each endpoint by its value, as in on(.user(\"ada\")), or restrict the stub with where:")
+        }
+        return found
+    }
 }
+
+extension Stub {
+    /// Creates a stub of all templates of a type, or of those that fulfill a condition.
+    init<Template: RequestTemplate>(
+        of type: Template.Type, _ times: StubTimes, where condition: (@Sendable (Template) -> Bool)? = nil,
+        _ state: StubState?, _ answer: @escaping @Sendable (Template, Int) async throws -> StubAnswer<Template>
+    ) {
+        let name = StubInput.name(of: type)
+        self.init(name: name, subject: .type(ObjectIdentifier(type)), times: times, state: state) { input in
+            guard let template = input.template(as: type) else { return [input.isNot(name)] }
+            guard condition?(template) == false else { return [] }
+            return [Difference(weight: 2, text: "its condition is false for the template")]
+        } route: { input in
+            // A declared type is one endpoint, whatever its paths are. A condition shows that the stub is meant for more.
+            guard condition == nil, let template = input.template(as: type) else { return nil }
+            return template.root is any EndpointValue ? template.path.route : nil
+        } respond: { input, turn in
+            guard let template = input.template(as: type) else { throw CancellationError() }
+            return try await answer(template, turn).respond(input)
+        }
+    }
+
+    /// Creates a stub of the requests that are built from one template.
+    init<Template: RequestTemplate>(
+        of template: Template, _ times: StubTimes, _ state: StubState?,
+        _ answer: @escaping @Sendable (Template, Int) async throws -> StubAnswer<Template>
+    ) {
+        let parts: StubTemplate
+        do throws(HTTPError) {
+            parts = try StubTemplate(template)
+        } catch {
+            self.init(
+                name: StubInput.name(of: Template.self), subject: .impossible(error.message), times: times, state: state
+            ) { _ in
+                [Difference(weight: 6, text: "its template can match no request: \(error.message)")]
+            } respond: { _, _ in
+                throw error
+            }
+            return
+        }
+        self.init(name: parts.name, subject: .template(parts), times: times, state: state) { input in
+            parts.differences(from: input)
+        } respond: { input, turn in
+            // The request may have been sent by an equal template of another type.
+            try await answer(input.template(as: Template.self) ?? template, turn).respond(input)
+        }
+    }
+
+    /// Creates a stub of the requests that match a route.
+    init(
+        of route: StubRoute, _ times: StubTimes, _ state: StubState?,
+        _ answer: @escaping @Sendable (StubRequest, Int) async throws -> StubLoader.RouteAnswer
+    ) {
+        self.init(name: "\(route)", subject: .route(route), times: times, state: state) { input in
+            route.differences(from: input)
+        } respond: { input, turn in
+            let call = StubRequest(
+                request: input.request, parameters: route.captures(in: input.path) ?? [:], bytes: input.body)
+            return try await answer(call, turn).respond(input)
+        }
+    }
+}
+
+extension StubInput {
+    fileprivate func isNot(_ name: String) -> Stub.Difference {
+        let sent = request.isRedirected ? "a redirect" : name == self.name ? "another type" : self.name
+        return Stub.Difference(weight: 10, text: "the request is of \(sent), not of \(name)")
+    }
+}
+
+/// An endpoint that is declared by its values: endpoints with different paths have the same type.
+private protocol EndpointValue {}
+
+extension Endpoint: EndpointValue {}

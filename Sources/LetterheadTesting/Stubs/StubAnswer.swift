@@ -105,6 +105,28 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
+    /// Sends the request on to another loader, such as a transport, and returns its response. The call is recorded.
+    ///
+    /// ```swift
+    /// stubs.on(GetUser.self, where: { $0.login != "ada" }) { _ in .passThrough(to: HTTPClient.defaultTransport) }
+    /// ```
+    ///
+    /// To pass on all requests that no stub answers, use `StubLoader(otherwise: loader)`.
+    public static func passThrough(to loader: any HTTPLoader) -> StubAnswer {
+        StubAnswer { input in try await loader.load(input.forwarded) }
+    }
+
+    /// Returns the headers and the body of the request, with the status 200.
+    public static var echo: StubAnswer {
+        StubAnswer { input in
+            var body = input.body
+            if body == nil { body = try await input.request.framedBody().allBytes() }
+            return HTTPResponse(
+                request: input.request, status: .ok, headers: input.request.framedHeaders(),
+                body: HTTPResponseBody(body ?? Data()))
+        }
+    }
+
     /// Returns a value after a delay, which is measured on the clock of the ``StubLoader``. The time limits of the
     /// request apply.
     public static func delayed(_ delay: Duration, _ value: Template.Response) -> StubAnswer {

@@ -13,9 +13,20 @@ final class StubBoard: Sendable {
         case nothing(reason: String, number: Int, isForbidden: Bool)
     }
 
+    private struct Entry {
+        let stub: Stub
+        var count = 0
+        /// The routes of the requests that the stub has answered, if the stub is meant for one route.
+        var routes: [String] = []
+    }
+
     private struct State {
-        var stubs: [Stub] = []
-        var counts: [Int] = []
+        /// All stubs. The index of an entry does not change.
+        var entries: [Entry] = []
+        /// The indices of the stubs in the order in which they are tried. Stubs that were overridden are not among them.
+        var order: [Int] = []
+
+        var current: [(index: Int, entry: Entry)] { order.map { ($0, entries[$0]) } }
         var records: [StubRecord] = []
         var refused: [String] = []
         var watchers: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -29,36 +40,42 @@ final class StubBoard: Sendable {
     /// The number of recorded calls.
     var count: Int { state.withLock { $0.records.count } }
 
-    func add(_ stub: Stub) {
+    /// Adds a stub after all others, or in the place of the first stub with the same subject. Without such a stub, a stub
+    /// that overrides others precedes all of them.
+    func add(_ stub: Stub, isOverride: Bool = false) {
         state.withLock { state in
-            state.stubs.append(stub)
-            state.counts.append(0)
+            state.entries.append(Entry(stub: stub))
+            let index = state.entries.count - 1
+            guard isOverride else { return state.order.append(index) }
+            let retired = state.order.filter { state.entries[$0].stub.subject == stub.subject }
+            let place = retired.first.flatMap(state.order.firstIndex) ?? 0
+            state.order.removeAll(where: retired.contains)
+            state.order.insert(index, at: place)
         }
     }
 
     /// Records a request, and chooses the first stub that matches it and has calls left.
     ///
-    /// Conditions are code of the test, so they run outside the lock. Stubs are never removed, so their indices do not
-    /// change.
+    /// Conditions are code of the test, so they run outside the lock.
     func claim(_ input: StubInput, at time: Duration) -> Claim {
-        let stubs = state.withLock { $0.stubs }
-        var chosen: (index: Int, turn: Int)?
+        let stubs = state.withLock { $0.current.map { ($0.index, $0.entry.stub) } }
+        var chosen: (index: Int, stub: Stub, turn: Int)?
         var isForbidden = false
-        for (index, stub) in stubs.enumerated() where stub.differences(input).isEmpty {
+        for (index, stub) in stubs where stub.differences(input).isEmpty {
             if stub.times.most == 0 {
                 if stub.state?.difference != nil { continue }
                 isForbidden = true
                 break
             }
             if let turn = take(index, stub) {
-                chosen = (index, turn)
+                chosen = (index, stub, turn)
                 break
             }
         }
-        let stub = chosen.map { stubs[$0.index] }
-        let number = record(input, at: time, route: stub?.route)
-        if let stub, let chosen { return .stub(stub, turn: chosen.turn, number: number) }
-        return .nothing(reason: reason(input, stubs), number: number, isForbidden: isForbidden)
+        let number = record(input, at: time, subject: chosen?.stub.subject)
+        guard let chosen else { return .nothing(reason: reason(input), number: number, isForbidden: isForbidden) }
+        if let route = chosen.stub.route(input) { note(route, of: chosen.index) }
+        return .stub(chosen.stub, turn: chosen.turn, number: number)
     }
 
     /// Stores the result of a call. A streamed body stays with the caller.
@@ -75,14 +92,11 @@ final class StubBoard: Sendable {
 
     func refuse(_ reason: String) { state.withLock { $0.refused.append(reason) } }
 
-    /// One sentence for each stub with too few calls and for each unexpected request.
+    /// One sentence for each fault of a stub and for each unexpected request.
     var violations: [String] {
         state.withLock { state in
-            let stubs = zip(state.stubs, state.counts).compactMap { stub, count -> String? in
-                guard count < stub.times.least else { return nil }
-                return "\(stub.name) was expected to be called \(stub.times); number of calls: \(count)"
-            }
-            return stubs + state.refused
+            state.current.flatMap { $0.entry.stub.violations(count: $0.entry.count, routes: $0.entry.routes) }
+                + state.refused
         }
     }
 
@@ -107,24 +121,30 @@ final class StubBoard: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Counts a call of a stub. Returns the number of earlier calls; nil if the stub has no calls left or its scenario
-    /// is in another state.
+    /// Counts a call of a stub. Returns the number of earlier calls; nil if the stub has no calls left, was overridden
+    /// in the meantime, or has a scenario that is in another state.
     private func take(_ index: Int, _ stub: Stub) -> Int? {
         let turn = state.withLock { state -> Int? in
-            guard state.counts[index] < stub.times.most else { return nil }
-            state.counts[index] += 1
-            return state.counts[index] - 1
+            guard state.entries[index].count < stub.times.most, state.order.contains(index) else { return nil }
+            state.entries[index].count += 1
+            return state.entries[index].count - 1
         }
         guard let turn, let required = stub.state else { return turn }
         if required.enter() { return turn }
-        state.withLock { $0.counts[index] -= 1 }
+        state.withLock { $0.entries[index].count -= 1 }
         return nil
     }
 
-    private func record(_ input: StubInput, at time: Duration, route: StubRoute?) -> Int {
+    private func note(_ route: String, of index: Int) {
+        state.withLock { state in
+            if !state.entries[index].routes.contains(route) { state.entries[index].routes.append(route) }
+        }
+    }
+
+    private func record(_ input: StubInput, at time: Duration, subject: Stub.Subject?) -> Int {
         let (number, watchers) = state.withLock { state in
             let number = state.records.count + 1
-            state.records.append(StubRecord(input: input, number: number, time: time, route: route))
+            state.records.append(StubRecord(input: input, number: number, time: time, subject: subject))
             defer { state.watchers = [:] }
             return (number, state.watchers.values)
         }
@@ -133,10 +153,9 @@ final class StubBoard: Sendable {
     }
 
     /// Describes a request that no stub answers, with the nearest stub and its differences.
-    private func reason(_ input: StubInput, _ stubs: [Stub]) -> String {
-        let counts = state.withLock { $0.counts }
-        let candidates = zip(stubs, counts).map { stub, count in
-            (stub: stub, differences: stub.differences(from: input, count: count))
+    private func reason(_ input: StubInput) -> String {
+        let candidates = state.withLock { $0.current }.map { _, entry in
+            (stub: entry.stub, differences: entry.stub.differences(from: input, count: entry.count))
         }.filter { !$0.differences.isEmpty }
         let nearest = candidates.min { left, right in
             left.differences.reduce(0) { $0 + $1.weight } < right.differences.reduce(0) { $0 + $1.weight }

@@ -65,7 +65,8 @@ struct StubRecord: Sendable {
     let input: StubInput
     let number: Int
     let time: Duration
-    var route: StubRoute?
+    /// What the stub that answered was declared for; nil if no stub answered.
+    let subject: Stub.Subject?
     var response: HTTPResponse?
     var error: HTTPError?
 

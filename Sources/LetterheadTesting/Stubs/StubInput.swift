@@ -22,14 +22,35 @@ struct StubInput: Sendable {
         return "\(request.method) \(request.redaction.outline(of: request))\(sender)"
     }
 
+    /// The request for another loader. A body that can be sent only once has been read, so its bytes take its place.
+    var forwarded: HTTPRequest {
+        guard let body, !request.body.isReplayable else { return request }
+        var request = request
+        request.body = DataBody(body, additionalHeaders: request.body.additionalHeaders)
+        return request
+    }
+
     static func name(of type: Any.Type) -> String { String(describing: type) }
+}
+
+extension StubInput {
+    /// The template of the request, followed by the templates inside it. The request of a redirect has none, because
+    /// the server has chosen its URL.
+    var templates: [any RequestTemplate] {
+        request.isRedirected ? [] : Array(sequence(first: request.template) { $0?.inner }.compactMap(\.self))
+    }
+
+    /// Returns the template of the request if it has a type.
+    func template<Template: RequestTemplate>(as type: Template.Type) -> Template? {
+        request.isRedirected ? nil : request.template(as: type)
+    }
 }
 
 extension RequestTemplate {
     /// The innermost template of a decorated one.
     var root: any RequestTemplate {
         var template: any RequestTemplate = self
-        while let decorator = template as? any RequestDecorator { template = decorator.base }
+        while let inner = template.inner { template = inner }
         return template
     }
 }

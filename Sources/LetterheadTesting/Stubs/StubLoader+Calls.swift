@@ -20,9 +20,22 @@ extension StubLoader {
         board.records.compactMap { record in record.input.template(as: type).map { record.call($0) } }
     }
 
+    /// The calls of one endpoint: those with the same method, path, query and body as the request that is built from a
+    /// template.
+    ///
+    /// ```swift
+    /// #expect(stubs.calls(of: .user("ada")).count == 1)
+    /// ```
+    public func calls<Template: RequestTemplate>(of template: Template) -> [StubCall<Template>] {
+        guard let parts = try? StubTemplate(template) else { return [] }
+        return board.records.filter { parts.differences(from: $0.input).isEmpty }.map { record in
+            record.call(record.input.template(as: Template.self) ?? template)
+        }
+    }
+
     /// The requests that the stubs of a route answered, in order.
     public func calls(of route: StubRoute) -> [StubCall<(any RequestTemplate)?>] {
-        board.records.filter { $0.route == route }.map { $0.call($0.input.request.template.map { $0.root }) }
+        board.records.filter { $0.subject == .route(route) }.map { $0.call($0.input.request.template.map { $0.root }) }
     }
 
     /// Waits until an endpoint has been called a number of times, and returns its calls.
@@ -51,6 +64,10 @@ extension StubLoader {
     }
 
     /// Throws an error if a stub was called less often than expected, or if there was a request that no stub answered.
+    ///
+    /// A stub of a type such as `Get<User>` answers every endpoint of that type. If it has no `where:` and has answered
+    /// requests with different routes, this is an error as well, because a test would not notice that it received the
+    /// response of another endpoint.
     ///
     /// - Throws: ``StubViolations``, which describes each violation.
     public func verify() throws(StubViolations) {

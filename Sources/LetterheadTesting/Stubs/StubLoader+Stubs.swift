@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
+// The compiler reports a mistake in a closure where it is only if it can rule out the other functions of the same name.
+// Functions whose closures return values are therefore disfavored, and those that take a template have more generic
+// parameters than they need, so that a type does not seem to be a template without a conformance.
+
 extension StubLoader {
+    /// The answer to a request that matches a ``StubRoute``.
+    public typealias RouteAnswer = StubAnswer<AnyTemplate<HTTPResponse>>
+
     /// Adds a stub that responds to an endpoint with values of its `Response`.
     ///
     /// ```swift
@@ -15,13 +22,14 @@ extension StubLoader {
     ///   - condition: restricts the stub to some templates. Default: nil (all templates).
     ///   - state: the state of a scenario in which the stub applies. Default: nil (always).
     ///   - answer: returns the value. An error that it throws fails the request like an error of a transport.
+    @_disfavoredOverload
     @discardableResult
     public func on<Template: RequestTemplate>(
         _ type: Template.Type, times: StubTimes = .atLeastOnce,
         where condition: (@Sendable (Template) -> Bool)? = nil, during state: StubState? = nil,
         _ answer: @escaping @Sendable (Template) async throws -> Template.Response
     ) -> StubLoader {
-        add(type, times, condition, state) { template, _ in .value(try await answer(template)) }
+        add(Stub(of: type, times, where: condition, state) { template, _ in .value(try await answer(template)) })
     }
 
     /// Adds a stub that responds to an endpoint with any ``StubAnswer``: a status, a failure, an error, a delay.
@@ -42,7 +50,7 @@ extension StubLoader {
         where condition: (@Sendable (Template) -> Bool)? = nil, during state: StubState? = nil,
         _ answer: @escaping @Sendable (Template) async throws -> StubAnswer<Template>
     ) -> StubLoader {
-        add(type, times, condition, state) { template, _ in try await answer(template) }
+        add(Stub(of: type, times, where: condition, state) { template, _ in try await answer(template) })
     }
 
     /// Adds a stub that responds to the calls of an endpoint with one answer after the other. It expects exactly as many
@@ -55,8 +63,53 @@ extension StubLoader {
     public func on<Template: RequestTemplate>(
         _ type: Template.Type, inOrder first: StubAnswer<Template>, _ more: StubAnswer<Template>...
     ) -> StubLoader {
-        let answers = [first] + more
-        return add(type, .exactly(answers.count), nil, nil) { _, turn in answers[min(turn, answers.count - 1)] }
+        add(Stub(of: type, .exactly(1 + more.count), nil, inOrder([first] + more)))
+    }
+
+    /// Adds a stub that responds to one endpoint with a value of its `Response`. Use it for endpoints that share a type,
+    /// such as `Get<User>`, or for the values of one call.
+    ///
+    /// ```swift
+    /// stubs.on(.user("ada")) { _ in ada }
+    /// stubs.on(GetUser(login: "grace"), times: 1) { _ in grace }
+    /// ```
+    ///
+    /// The stub matches requests with the same method, path, query and body as the request that is built from the
+    /// template. Headers and settings are not compared. Decorators around the template that was sent are ignored, but
+    /// those of the stub's own template are not: a stub of `.user("ada").query("full", true)` matches only requests with
+    /// this query item. A template whose request cannot be built matches nothing, and ``verify()`` reports it.
+    ///
+    /// - Parameters:
+    ///   - template: the template.
+    ///   - times: the expected number of calls. Default: one or more.
+    ///   - state: the state of a scenario in which the stub applies. Default: nil (always).
+    ///   - answer: returns the value. An error that it throws fails the request like an error of a transport.
+    @_disfavoredOverload
+    @discardableResult
+    public func on<Template: RequestTemplate, Response, Failure>(
+        _ template: Template, times: StubTimes = .atLeastOnce, during state: StubState? = nil,
+        _ answer: @escaping @Sendable (Template) async throws -> Template.Response
+    ) -> StubLoader where Template.Response == Response, Template.Failure == Failure {
+        add(Stub(of: template, times, state) { template, _ in .value(try await answer(template)) })
+    }
+
+    /// Adds a stub that responds to one endpoint with any ``StubAnswer``: `stubs.on(.user("ada")) { _ in
+    /// .status(.notFound) }`. The conditions are those of a stub that returns a value.
+    @discardableResult
+    public func on<Template: RequestTemplate, Response, Failure>(
+        _ template: Template, times: StubTimes = .atLeastOnce, during state: StubState? = nil,
+        _ answer: @escaping @Sendable (Template) async throws -> StubAnswer<Template>
+    ) -> StubLoader where Template.Response == Response, Template.Failure == Failure {
+        add(Stub(of: template, times, state) { template, _ in try await answer(template) })
+    }
+
+    /// Adds a stub that responds to the calls of one endpoint with one answer after the other. It expects exactly as
+    /// many calls as there are answers.
+    @discardableResult
+    public func on<Template: RequestTemplate>(
+        _ template: Template, inOrder first: StubAnswer<Template>, _ more: StubAnswer<Template>...
+    ) -> StubLoader {
+        add(Stub(of: template, .exactly(1 + more.count), nil, inOrder([first] + more)))
     }
 
     /// Adds a stub that responds to requests that match a route.
@@ -75,61 +128,25 @@ extension StubLoader {
         _ route: StubRoute, times: StubTimes = .atLeastOnce, during state: StubState? = nil,
         _ answer: @escaping @Sendable (StubRequest) async throws -> RouteAnswer
     ) -> StubLoader {
-        add(route, times, state) { call, _ in try await answer(call) }
+        add(Stub(of: route, times, state) { call, _ in try await answer(call) })
     }
 
     /// Adds a stub that responds to requests that match a route with one answer after the other. It expects exactly as
     /// many calls as there are answers.
     @discardableResult
     public func on(_ route: StubRoute, inOrder first: RouteAnswer, _ more: RouteAnswer...) -> StubLoader {
-        let answers = [first] + more
-        return add(route, .exactly(answers.count), nil) { _, turn in answers[min(turn, answers.count - 1)] }
+        add(Stub(of: route, .exactly(1 + more.count), nil, inOrder([first] + more)))
     }
 
-    /// The answer to a request that matches a ``StubRoute``.
-    public typealias RouteAnswer = StubAnswer<AnyTemplate<HTTPResponse>>
-
-    private func add<Template: RequestTemplate>(
-        _ type: Template.Type, _ times: StubTimes, _ condition: (@Sendable (Template) -> Bool)?, _ state: StubState?,
-        _ answer: @escaping @Sendable (Template, Int) async throws -> StubAnswer<Template>
-    ) -> StubLoader {
-        let name = StubInput.name(of: type)
-        let stub = Stub(name: name, times: times, state: state, route: nil) { input in
-            guard let template = input.template(as: type) else { return [input.isNot(name)] }
-            guard condition?(template) == false else { return [] }
-            return [Stub.Difference(weight: 2, text: "its condition is false for the template")]
-        } respond: { input, turn in
-            guard let template = input.template(as: type) else { throw CancellationError() }
-            return try await answer(template, turn).respond(input)
-        }
-        board.add(stub)
-        return self
-    }
-
-    private func add(
-        _ route: StubRoute, _ times: StubTimes, _ state: StubState?,
-        _ answer: @escaping @Sendable (StubRequest, Int) async throws -> RouteAnswer
-    ) -> StubLoader {
-        let stub = Stub(name: "\(route)", times: times, state: state, route: route) { input in
-            route.differences(from: input)
-        } respond: { input, turn in
-            let call = StubRequest(
-                request: input.request, parameters: route.captures(in: input.path) ?? [:], bytes: input.body)
-            return try await answer(call, turn).respond(input)
-        }
+    private func add(_ stub: Stub) -> StubLoader {
         board.add(stub)
         return self
     }
 }
 
-extension StubInput {
-    /// Returns the template of the request. The request of a redirect has none, because the server has chosen its URL.
-    func template<Template: RequestTemplate>(as type: Template.Type) -> Template? {
-        request.isRedirected ? nil : request.template(as: type)
-    }
-
-    fileprivate func isNot(_ name: String) -> Stub.Difference {
-        let sent = request.isRedirected ? "a redirect" : name == self.name ? "another type" : self.name
-        return Stub.Difference(weight: 10, text: "the request is of \(sent), not of \(name)")
-    }
+/// Returns a closure that returns one answer after the other.
+private func inOrder<Call, Template>(
+    _ answers: [StubAnswer<Template>]
+) -> @Sendable (Call, Int) async throws -> StubAnswer<Template> {
+    { _, turn in answers[min(turn, answers.count - 1)] }
 }

@@ -2,7 +2,7 @@
 import Foundation
 public import Letterhead
 
-/// A transport for tests that responds by endpoint type or by route, and records every call.
+/// A transport for tests that responds by endpoint or by route, and records every call.
 ///
 /// ```swift
 /// let stubs = StubLoader()
@@ -16,9 +16,10 @@ public import Letterhead
 /// ```
 ///
 /// **Stubs.** The closure receives the template that was sent, without its decorators. It returns a value of the
-/// endpoint's `Response`, or a ``StubAnswer``. The value is encoded, and the client decodes it. The first stub that
-/// matches and has calls left responds. A ``StubRoute`` matches requests by method, path, query, headers and body.
-/// After a redirect, the new request no longer belongs to the endpoint, so only routes match it.
+/// endpoint's `Response`, or a ``StubAnswer``. The value is encoded, and the client decodes it. A stub of a value, such
+/// as `.user("ada")`, matches one of several endpoints that share a type, and a ``StubRoute`` matches requests by method,
+/// path, query, headers and body. The first stub that matches and has calls left responds. After a redirect, the new
+/// request no longer belongs to the endpoint, so only routes match it.
 ///
 /// **Strictness.** A request that no stub answers fails with `.unexpectedRequest`; the error names the stub that comes
 /// closest to a match, and the differences. ``verify()`` throws an error for such requests, even if the code under test
@@ -66,7 +67,7 @@ public final class StubLoader: HTTPLoader {
             }
         case .nothing(let reason, let number, let isForbidden):
             return try await record(number) { () async throws(HTTPError) in
-                if let otherwise, !isForbidden { return try await otherwise.load(request) }
+                if let otherwise, !isForbidden { return try await otherwise.load(input.forwarded) }
                 board.refuse(reason)
                 throw HTTPError(.unexpectedRequest, request: request, message: reason, mayHaveBeenSent: false)
             }

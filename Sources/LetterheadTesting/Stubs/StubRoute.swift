@@ -2,8 +2,8 @@
 public import Foundation
 public import Letterhead
 
-/// The conditions of a stub without an endpoint type: a method, a path, and parts of the query, the headers and the
-/// JSON body.
+/// The conditions of a stub without an endpoint type: a method, a path, parts of the query, the headers and the JSON
+/// body, and closures.
 ///
 /// ```swift
 /// stubs.on(.get("/users/{login}")) { call in .json(User(login: call["login"])) }
@@ -20,6 +20,17 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     private var items: [QueryParameters.Item] = []
     private var fields: [HTTPHeaders.Field] = []
     private var json: JSONValue?
+    private var conditions: [Condition] = []
+
+    /// A closure of the test with a description, by which conditions are compared.
+    private struct Condition: Sendable, Hashable {
+        let description: String
+        let holds: @Sendable (HTTPRequest) -> Bool
+
+        static func == (left: Condition, right: Condition) -> Bool { left.description == right.description }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(description) }
+    }
 
     /// Creates a route.
     ///
@@ -59,6 +70,28 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     /// An object contains another object if it has all members of that object; further members are ignored. Arrays must
     /// have the same number of elements. Numbers are compared by value.
     public func body(containing json: JSONValue) -> StubRoute { with { $0.json = json } }
+
+    /// Returns the route, restricted to requests that fulfill a condition of your test.
+    ///
+    /// ```swift
+    /// stubs.on(.any().matching("is signed") { $0.headers.contains("X-Signature") }) { _ in .status(.ok) }
+    /// stubs.on(.any().matching { $0.path.string.contains(/users\/[0-9]+/) }) { _ in .json(ada) }
+    /// ```
+    ///
+    /// Two routes are equal only if their conditions have the same descriptions.
+    ///
+    /// - Parameters:
+    ///   - description: names the condition in errors. Default: nil (the file and the line name it).
+    ///   - fileID: names the condition without a description. Default: the file of the call.
+    ///   - line: names the condition without a description. Default: the line of the call.
+    ///   - condition: is called with each request that is compared with the route, possibly more than once.
+    public func matching(
+        _ description: String? = nil, fileID: String = #fileID, line: Int = #line,
+        _ condition: @escaping @Sendable (HTTPRequest) -> Bool
+    ) -> StubRoute {
+        let description = description.map { "\"\($0)\"" } ?? "in \(fileID):\(line)"
+        return with { $0.conditions.append(Condition(description: description, holds: condition)) }
+    }
 
     /// The method and the pattern.
     public var description: String { "\(method.map { "\($0) " } ?? "")\(pattern)" }
@@ -105,6 +138,9 @@ extension StubRoute {
         for field in fields where !headers.values(for: field.name).contains(field.value) {
             let state = headers.contains(field.name) ? "another value" : "no value"
             found.append(.init(weight: 2, text: "the header \(field.name) has \(state)"))
+        }
+        for condition in conditions where !condition.holds(request) {
+            found.append(.init(weight: 2, text: "the condition \(condition.description) is false"))
         }
         if let json, let difference = bodyDifference(json, input) { found.append(.init(weight: 2, text: difference)) }
         return found

@@ -125,6 +125,24 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     }
 }
 
+@Suite struct LoaderWhenTests {
+    @Test func `a loader with a condition responds in place of the rest of the chain, and is reset once`() async throws
+    {
+        let (inside, below, mock) = (Note("inside"), Note("below"), MockLoader { .ok($0) })
+        let other = inside --> MockLoader { HTTPResponse(request: $0, status: .accepted) }
+        let chain = other.when { $0.host == "local.test" } --> below --> mock
+        var local = request()
+        local.host = "local.test"
+        #expect(try await chain.load(local).status == .accepted)
+        #expect(below.loads == 0)
+        #expect(try await chain.load(request()).status == .ok)
+        #expect(inside.loads == 1 && below.loads == 1)
+        await chain.reset()
+        #expect(inside.resets == 1 && below.resets == 1)
+        #expect("\(chain)" == "When(inside --> MockLoader) --> below --> MockLoader")
+    }
+}
+
 @Suite struct AroundTests {
     private let part = Note("part")
     private let below = Note("below")

@@ -234,7 +234,7 @@ import Testing
     @Test(arguments: [false, true])
     func `a body that nobody reads ends with a reset, and what it holds is released`(isCustom: Bool) async throws {
         let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 1_000_000)) }
-        let (throttle, log) = (Throttle(limit: 1), EventLog())
+        let (throttle, log) = (Throttle(limit: 1), EventRecorder())
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: server.url), links: throttle,
             attemptLinks: isCustom ? Throttle() : nil, observers: [log],

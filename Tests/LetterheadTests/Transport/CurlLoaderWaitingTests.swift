@@ -2,6 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadTesting
     import RawServer
     import Synchronization
     import Testing
@@ -132,7 +133,7 @@
                 $0.maximumConnectionsPerHost = 2
                 $0.queueTimeout = .milliseconds(200)
             }
-            let log = EventLog()
+            let log = EventRecorder()
             let client = HTTPClient(
                 environment: ServerEnvironment(baseURL: server.url()), observers: [log], transport: loader)
             var held: [HTTPResponse] = []

@@ -17,3 +17,15 @@ private let shared = Bookshop(transport: ScopedLoader())
         #expect(try await shared.book("1").title == "Volume \(number)")
     }
 }
+
+/// Stubs that all tests of a suite share. A test replaces the one that it needs otherwise.
+@Suite(.stubbed { $0.on(GetBook.self, times: .any) { Book(isbn: $0.isbn, title: "Notes") } }) struct CommonStubsTests {
+    @Test func `a book is found`() async throws {
+        #expect(try await shared.book("1").title == "Notes")
+    }
+
+    @Test func `a book that is sold out is unknown`() async throws {
+        try #require(StubLoader.current).override(GetBook.self) { _ in .status(.notFound) }
+        await #expect(throws: Bookshop.Failure.unknownBook) { try await shared.book("1") }
+    }
+}

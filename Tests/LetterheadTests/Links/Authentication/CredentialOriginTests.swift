@@ -113,7 +113,7 @@ private final class Switch: Sendable {
     @Test(arguments: OriginCase.all) func `A 401 tells why the request was not signed, and an event does as well`(
         kind: OriginCase
     ) async throws {
-        let log = EventLog()
+        let log = EventRecorder()
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: first), authentication: kind.make(nil), observers: [log],
             transport: MockLoader { HTTPResponse(request: $0, status: .unauthorized) })

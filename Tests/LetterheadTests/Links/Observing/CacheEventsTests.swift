@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct CacheEventsTests {
     @Test func `a cache records whether it stored or reused a response`() async throws {
-        let log = EventLog()
+        let log = EventRecorder()
         let transport = AnyLoader {
             HTTPResponse(
                 request: $0, status: .ok,
@@ -18,7 +18,7 @@ import Testing
                 store: .memory(bytes: 1 << 20), now: { Date(timeIntervalSince1970: 784_111_777) }),
             observers: [log, StatisticsRecorder()], transport: transport)
         for _ in 1...2 { _ = try await client.send(Endpoint("a")) }
-        let names = log.names.filter { $0.hasPrefix("cache.") }
+        let names = log.names.filter { $0.rawValue.hasPrefix("cache.") }
         #expect(names == ["cache.stored", "cache.hit"])
         #expect(client.statistics?.cacheHits == 1 && client.statistics?.cacheMisses == 1)
         #expect(ObserverLaws.violations(of: log.events) == [])

@@ -8,7 +8,7 @@
 
     /// What observers learn of the end of a connection.
     @Suite(.timeLimit(.minutes(3))) struct ConnectionEventsTests {
-        private let log = EventLog()
+        private let log = EventRecorder()
 
         private func client(_ port: Int) throws -> HTTPClient {
             HTTPClient(
@@ -53,7 +53,8 @@
             let client = try client(server.port)
             for _ in 1...2 { _ = try await client.send(Endpoint("a")) }
             await server.stop()
-            #expect(log.names.filter { $0.hasPrefix("connection.") } == ["connection.opened", "connection.reused"])
+            #expect(
+                log.names.filter { $0.rawValue.hasPrefix("connection.") } == ["connection.opened", "connection.reused"])
         }
 
         @Test func `a connection is closed with a transfer that fails or takes too long`() async throws {
@@ -76,7 +77,7 @@
             let server = try await MockServer.start()
             await server.stop()
             await #expect(throws: HTTPError.self) { try await client(server.port).send(Endpoint("a")) }
-            #expect(!log.names.contains { $0.hasPrefix("connection.") })
+            #expect(!log.names.contains { $0.rawValue.hasPrefix("connection.") })
         }
     }
 #endif

@@ -5,7 +5,7 @@ import LetterheadTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct CookieEventsTests {
-    private let log = EventLog()
+    private let log = EventRecorder()
 
     private func client(_ fields: [String]) -> HTTPClient {
         var headers = HTTPHeaders()

@@ -6,7 +6,7 @@ import Testing
 
 /// The events of the links that wait, share and sign.
 @Suite(.timeLimit(.minutes(3))) struct LinkEventsTests {
-    private let log = EventLog()
+    private let log = EventRecorder()
 
     private func client(
         _ link: (any LoaderLink)? = nil, authentication: HTTPAuthentication? = nil,
@@ -53,7 +53,7 @@ import Testing
             return HTTPResponse(request: request, status: isNew ? .ok : .unauthorized)
         }
         _ = try await client.send(Endpoint("a"))
-        let names = log.names.filter { $0.hasPrefix("credentials.") }
+        let names = log.names.filter { $0.rawValue.hasPrefix("credentials.") }
         #expect(
             names == [
                 "credentials.needed", "credentials.obtained", "credentials.refused", "credentials.needed",

@@ -13,7 +13,7 @@ private struct ReadPerson: RequestTemplate {
 }
 
 @Suite(.timeLimit(.minutes(3))) struct ObserverTests {
-    private let log = EventLog()
+    private let log = EventRecorder()
 
     private func client(_ server: MockServer, transport: any HTTPLoader = HTTPClient.defaultTransport) -> HTTPClient {
         HTTPClient(environment: ServerEnvironment(baseURL: server.url), observers: [log], transport: transport)
@@ -36,7 +36,7 @@ private struct ReadPerson: RequestTemplate {
         let server = try await MockServer.start { _ in .text(#"{"id":1,"login":"ada"}"#) }
         _ = try await client(server, transport: HTTPClient.makeTransport(.init())).send(ReadPerson(login: "ada"))
         await server.stop()
-        var expected = [
+        var expected: [HTTPEvent.Name] = [
             "load.start", "attempt.start", "exchange.start", "lookup.start", "lookup.end", "connect.start",
             "connect.end", "connection.opened", "request.sent", "response.head", "body.end", "exchange.end",
             "attempt.end", "validator.verdict", "decoding.start", "decoding.end", "load.end",
@@ -92,7 +92,8 @@ private struct ReadPerson: RequestTemplate {
         for _ in 1...2 { _ = try await client(server, transport: transport).send(Endpoint("a")) }
         await server.stop()
         #if os(Linux)
-            #expect(log.names.filter { $0.hasPrefix("connection.") } == ["connection.opened", "connection.reused"])
+            #expect(
+                log.names.filter { $0.rawValue.hasPrefix("connection.") } == ["connection.opened", "connection.reused"])
             let reused = try #require(log.first("connection.reused"))
             #expect(reused[.address] == "127.0.0.1:\(server.port)" && reused[.httpVersion] == "HTTP/1.1")
         #endif

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Letterhead
 import Synchronization
 
 /// A value that closures share.
@@ -15,16 +14,4 @@ final class SharedValue<Value: Sendable>: Sendable {
             return body(&copy)
         }
     }
-}
-
-/// An observer that keeps all events.
-final class EventLog: HTTPObserver {
-    private let state = Mutex<[HTTPEvent]>([])
-
-    var events: [HTTPEvent] { state.withLock { $0 } }
-    var names: [String] { events.map(\.name) }
-
-    func record(_ event: HTTPEvent) { state.withLock { $0.append(event) } }
-
-    func first(_ name: String) -> HTTPEvent? { events.first { $0.name == name } }
 }

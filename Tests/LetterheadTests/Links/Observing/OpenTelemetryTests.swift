@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct OpenTelemetryTests {
     @Test func `an exchange has the attributes of a span and of a metric`() async throws {
-        let log = EventLog()
+        let log = EventRecorder()
         let server = try await MockServer.start { _ in .init(status: .notFound) }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), observers: [log])
         _ = try? await client.send(Endpoint("users/\("ada")").with { $0.query = ["token": "s3cret"] })

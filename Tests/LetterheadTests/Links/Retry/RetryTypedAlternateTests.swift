@@ -109,14 +109,15 @@ private struct GuestToken: RequestTemplate {
     }
 
     @Test func `the template is sent as the client of the original sends it`() async throws {
-        let observer = Events()
+        let observer = EventRecorder()
         try await withClient(observers: [observer]) { client, server in
             let derived = client.header("X-Team", "a").validated(by: DefaultValidator(allowsEmptyResponses: false))
             #expect(try await derived.send(GetSecret().maximumRetries(1).header("X-Own", "b")) == "open")
             let refresh = try #require(server.requests.first { $0.path == "/api/token" })
             #expect(refresh.method == .post && refresh.headers["X-Team"] == "a" && refresh.headers["X-Own"] == nil)
             #expect(refresh.headers["Accept"]?.contains("application/json") == true)
-            #expect(observer.kinds.filter { $0 == "alternate" }.count == 1)
+            let alternates = observer.events.filter { $0.name == .loadStart && $0[.kind] == "alternate" }
+            #expect(alternates.count == 1)
         }
     }
 
@@ -326,15 +327,5 @@ private struct GuestToken: RequestTemplate {
             #expect(other.requests.count == 1 && service.tokens == 0)
         }
         await other.stop()
-    }
-}
-
-/// The kinds of the loads that began.
-private final class Events: HTTPObserver {
-    private let all = Mutex<[String]>([])
-    var kinds: [String] { all.withLock { $0 } }
-
-    func record(_ event: HTTPEvent) {
-        if event.name == .loadStart, let kind = event[.kind] { all.withLock { $0.append(kind) } }
     }
 }

@@ -49,3 +49,16 @@ extension HTTPClient {
             environment: .of("https://api.test/v1"), decoder: decoder, retrying: retrying, transport: transport)
     }
 }
+
+extension RequestTemplate where Self == Get<Person> {
+    static func member(_ login: String) -> Self { Get("people/\(login)") }
+    static func owner(ofTeam team: Int) -> Self { Get("teams/\(team)/owner") }
+}
+
+extension RequestTemplate where Self == Get<[Person]> {
+    static func members(named name: String? = nil) -> Self { Get("people", query: ["name": name]) }
+}
+
+extension RequestTemplate where Self == Post<Person> {
+    static func enlist(_ body: some HTTPBody) -> Self { Post("people", body: body) }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+extension RequestTemplate {
+    /// Returns the same template with a type for the bodies of its error responses. Use it for an endpoint in one line;
+    /// a type that you declare has a ``RequestTemplate/Failure`` instead. An alias keeps the endpoints of an API short:
+    ///
+    /// ```swift
+    /// typealias GitHubGet<Response: Sendable> = Failing<Get<Response>, GitHubFailure>
+    ///
+    /// extension RequestTemplate where Self == GitHubGet<User> {
+    ///     static func user(_ login: String) -> Self { Get("users/\(login)").failing(as: GitHubFailure.self) }
+    /// }
+    ///
+    /// catch let error as HTTPError { show(error.failure(of: GitHubGet<User>.self)?.message) }
+    /// ```
+    public func failing<Failure: Decodable & Sendable>(as type: Failure.Type) -> Failing<Self, Failure> {
+        Failing(base: self)
+    }
+}
+
+/// A template with a type for the bodies of its error responses; see ``RequestTemplate/failing(as:)``.
+public struct Failing<Base: RequestTemplate, Failure: Decodable & Sendable>: RequestDecorator {
+    public var base: Base
+}
+
+extension Failing: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+public import Foundation
+public import Letterhead
+
+/// A loader that responds with the files of a folder. Use it for previews, for the demo mode of an app, and for tests
+/// with many fixtures. It needs no testing library, so an app can link this module, too.
+///
+/// ```swift
+/// let demo = HTTPClient(environment: .production, transport: FolderLoader(folder))
+/// let mixed = FolderLoader(folder).when { $0.host == "localhost" } --> HTTPClient.defaultTransport
+/// ```
+///
+/// The path of a request determines the file, and the extension of the file determines the Content-Type. The query is
+/// ignored, and so are the headers except `Accept`:
+///
+/// | Request | File |
+/// |---|---|
+/// | `GET /users/ada`, `HEAD /users/ada` | `users/ada` or `users/ada.json`, or with the extension of another media type |
+/// | `POST /users/ada`, and other methods | `users/ada.post.json`, or with another extension |
+/// | `GET /` | `index.json`, or with another extension |
+///
+/// If files with several extensions exist, the first one whose media type is in `Accept` is used, then `.json`, then the
+/// first one by name.
+///
+/// For another status than 200, and for headers, add a file such as `users/ada.head.json` or `users/ada.post.head.json`.
+/// Its members are optional, and so is the file with the body:
+///
+/// ```json
+/// { "status": 503, "headers": { "Retry-After": "60" } }
+/// ```
+///
+/// Without any file, the response is 404 for GET and HEAD, and 405 for other methods. A file outside of the folder is
+/// never read, whatever the path of the request contains, and even if a symbolic link leads to it.
+public struct FolderLoader: HTTPLoader {
+    private let folder: String
+
+    /// Creates a loader. The files are read for each request, so that changes take effect immediately.
+    public init(_ folder: URL) { self.folder = folder.path }
+
+    /// Responds with a file. Time limits do not apply, because nothing is awaited.
+    ///
+    /// - Throws: `.invalidRequest` if the request is malformed; `.invalidResponse` if the file for the head is malformed,
+    ///   or if a file cannot be read.
+    public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        try request.validate()
+        _ = try request.framedBody()
+        if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
+        return try await response(to: request).delivered(to: request)
+    }
+
+    private func response(to request: HTTPRequest) throws(HTTPError) -> HTTPResponse {
+        let isRead = request.method == .get || request.method == .head
+        guard let place = place(of: request, isRead: isRead), let files = files(of: place, for: request) else {
+            return isRead
+                ? HTTPResponse(request: request, status: .notFound)
+                : HTTPResponse(request: request, status: .methodNotAllowed, headers: ["Allow": "GET, HEAD"])
+        }
+        do {
+            var (status, headers) = (HTTPStatus.ok, HTTPHeaders())
+            if let file = files.head {
+                let head = try JSONDecoder().decode(Head.self, from: try Data(contentsOf: URL(filePath: file)))
+                status = head.status.map { HTTPStatus($0) } ?? .ok
+                for (name, value) in head.headers ?? [:] { headers.append(HTTPHeaders.Name(name), value) }
+            }
+            guard let file = files.body else { return HTTPResponse(request: request, status: status, headers: headers) }
+            let data = try Data(contentsOf: URL(filePath: file))
+            if !headers.contains(.contentType) { headers[.contentType] = MediaType(filename: file).description }
+            headers[.contentLength] = "\(data.count)"
+            let body = HTTPResponseBody(request.method == .head ? Data() : data)
+            return HTTPResponse(request: request, status: status, headers: headers, body: body)
+        } catch {
+            throw HTTPError(
+                .invalidResponse, request: request, underlying: error,
+                message: "the files \(place.name).* of the FolderLoader cannot be read", mayHaveBeenSent: false)
+        }
+    }
+}
+
+extension FolderLoader {
+    /// The content of a `.head.json` file.
+    private struct Head: Decodable {
+        var status: Int?
+        var headers: [String: String]?
+    }
+
+    /// Where the files of a request are: a directory, and their name without an extension.
+    private struct Place {
+        let directory: String
+        let name: String
+    }
+
+    /// Returns the place of a request; nil if its path has a segment that is no name of a file.
+    private func place(of request: HTTPRequest, isRead: Bool) -> Place? {
+        var names = request.path.segments
+        let areNames = names.allSatisfy { name in
+            name != "." && name != ".." && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
+        }
+        guard areNames else { return nil }
+        let last = names.popLast() ?? "index"
+        return Place(
+            directory: ([folder] + names).joined(separator: "/"),
+            name: isRead ? last : "\(last).\(ASCII.lowercased(request.method.rawValue))")
+    }
+
+    /// Returns the files of a place; nil if there is none.
+    private func files(of place: Place, for request: HTTPRequest) -> (head: String?, body: String?)? {
+        let accepted = (request.framedHeaders()[.accept] ?? "").split(at: ",").compactMap {
+            MediaType(String($0))?.essence
+        }
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: place.directory)) ?? []
+        let names = all.filter { name in
+            // The name of another method, or of a head, has two extensions.
+            guard name.begins(with: place.name + ".") else { return false }
+            return !name.utf8.dropFirst(place.name.utf8.count + 1).contains(UInt8(ascii: "."))
+        }.sorted()
+        let chosen =
+            names.first { accepted.contains(MediaType(filename: $0).essence) } ?? names.first { $0.ends(with: ".json") }
+            ?? names.first
+        let body = file(place.name, in: place) ?? chosen.flatMap { file($0, in: place) }
+        let head = file(place.name + ".head.json", in: place)
+        return head == nil && body == nil ? nil : (head, body)
+    }
+
+    /// Returns the path of a regular file in the folder; nil if there is none.
+    private func file(_ name: String, in place: Place) -> String? {
+        guard let path = Self.realPath("\(place.directory)/\(name)"), let root = Self.realPath(folder) else {
+            return nil
+        }
+        guard path.begins(with: root.ends(with: "/") ? root : root + "/") else { return nil }
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return attributes?[.type] as? FileAttributeType == .typeRegular ? path : nil
+    }
+
+    /// Returns a path without symbolic links; nil if there is no such file.
+    private static func realPath(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+
+/// The parts of a template by which a stub recognizes it: the method, the path, the query and the body of the request
+/// that is built from it. Headers and settings are not compared.
+struct StubTemplate: Hashable {
+    private enum Body: Hashable {
+        case none
+        case json(JSONValue)
+        case bytes(Data)
+    }
+
+    let method: HTTPMethod
+    let path: String
+    private let query: String
+    private let body: Body
+    /// The method and the URL without values of the query.
+    let name: String
+
+    /// Builds the request of a template.
+    ///
+    /// - Throws: `.invalidRequest` if the request cannot be built, or if its body is not in memory.
+    init(_ template: some RequestTemplate) throws(HTTPError) {
+        var request = try StandardRequestBuilder(template).request()
+        name = "\(request.method) \(request.redaction.outline(of: request))"
+        // A relative URL cannot be validated.
+        if request.host == nil { request.host = "localhost" }
+        try request.validate()
+        (method, path, query) = (request.method, request.path.string, request.query.escaped)
+        body = try Self.body(of: request)
+    }
+
+    /// Returns the body in a form in which equal values are equal: without the order of JSON members, and without a
+    /// random boundary.
+    private static func body(of request: HTTPRequest) throws(HTTPError) -> Body {
+        guard let data = try request.framedBody().data else {
+            throw HTTPError(
+                .invalidRequest, request: request, message: "the body is not in memory, so it cannot be compared")
+        }
+        if data.isEmpty { return .none }
+        let type = request.framedHeaders()[.contentType].flatMap { MediaType($0) }
+        if type?.isMultipart != true, let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
+            return .json(json)
+        }
+        return .bytes(data.replacingBoundary(type?["boundary"]))
+    }
+
+    /// Returns the differences between this template and the template of a request, inside any number of decorators.
+    func differences(from input: StubInput) -> [Stub.Difference] {
+        let candidates = input.templates.map { template -> [Stub.Difference] in
+            do throws(HTTPError) {
+                return differences(from: try StubTemplate(template))
+            } catch {
+                return [.init(weight: 6, text: "the template cannot be compared: \(error.message)")]
+            }
+        }
+        let nearest = candidates.min { left, right in
+            left.reduce(0) { $0 + $1.weight } < right.reduce(0) { $0 + $1.weight }
+        }
+        return nearest ?? [.init(weight: 10, text: "the request has no template")]
+    }
+
+    private func differences(from sent: StubTemplate) -> [Stub.Difference] {
+        var found: [Stub.Difference] = []
+        if method != sent.method { found.append(.init(weight: 3, text: "the method is not \(method)")) }
+        if path != sent.path { found.append(.init(weight: 6, text: "the path \(sent.path) is not \(path)")) }
+        if query != sent.query { found.append(.init(weight: 2, text: "the query differs")) }
+        if body != sent.body { found.append(.init(weight: 2, text: "the body differs")) }
+        return found
+    }
+}

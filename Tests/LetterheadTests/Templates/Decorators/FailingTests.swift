@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private typealias PeopleGet<Response: Sendable> = Failing<Get<Response>, Refusal>
+
+extension RequestTemplate where Self == PeopleGet<Person> {
+    fileprivate static func found(_ login: String) -> Self { Get("people/\(login)").failing(as: Refusal.self) }
+}
+
+@Suite struct FailingTests {
+    private let stubs = StubLoader()
+
+    @Test func `an endpoint in one line has a type for its error responses`() async throws {
+        stubs.on(.found("ada")) { _ in .failure(Refusal(reason: "gone"), status: .gone) }
+        let error = try await #require(throws: HTTPError.self) {
+            _ = try await HTTPClient.over(stubs).send(.found("ada").header("X", "1"))
+        }
+        #expect(error.failure(of: PeopleGet<Person>.self) == Refusal(reason: "gone"))
+        #expect(error.failure(of: Modified<PeopleGet<Person>>.self) == Refusal(reason: "gone"))
+    }
+
+    @Test func `everything else is that of the base`() async throws {
+        try await DecoratorLaws(changing: [.failure]) { $0.failing(as: Refusal.self) }.check()
+        stubs.on(.found("ada")) { _ in .ada }
+        #expect(try await HTTPClient.over(stubs).send(.found("ada")) == .ada)
+    }
+
+    @Test func `pages stay pages`() async throws {
+        stubs.on(ListPeople.self) { _ in .pages([[.ada], [.grace]]) }
+        let pages = ListPeople().paginated(by: .linkHeader).failing(as: Refusal.self)
+        var logins: [String] = []
+        for try await person in HTTPClient.over(stubs).items(of: pages) { logins.append(person.login) }
+        #expect(logins == ["ada", "grace"])
+    }
+}
