@@ -10,7 +10,7 @@
 /// ```
 ///
 /// A variable that has no value, or an empty list, is left out as the RFC requires: `users/{login}` may become `users/`.
-/// Only a `{+variable}` or `{#variable}` can add a slash or a question mark.
+/// The value of a `{+variable}` or `{#variable}` may contain slashes, a query or a host; no other value can add one.
 ///
 /// A malformed template is refused when it is used: a request from it is `.invalidRequest`, and the message names the
 /// position and the rule. So is a path with a segment `.` or `..`, which a value could add.
