@@ -35,6 +35,7 @@ enum TransportStress {
             case "memory-limit": try await MemoryLimits(count: count).run()
             case "executor": try await CustomExecutor(count: count).run()
             case "deallocators": try await Deallocators(count: count).run()
+            case "relay": await RelayProcess().run()
             case "cache-use": try await cacheFolder(count, Array(arguments.dropFirst(2))).run()
             case "cache-check": try await cacheFolder(count, Array(arguments.dropFirst(2))).check()
             case "cache-fill": try await cacheFolder(count, Array(arguments.dropFirst(2))).fill()
@@ -42,7 +43,7 @@ enum TransportStress {
                 fail(
                     "posts, cancellations, many, exit, leave, fork, exhaust, drops, memory, transfers, download, proxy, "
                         + "rest, folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, executor, "
-                        + "deallocators, cache-use, cache-check or cache-fill, and how many")
+                        + "deallocators, relay, cache-use, cache-check or cache-fill, and how many")
             }
         #endif
     }

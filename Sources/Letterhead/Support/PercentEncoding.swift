@@ -193,6 +193,9 @@ extension EscapeSet {
     /// The bytes that a query or a fragment cannot contain unescaped (RFC 3986, 3.4). `%` is handled separately.
     package static let queryLiteral = EscapeSet(keeping: "-._~!$&'()*+,;=:@/?")
 
+    /// The bytes that no URL contains unescaped (RFC 3986, 2.2). `%` is handled separately.
+    package static let reserved = EscapeSet(keeping: "-._~:/?#[]@!$&'()*+,;=")
+
     /// Everything except ASCII letters and digits: the strictest form encoding.
     package static let alphanumeric = EscapeSet(keeping: "")
 

@@ -88,6 +88,14 @@ public struct Get<Response: Sendable>: RequestDecorator {
     ) where Response == HTTPResponse {
         base = Endpoint(.get, path, query: query, headers: headers)
     }
+
+    /// Creates a template whose response is decoded, from a URI template that expands to a path and a query. Other methods
+    /// and responses take them apart: `Post<Void>(template.path(values), query: template.query(values))`.
+    public init(
+        _ template: URITemplate, _ values: URITemplate.Values, headers: HTTPHeaders = [:]
+    ) where Response: Decodable {
+        base = Endpoint(.get, template.path(values), query: template.query(values), headers: headers)
+    }
 }
 
 /// An endpoint with a fixed method and a body: ``Post``, ``Put``, ``Patch`` or ``Delete``.

@@ -22,13 +22,15 @@
         /// - Parameters:
         ///   - printsErrors: whether what it writes to its standard error belongs to its output.
         ///   - environment: set in addition to this process's.
+        ///   - pipes: its standard input and output, instead of nothing and the file.
         init(
-            _ program: String, _ arguments: [String], printsErrors: Bool = true, environment: [String: String] = [:]
+            _ program: String, _ arguments: [String], printsErrors: Bool = true, environment: [String: String] = [:],
+            pipes: (input: CInt, output: CInt)? = nil
         ) throws {
             file = FileManager.default.temporaryDirectory.appending(path: "letterhead-output-\(UUID().uuidString)")
             let all = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
             do {
-                id = try Self.spawn([program] + arguments, all.map { "\($0)=\($1)" }, file.path, printsErrors)
+                id = try Self.spawn([program] + arguments, all.map { "\($0)=\($1)" }, file.path, printsErrors, pipes)
             } catch {
                 try? FileManager.default.removeItem(at: file)
                 throw error
@@ -72,7 +74,8 @@
         }
 
         private static func spawn(
-            _ arguments: [String], _ environment: [String], _ output: String, _ printsErrors: Bool
+            _ arguments: [String], _ environment: [String], _ output: String, _ printsErrors: Bool,
+            _ pipes: (input: CInt, output: CInt)?
         ) throws -> pid_t {
             #if canImport(Darwin)
                 var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?) = (nil, nil)
@@ -85,8 +88,13 @@
                 posix_spawn_file_actions_destroy(&actions)
                 posix_spawnattr_destroy(&attributes)
             }
-            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-            posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+            if let pipes {
+                posix_spawn_file_actions_adddup2(&actions, pipes.input, 0)
+                posix_spawn_file_actions_adddup2(&actions, pipes.output, 1)
+            } else {
+                posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+                posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+            }
             if printsErrors {
                 posix_spawn_file_actions_adddup2(&actions, 1, 2)
             } else {

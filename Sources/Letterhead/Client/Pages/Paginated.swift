@@ -30,7 +30,7 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
 
     /// The path of the base. If the position is a URL, the path of that URL, with the route of the base.
     public var path: RequestPath {
-        link.map { RequestPath(escaped: $0.path.isEmpty ? "/" : $0.path, routeOf: base.path) } ?? base.path
+        link.map { RequestPath(escaped: $0.path.isEmpty ? "/" : $0.path, route: base.path.route) } ?? base.path
     }
 
     /// The query of the base, with the position if it is a query parameter. If the position is a URL, the query of that

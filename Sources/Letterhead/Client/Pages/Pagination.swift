@@ -176,7 +176,8 @@ extension Pagination {
     /// Uses an absolute or relative URL that each page contains: `.nextURL(\.links.next)`.
     ///
     /// The value is a string, a URL, an object with `href` that is decoded as a ``JSONValue`` (JSON:API, HAL), or an
-    /// optional of these. The URL is resolved and percent-encoded like the target of a ``linkHeader``. The query of the
+    /// optional of these. If such an object has a true `templated`, its `href` is a ``URITemplate`` whose variables have the
+    /// values of the query with which the page was requested. The URL is resolved and percent-encoded like the target of a ``linkHeader``. The query of the
     /// template is not added. A page without a URL is the last one. A URL with another origin is `.invalidResponse`,
     /// and nothing is sent to that origin.
     public static func nextURL<Link: Encodable & SendableMetatype>(_ link: any KeyPath<Value, Link> & Sendable)
@@ -236,10 +237,12 @@ extension Page {
         guard case .string(let text)? = link["href"] else {
             throw error(.invalidResponse, "the link to the next page is neither a string nor an object with href")
         }
-        if link["templated"] == .bool(true) {
-            throw error(.invalidResponse, "the link to the next page is a URI template")
+        guard link["templated"] == .bool(true) else { return ASCII.trimmed(text) }
+        let template = URITemplate(ASCII.trimmed(text))
+        if let defect = template.defect {
+            throw error(.invalidResponse, "the link to the next page cannot be used: \(defect.description)")
         }
-        return ASCII.trimmed(text)
+        return template.expanded(URITemplate.Values(response.request.query))
     }
 
     /// Returns the absolute URL of a link, which must have the origin of the page.

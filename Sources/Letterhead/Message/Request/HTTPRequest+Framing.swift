@@ -135,7 +135,7 @@ extension HTTPRequest {
         if !body.isEmpty, let rule = body.additionalHeaders.brokenBodyRule {
             return "the body is refused: \(rule)"
         }
-        if let defect = path.defect { return "the path is refused: \(defect.rawValue)" }
+        if let defect = path.defect { return "the path is refused: \(defect.rule)" }
         if let timeout, timeout <= .zero { return "the timeout is not greater than zero" }
         if let idleTimeout, idleTimeout <= .zero { return "the idleTimeout is not greater than zero" }
         if let name = omittedHeaders.first(where: { $0 == .contentLength || $0 == .transferEncoding }) {

@@ -211,6 +211,8 @@ public struct HTTPRequest: RequestSettings, Identifiable {
 
     var hasMethod: Bool { parts.method != nil }
 
+    var hasScheme: Bool { parts.scheme != nil }
+
     /// Fills a request without a host from a base URL. The host is set, and the path prefix is added to a relative
     /// path. The scheme, user information, port and query items are used if the request does not set them. A request
     /// with a host is not changed.

@@ -23,11 +23,20 @@ public struct RequestPath: Hashable, Sendable {
     private let ownCount: Int
 
     /// The reason that a path is refused.
-    enum Defect: String {
-        case emptyValue = "a value in it is empty"
-        case dotValue = "a value in it is \".\" or \"..\""
-        case host = "it begins with a host; set the host on the request, the base URL or the environment"
-        case query = "it contains \"?\" or \"#\"; parameters belong in the query"
+    enum Defect: Equatable {
+        case emptyValue, dotValue, host, query
+        /// The rule that a ``URITemplate`` violates.
+        case template(String)
+
+        var rule: String {
+            switch self {
+            case .emptyValue: "a value in it is empty"
+            case .dotValue: "a value in it is \".\" or \"..\""
+            case .host: "it begins with a host; set the host on the request, the base URL or the environment"
+            case .query: "it contains \"?\" or \"#\"; parameters belong in the query"
+            case .template(let rule): rule
+            }
+        }
     }
 
     /// Creates a path that is already escaped, from the bytes of a URL.
@@ -35,9 +44,9 @@ public struct RequestPath: Hashable, Sendable {
         self.init(escaped: text, holes: RequestRoute(), ownCount: 0)
     }
 
-    /// Creates a path that is already escaped, and that another one determines: it has the same route.
-    init(escaped text: String, routeOf path: RequestPath) {
-        self.init(escaped: text, holes: RequestRoute(fixed: path.route), ownCount: 0)
+    /// Creates a path that is already escaped, with a route that was determined elsewhere; nil if it is not known.
+    init(escaped text: String, route: String?, defect: Defect? = nil) {
+        self.init(escaped: text, holes: RequestRoute(fixed: route), ownCount: 0, defect: defect)
     }
 
     private init(escaped text: String, holes: RequestRoute, ownCount: Int, defect: Defect? = nil) {
@@ -63,7 +72,12 @@ public struct RequestPath: Hashable, Sendable {
     }
 
     /// Whether the path is refused because it contains other parts of a URL. Descriptions do not show such a path.
-    var namesOtherParts: Bool { defect == .host || defect == .query }
+    var namesOtherParts: Bool {
+        switch defect {
+        case .host, .query, .template: true
+        case .emptyValue, .dotValue, nil: false
+        }
+    }
 
     /// The path as you wrote it, with `{}` in place of each value: `users/{}/followers`. A value that is interpolated
     /// with a name, as in `"users/\(login, name: "login")"`, is `{login}`.

@@ -269,15 +269,28 @@ struct PaginationContractsTests {
         await paged.stop()
     }
 
-    @Test func `HAL: a URI template is not followed`() async throws {
+    @Test func `HAL: the variables of a URI template have the values of the query of the page`() async throws {
         let paged = try await PagedServer([
             .init(
-                "/shop/orders", #"{"_links":{"next":{"href":"/o{?page}","templated":true}},"_embedded":{"orders":[1]}}"#
+                "/shop/orders?size=1",
+                #"{"_links":{"next":{"href":"orders?page=2{&size,sort}","templated":true}},"_embedded":{"orders":[1]}}"#
+            ),
+            .init("/shop/orders?page=2&size=1", #"{"_links":{},"_embedded":{"orders":[2]}}"#),
+        ])
+        let walk = ListOrders().query("size", 1).paginated(by: .nextURL(\._links.next))
+        #expect(try await paged.client.items(of: walk, at: \._embedded.orders).collect() == [1, 2])
+        await paged.stop()
+    }
+
+    @Test func `HAL: a malformed URI template is not followed`() async throws {
+        let paged = try await PagedServer([
+            .init(
+                "/shop/orders", #"{"_links":{"next":{"href":"/o{?page","templated":true}},"_embedded":{"orders":[1]}}"#
             )
         ])
         let walk = ListOrders().paginated(by: .nextURL(\._links.next))
         let error = await #expect(throws: HTTPError.self) { try await paged.client.pages(of: walk).collect() }
-        #expect(error?.code == .invalidResponse && error?.message.contains("template") == true)
+        #expect(error?.code == .invalidResponse && error?.message.contains("at offset 8") == true)
         #expect(paged.targets == ["/shop/orders"])
         await paged.stop()
     }

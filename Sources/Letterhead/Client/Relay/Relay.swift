@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+public import Foundation
+import Synchronization
+
+/// Sends requests over the chain of another process or device: a transport that writes each request as data, passes the
+/// data to a closure, and reads the response from the data that the closure returns. At the other end, a ``RelayEnd``
+/// answers the data.
+///
+/// ```swift
+/// // on a watch
+/// let client = HTTPClient(environment: .production, transport: Relay { data in try await phone.send(data) })
+/// // on the phone
+/// let end = RelayEnd(CookieJar() --> Authenticate(.bearer(token)) --> HTTPClient.defaultTransport)
+/// reply(await end.answer(data))
+/// ```
+///
+/// The relay can stand at the end of any chain. The links of the near chain see each request before it travels, and those
+/// of the far chain before it is sent; the environment may be at either end. ``WireForm`` determines what travels.
+///
+/// - The response is in memory while it travels, and may have 64 MiB unless the request sets `responseLimit`. Use
+///   ``streaming(_:clock:_:)`` for larger ones. Downloads are saved at the near end.
+/// - When the task of a request is cancelled, when its `timeout` or its deadline passes, or when a streamed body is dropped,
+///   the request ends at once, the task of the closure is cancelled, and a message cancels the request at the far end.
+/// - ``reset()`` ends the requests in progress with `.cancelled`, and resets the far chain by a message. It returns when the
+///   closure has returned the answer to this message, so let the closure end if the other device cannot be reached.
+/// - An error of the far chain has its code, its message, its response and `mayHaveBeenSent`. An ``HTTPError`` of the closure
+///   is thrown unchanged; any other error of it is `.connectionLost`. A malformed message is `.invalidResponse`.
+/// - Metrics, attempts, progress and events of the far chain do not travel.
+public struct Relay: HTTPLoader, CustomStringConvertible {
+    private let chain: any HTTPLoader
+
+    /// Creates a relay whose closure returns the whole answer, as ``RelayEnd/answer(_:)`` does.
+    ///
+    /// - Parameters:
+    ///   - form: determines what travels. Default: no options and no secrets.
+    ///   - clock: measures timeouts and deadlines. Default: the continuous clock.
+    ///   - exchange: sends the data to the other end and returns its answer. It is called in a task for each message, and
+    ///     concurrently.
+    public init(
+        _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock(),
+        exchange: @escaping @Sendable (Data) async throws -> Data
+    ) {
+        self = .streaming(form, clock: clock) { data in
+            let answer = try await exchange(data)
+            return AsyncStream { continuation in
+                continuation.yield(answer)
+                continuation.finish()
+            }
+        }
+    }
+
+    /// Returns a relay whose closure returns the answer in pieces, as ``RelayEnd/answers(to:)`` does, so that bodies of any
+    /// size are streamed. The closure must return the pieces unchanged and in order.
+    public static func streaming<Pieces: AsyncSequence & SendableMetatype>(
+        _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock(),
+        _ exchange: @escaping @Sendable (Data) async throws -> Pieces
+    ) -> Relay where Pieces.Element == Data {
+        let wire = RelayWire(form: form, clock: clock) { data in
+            let walk = StreamWalk { try await exchange(data) }
+            return { try await walk.next() }
+        }
+        return Relay(chain: Autocancel() --> wire)
+    }
+
+    private init(chain: any HTTPLoader) { self.chain = chain }
+
+    public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await chain.load(request) }
+
+    public func reset() async { await chain.reset() }
+
+    public var description: String { "Relay" }
+}
+
+/// Writes requests and reads their answers. The ``Autocancel`` above it ends the requests in progress at a reset.
+private struct RelayWire: HTTPLoader {
+    /// Returns the next piece of one answer, or nil at its end.
+    typealias Pull = @Sendable () async throws -> Data?
+
+    let form: WireForm
+    let clock: any Clock<Duration>
+    let open: @Sendable (Data) -> Pull
+
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        var request = request
+        if request.host == nil, let environment = request.serverEnvironment { try environment.complete(&request) }
+        request.headers = request.framedHeaders()
+        if let left = request.timeLeft, left <= .zero {
+            throw request.deadlinePassed(while: "writing the request", mayHaveBeenSent: false)
+        }
+        let (sent, id) = (request, UUID().uuidString)
+        do {
+            return try await wait(within: [sent.timeLeft, sent.timeout].compactMap(\.self).min()) {
+                try await response(to: sent, id)
+            }
+        } catch {
+            let error = sent.ofRelay(error)
+            if error.code == .cancelled || error.code == .timedOut { cancel(id) }
+            throw error
+        }
+    }
+
+    func reset() async {
+        var message = WireMessage()
+        message.reset = true
+        await send(message)
+    }
+
+    private func response(to request: HTTPRequest, _ id: String) async throws -> HTTPResponse {
+        let next = open(try await form.data(of: request, id: id))
+        guard let first = try await next() else { throw request.relayEnded }
+        let answer = try form.read(first, for: request)
+        var response = try form.response(answer, to: request)
+        if answer.message.streams == true {
+            let body = RelayedBody()
+            response.provide(metrics: { HTTPResponse.Metrics() }, trailers: { body.trailers.valueNow ?? [:] })
+            let pull = { @Sendable () async throws -> Data? in
+                do {
+                    return try await wait(within: request.timeLeft) { try await piece(next, of: body, for: request) }
+                } catch {
+                    throw request.ofRelay(error)
+                }
+            }
+            response.body = HTTPResponseBody(length: answer.message.length, pull: pull, cancel: { cancel(id) })
+        }
+        return try await response.delivered(to: request)
+    }
+
+    /// Returns the next piece of a streamed body, or nil at its end.
+    private func piece(_ next: Pull, of body: RelayedBody, for request: HTTPRequest) async throws -> Data? {
+        guard let data = try await next() else { throw request.relayEnded }
+        let (message, bytes) = try form.read(data, for: request)
+        if message.failure != nil { _ = try form.response((message, bytes), to: request) }
+        guard let end = message.end else {
+            guard message.length != nil, message.response == nil else {
+                throw request.malformedAnswer("it is no piece")
+            }
+            body.count.wrappingAdd(bytes.count, ordering: .relaxed)
+            return bytes
+        }
+        guard end.count == body.count.load(ordering: .relaxed) else { throw request.relayEnded }
+        do { body.trailers.set(try HTTPHeaders(pairs: end.trailers)) } catch {
+            throw request.malformedAnswer(error.description)
+        }
+        return nil
+    }
+
+    /// Runs code in a task, and waits for it no longer than a limit, and until the calling task is cancelled. The code of
+    /// a caller may not end then.
+    private func wait<Value: Sendable>(
+        within limit: Duration?, _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let outcome = OneShot<Result<Value, any Error>>()
+        let task = Task {
+            do { outcome.set(.success(try await operation())) } catch { outcome.set(.failure(error)) }
+        }
+        return try await outcome.value(within: limit, on: clock) {
+            outcome.set(.failure(RelayTimeout()))
+            task.cancel()
+        } onCancel: {
+            outcome.set(.failure(CancellationError()))
+            task.cancel()
+        }.get()
+    }
+
+    /// Cancels a request at the other end. Nothing waits for the answer, because the request has ended here.
+    private func cancel(_ id: String) {
+        var message = WireMessage()
+        message.cancel = id
+        Task { [message] in await send(message) }
+    }
+
+    private func send(_ message: WireMessage) async { _ = try? await open(message.data())() }
+}
+
+/// What is known of a streamed body. It is a class, because the response and the closure of its body share it.
+private final class RelayedBody: Sendable {
+    let count = Atomic(0)
+    let trailers = OneShot<HTTPHeaders>()
+}
+
+private struct RelayTimeout: Error {}
+
+extension HTTPRequest {
+    fileprivate var relayEnded: HTTPError {
+        HTTPError(.connectionLost, request: self, message: "the other end of the relay did not send the whole response")
+    }
+
+    fileprivate func ofRelay(_ error: any Error) -> HTTPError {
+        let phase = "waiting for the other end of the relay"
+        if error is RelayTimeout {
+            let isLate = timeLeft.map { $0 <= .zero } ?? false
+            return isLate
+                ? deadlinePassed(while: phase)
+                : HTTPError(.timedOut, request: self, message: "the timeout passed while \(phase)")
+        }
+        let mapped = HTTPError(error, request: self)
+        if mapped.code == .cancelled, mapped.message.isEmpty || error is CancellationError {
+            return HTTPError(.cancelled, request: self, message: canceller, mayHaveBeenSent: mapped.mayHaveBeenSent)
+        }
+        guard mapped.code == .unknown, !(error is HTTPError), !(error is HTTPBodyError) else { return mapped }
+        return HTTPError(
+            .connectionLost, request: self, underlying: error,
+            message: "the relay failed: \(HTTPError.summary(of: error))")
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+public import Foundation
+import Synchronization
+
+/// Answers the messages of a ``Relay``: reads each request from data, sends it over a chain, and writes the response as
+/// data. Create one for each peer, and keep it, because a message that cancels a request must reach the same value.
+///
+/// ```swift
+/// let end = RelayEnd(client)                    // cookies, tokens, cache and retries of this device's client
+/// for await message in link { await link.reply(end.answer(message.data), to: message) }
+/// ```
+///
+/// > Warning: The end does not judge what it receives. Whoever can write to it can send any request to any host that this
+/// > device reaches, with the credentials that the links of the chain add, and can read the response and reset the chain.
+/// > Authenticate the peer, and refuse what it may not do in a link at the beginning of the chain.
+///
+/// A malformed message is answered with an error, sends nothing and never traps. The deadline of a request is the time that
+/// was left when it was written, from its arrival on. Setting `timeout` limits each attempt of the chain.
+public struct RelayEnd: Sendable {
+    private let form: WireForm
+    private let chain: any HTTPLoader
+    private let running = RunningRelays()
+
+    /// Creates the end of a relay. The form must be that of the ``Relay``; `clock` measures deadlines.
+    public init(
+        _ chain: any HTTPLoader, _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.chain = Deadline(clock: clock) --> chain
+        self.form = form
+    }
+
+    /// Creates an end that sends the requests with a client. A status that the request does not accept is an error, which
+    /// the near end throws with the response.
+    public init(_ client: HTTPClient, _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock()) {
+        self.init(ClientLoader(client: client), form, clock: clock)
+    }
+
+    /// Returns the answer to a message, with the whole body of the response. If the calling task is cancelled, the request
+    /// is cancelled, and the answer contains the error.
+    public func answer(_ message: Data) async -> Data { await first(of: message, streamed: false).data }
+
+    /// Returns the answer to a message in pieces: the head of the response, then the pieces of its body as the reader
+    /// requests them. Use it with ``Relay/streaming(_:clock:_:)``. Drop the sequence to end the request.
+    public func answers(to message: Data) -> AsyncStream<Data> {
+        let answer = StreamedAnswer(self, message)
+        return AsyncStream { await answer.next() }
+    }
+
+    fileprivate func first(of data: Data, streamed: Bool) async -> (data: Data, body: HTTPResponse?) {
+        var received: HTTPRequest?
+        do throws(HTTPError) {
+            let (message, body) = try readMessage(data)
+            guard let wire = message.request else {
+                if let id = message.cancel { await running.end(id) }
+                if message.reset == true {
+                    await running.end()
+                    await chain.reset()
+                }
+                return (WireMessage().data(), nil)
+            }
+            var request = try self.request(wire, body)
+            received = request
+            request.responseDelivery = streamed ? .streamed : .buffered
+            let response = try await load(request, wire.id ?? UUID().uuidString)
+            var answer = form.message(of: response, to: received)
+            if streamed, response.body.buffered == nil {
+                (answer.streams, answer.length) = (true, response.body.length)
+                return (answer.data(), response)
+            }
+            return (answer.data(with: try await request.mappingErrors { try await response.body.data() }), nil)
+        } catch {
+            return (await form.data(of: error, to: received), nil)
+        }
+    }
+
+    private func readMessage(_ data: Data) throws(HTTPError) -> (message: WireMessage, body: Data) {
+        do { return try WireMessage.read(data) } catch { throw .malformed(error) }
+    }
+
+    private func request(_ wire: WireMessage.Request, _ body: Data) throws(HTTPError) -> HTTPRequest {
+        do { return try form.request(wire, body) } catch { throw .malformed(error) }
+    }
+
+    private func load(_ request: HTTPRequest, _ id: String) async throws(HTTPError) -> HTTPResponse {
+        // The link cancels one request, whether it is loading or its body is being read.
+        let link = Autocancel()
+        guard running.begin(id, link) else { throw .malformed(WireMessage.Malformed("its id is already in use")) }
+        do throws(HTTPError) {
+            let response = try await link.load(request, next: chain)
+            response.body.onEnd { [running] _ in running.remove(id) }
+            return response
+        } catch {
+            running.remove(id)
+            throw error
+        }
+    }
+
+    fileprivate func failure(_ error: any Error, of response: HTTPResponse) async -> Data {
+        await form.data(of: HTTPError(error, request: response.request))
+    }
+}
+
+/// An answer in pieces. It is a class, because the sequence reads it from a closure.
+private final class StreamedAnswer: Sendable {
+    private enum State {
+        case message(Data)
+        /// A body of which a number of bytes have been sent.
+        case body(HTTPResponseBody.Iterator, HTTPResponse, count: Int)
+    }
+
+    private let end: RelayEnd
+    /// What follows; nil after the end, and while a piece is being read.
+    private let state: Mutex<State?>
+
+    init(_ end: RelayEnd, _ message: Data) {
+        self.end = end
+        state = Mutex(.message(message))
+    }
+
+    func next() async -> Data? {
+        switch state.withLock({ $0.take() }) {
+        case nil: return nil
+        case .message(let message):
+            let (data, response) = await end.first(of: message, streamed: true)
+            if let response { state.withLock { $0 = .body(response.body.makeAsyncIterator(), response, count: 0) } }
+            return data
+        case .body(var iterator, let response, let count):
+            var message = WireMessage()
+            do {
+                if let piece = try await iterator.next() {
+                    state.withLock { [iterator] in $0 = .body(iterator, response, count: count + piece.count) }
+                    return message.data(with: piece)
+                }
+                message.end = WireMessage.End(count: count, trailers: response.trailers.pairs)
+                return message.data()
+            } catch {
+                return await end.failure(error, of: response)
+            }
+        }
+    }
+}
+
+/// The requests in progress by their ids. It is a class, because the copies of an end share it.
+private final class RunningRelays: Sendable {
+    private let links = Mutex<[String: Autocancel]>([:])
+
+    /// Returns false if a request with the id is in progress.
+    func begin(_ id: String, _ link: Autocancel) -> Bool {
+        links.withLock { links in
+            guard links[id] == nil else { return false }
+            links[id] = link
+            return true
+        }
+    }
+
+    func remove(_ id: String) { _ = links.withLock { $0.removeValue(forKey: id) } }
+
+    /// Cancels one request, or all of them, and returns when they have ended.
+    func end(_ id: String? = nil) async {
+        let ended = links.withLock { links in id.map { id in [links[id]].compactMap(\.self) } ?? Array(links.values) }
+        for link in ended { await link.reset(next: ResetEnd()) }
+    }
+}
+
+private struct ClientLoader: HTTPLoader {
+    let client: HTTPClient
+
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        try await request.mappingErrors { try await client.send(request) }
+    }
+
+    func reset() async { await client.reset() }
+}
+
+extension HTTPError {
+    /// The error of a message that is not a request. Nothing was sent.
+    fileprivate static func malformed(_ error: any Error) -> HTTPError {
+        HTTPError(.invalidRequest, request: HTTPRequest(), message: "the message is refused: \(summary(of: error))")
+    }
+}

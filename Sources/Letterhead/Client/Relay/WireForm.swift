@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+public import Foundation
+
+/// How requests and responses are written as data. Pass the same form to a ``Relay`` and its ``RelayEnd``, or use it alone
+/// to keep requests for later, as in an outbox:
+///
+/// ```swift
+/// let form = WireForm(carrying: [WireForm.Option(Tenant.self, named: "tenant")])
+/// try await form.data(of: request).write(to: file)
+/// let response = try await chain.load(form.request(from: Data(contentsOf: file)))
+/// ```
+///
+/// A message is a JSON object on one line, a line feed, and the bytes of the body. Its member `request` or `response`
+/// contains the message without the body, and `length` the number of bytes of the body:
+///
+/// ```
+/// {"length":2,"letterhead":1,"request":{"headers":[["Accept","text/plain"]],"method":"POST","settings":{"timeout":5000},
+///   "target":{"host":"api.example.com","path":"/users","query":"page=2","scheme":"https"}}}
+/// ```
+///
+/// What travels with a request:
+/// - the method, the URL, the headers including those of the body, and the body, which may have at most 64 MiB
+/// - `timeout`, `idleTimeout`, `connectTimeout`, the time that is left until the deadline, `acceptedStatuses`,
+///   `responseLimit` if it is set, `isSecret`, the names that its `redaction` adds, and its route
+/// - the options that the form carries by name; an option that only the writing end carries is an error of the reading end
+///
+/// All other options stay where the request was created, because the links there have applied them: retries, validators,
+/// decoders, caching and redirects.
+public struct WireForm: Sendable {
+    /// What becomes of secrets: headers and query items that are marked as secret or whose names are, and the bodies of a
+    /// request with ``RequestSettings/isSecret``.
+    public enum Secrets: Sendable {
+        /// A request with secrets is `.invalidRequest`. Of a response, secret headers such as `Set-Cookie` are left out;
+        /// ``HTTPResponse/headersLeftOut`` lists them.
+        case refused
+        /// Secrets are written like anything else. Use it only if what transports and stores the data protects them.
+        case travel
+    }
+
+    /// An option that travels, with the name that it has in the data.
+    public struct Option: Sendable {
+        let name: String
+        let write: @Sendable (HTTPRequest) throws -> JSONValue?
+        let read: @Sendable (JSONValue, inout HTTPRequest) throws -> Void
+
+        public init<Key: HTTPRequestOption & SendableMetatype>(_ option: Key.Type, named name: String)
+        where Key.Value: Codable {
+            self.name = name
+            write = { request in
+                guard request.options.contains(option) else { return nil }
+                return try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(request[option: option]))
+            }
+            read = { value, request in
+                request[option: option] = try JSONDecoder().decode(Key.Value.self, from: JSONEncoder().encode(value))
+            }
+        }
+    }
+
+    let options: [Option]
+    let secrets: Secrets
+
+    /// Creates a form. By default, no options travel and secrets are refused.
+    public init(carrying options: [Option] = [], secrets: Secrets = .refused) {
+        (self.options, self.secrets) = (options, secrets)
+    }
+
+    /// Returns a request as data.
+    ///
+    /// - Throws: `.invalidRequest` if the request is malformed, if it contains a secret and the form refuses secrets, or if
+    ///   its body has more than 64 MiB; and the errors of the body.
+    public func data(of request: HTTPRequest) async throws(HTTPError) -> Data {
+        try await data(of: request, id: nil)
+    }
+
+    /// Returns the request that data contains. Its body is in memory.
+    ///
+    /// - Throws: `.invalidRequest` if the data is not a request in this form.
+    public func request(from data: Data) throws(HTTPError) -> HTTPRequest {
+        do {
+            let (message, body) = try WireMessage.read(data)
+            guard let request = message.request else { throw WireMessage.Malformed("it is not a request") }
+            return try self.request(request, body)
+        } catch {
+            throw HTTPError(.invalidRequest, request: HTTPRequest(), message: "the data is not a request: \(error)")
+        }
+    }
+
+    /// Returns a response as data, with its whole body.
+    ///
+    /// - Throws: the errors of reading a streamed body.
+    public func data(of response: HTTPResponse) async throws(HTTPError) -> Data {
+        let body = try await response.request.mappingErrors { try await response.body.data() }
+        return message(of: response).data(with: body)
+    }
+
+    /// Returns the response that data contains, as the response to a request.
+    ///
+    /// - Throws: `.invalidResponse` if the data is not a response in this form; and the error that the data contains.
+    public func response(from data: Data, to request: HTTPRequest) throws(HTTPError) -> HTTPResponse {
+        try response(read(data, for: request), to: request)
+    }
+}
+
+// MARK: Requests
+
+extension WireForm {
+    private static let bodyLimit = 64 << 20
+
+    /// - Parameter id: identifies the request if it is cancelled.
+    func data(of request: HTTPRequest, id: String?) async throws(HTTPError) -> Data {
+        try request.validateForRelay()
+        var framed = request
+        framed.headers = request.framedHeaders()
+        try check(framed)
+        var message = WireMessage()
+        message.request = WireMessage.Request(
+            id: id, method: request.hasMethod ? request.method.rawValue : nil,
+            target: WireMessage.Target(request, query: request.query), headers: framed.headers.pairs,
+            settings: WireMessage.Settings(framed), options: try values(of: request))
+        return message.data(with: try await Self.body(of: request))
+    }
+
+    private func check(_ request: HTTPRequest) throws(HTTPError) {
+        guard secrets == .refused else { return }
+        let header = request.secretHeaders.first.map { "the header \(Redaction.visible($0.name.rawValue))" }
+        let item = request.secretQuery.first.map { "the query item \(Redaction.visible($0.name))" }
+        guard let secret = header ?? item ?? (request.isSecret ? "the body" : nil) else { return }
+        throw HTTPError(
+            .invalidRequest, request: request,
+            message: "\(secret) is secret and does not travel: let the other end of the relay add it, or create the "
+                + "WireForm with secrets: .travel")
+    }
+
+    private func values(of request: HTTPRequest) throws(HTTPError) -> [String: JSONValue]? {
+        var values: [String: JSONValue] = [:]
+        for option in options {
+            do { values[option.name] = try option.write(request) } catch {
+                throw HTTPError(
+                    .invalidRequest, request: request, underlying: error,
+                    message: "the option \(option.name) cannot be encoded")
+            }
+        }
+        return values.isEmpty ? nil : values
+    }
+
+    private static func body(of request: HTTPRequest) async throws(HTTPError) -> Data? {
+        guard !request.body.isEmpty else { return nil }
+        let chunks = try request.framedBody()
+        do {
+            var body = Data()
+            for try await chunk in chunks {
+                guard body.count + chunk.count <= bodyLimit else {
+                    throw HTTPBodyError.invalid("a relayed body may have at most \(bodyLimit) bytes")
+                }
+                body.append(chunk)
+            }
+            return body
+        } catch {
+            throw HTTPError(ofBody: error, request: request)
+        }
+    }
+
+    func request(_ wire: WireMessage.Request, _ body: Data) throws -> HTTPRequest {
+        var request = HTTPRequest()
+        if let method = wire.method { request.method = HTTPMethod(rawValue: method) }
+        try wire.target.write(to: &request, route: wire.settings.route)
+        request.headers = try HTTPHeaders(pairs: wire.headers)
+        if !body.isEmpty { request.body = DataBody(body) }
+        try wire.settings.apply(to: &request)
+        for (name, value) in wire.options ?? [:] {
+            guard let option = options.first(where: { $0.name.isSame(as: name) }) else {
+                throw WireMessage.Malformed("the option \(Redaction.visible(name)) is not carried at this end")
+            }
+            try option.read(value, &request)
+        }
+        try request.validateForRelay()
+        return request
+    }
+}
+
+extension HTTPRequest {
+    /// Checks the request as a transport does, but does not require a host, which the environment of the other end may add.
+    fileprivate func validateForRelay() throws(HTTPError) {
+        var checked = self
+        if host == nil { checked.host = "relay.invalid" }
+        do { try checked.validate() } catch { throw error.with(request: self) }
+    }
+}
+
+// MARK: Responses
+
+extension WireForm {
+    /// Reads a message that answers a request.
+    func read(_ data: Data, for request: HTTPRequest) throws(HTTPError) -> (message: WireMessage, body: Data) {
+        do { return try WireMessage.read(data) } catch { throw request.malformedAnswer(error.description) }
+    }
+
+    /// - Parameter received: the request as it was received, to which the one that was sent is compared.
+    func message(of response: HTTPResponse, to received: HTTPRequest? = nil) -> WireMessage {
+        let request = response.request
+        let secret = secrets == .refused ? response.headers.filter { request.isSecret($0) }.map(\.name.rawValue) : []
+        let headers = HTTPHeaders(response.headers.filter { secrets == .travel || !request.isSecret($0) })
+        let hidden = secrets == .refused ? request.secretQuery : []
+        let query = QueryParameters(request.query.filter { !hidden.contains($0) })
+        let target = WireMessage.Target(request, query: query)
+        let isElsewhere = received.map { WireMessage.Target($0, query: $0.query) != target } ?? false
+        var message = WireMessage()
+        message.response = WireMessage.Response(
+            status: response.status.code, headers: headers.pairs,
+            trailers: response.trailers.isEmpty ? nil : response.trailers.pairs,
+            headersLeftOut: secret.isEmpty ? nil : secret, sentTo: isElsewhere ? target : nil)
+        return message
+    }
+
+    /// Returns the response of a message, or throws its failure.
+    func response(
+        _ answer: (message: WireMessage, body: Data), to request: HTTPRequest
+    ) throws(HTTPError) -> HTTPResponse {
+        let response = try answer.message.response.map { (wire) throws(HTTPError) in
+            try self.response(wire, answer.body, to: request)
+        }
+        if let failure = answer.message.failure {
+            throw HTTPError(
+                HTTPError.Code(rawValue: failure.code), request: response?.request ?? request, response: response,
+                message: "at the other end of the relay: \(failure.message)", mayHaveBeenSent: failure.mayHaveBeenSent)
+        }
+        guard let response else { throw request.malformedAnswer("it contains no response") }
+        return response
+    }
+
+    private func response(
+        _ wire: WireMessage.Response, _ body: Data, to request: HTTPRequest
+    ) throws(HTTPError) -> HTTPResponse {
+        do throws(WireMessage.Malformed) {
+            guard (100...999).contains(wire.status) else { throw WireMessage.Malformed("the status is not a status") }
+            var sent = request
+            try wire.sentTo?.write(to: &sent, route: request.path.route)
+            var response = HTTPResponse(
+                request: sent, status: HTTPStatus(wire.status), headers: try HTTPHeaders(pairs: wire.headers),
+                body: HTTPResponseBody(body))
+            if let trailers = wire.trailers { response.trailers = try HTTPHeaders(pairs: trailers) }
+            response[option: HeadersLeftOut.self] = (wire.headersLeftOut ?? []).map { HTTPHeaders.Name($0) }
+            return response
+        } catch {
+            throw request.malformedAnswer(error.description)
+        }
+    }
+
+    /// The message of an error, with at most 1 MiB of the body of its response.
+    func data(of error: HTTPError, to received: HTTPRequest? = nil) async -> Data {
+        let response = await error.response?.keptInMemory()
+        var text = error.message
+        if let summary = error.underlying.map({ HTTPError.summary(of: $0) }), !text.holds(summary) {
+            text += text.isEmpty ? summary : ": \(summary)"
+        }
+        var message = response.map { self.message(of: $0, to: received) } ?? WireMessage()
+        message.failure = WireMessage.Failure(
+            code: error.code.rawValue, message: text, mayHaveBeenSent: error.mayHaveBeenSent)
+        return message.data(with: response?.body.buffered)
+    }
+}
+
+extension HTTPRequest {
+    func malformedAnswer(_ reason: String) -> HTTPError {
+        HTTPError(
+            .invalidResponse, request: self,
+            message: "the other end of the relay sent a malformed message: \(reason)")
+    }
+}
+
+private enum HeadersLeftOut: HTTPRequestOption {
+    static let defaultOptionValue: [HTTPHeaders.Name] = []
+}
+
+extension HTTPResponse {
+    /// The secret headers that the response had before it was written by a ``WireForm`` that refuses secrets; empty for
+    /// any other response.
+    public var headersLeftOut: [HTTPHeaders.Name] { self[option: HeadersLeftOut.self] }
+}
+
+// MARK: Settings
+
+extension WireMessage.Settings {
+    init(_ request: HTTPRequest) {
+        timeout = request.timeout?.wholeMilliseconds
+        idleTimeout = request.idleTimeout?.wholeMilliseconds
+        connectTimeout = request.connectTimeout?.wholeMilliseconds
+        deadline = (request.timeLeft ?? request.deadline)?.wholeMilliseconds
+        if request.hasResponseLimit { responseLimit = request.responseLimit }
+        acceptedStatuses = request.acceptedStatuses?.ranges.map { [$0.lowerBound, $0.upperBound] }
+        if request.isSecret { isSecret = true }
+        route = request.path.route
+        let (redaction, standard) = (request.redaction, Redaction.standard)
+        // Values that are marked as secret are secret by name at the other end.
+        let headers = redaction.headers.subtracting(standard.headers)
+            .union(request.headers.filter(\.isSecret).map(\.name))
+        let parameters = redaction.parameters.subtracting(standard.parameters)
+            .union(request.query.filter(\.isSecret).map(\.name))
+        if !headers.isEmpty { secretHeaders = headers.map(\.rawValue).sorted() }
+        if !parameters.isEmpty { secretParameters = parameters.sorted() }
+        if request.isRedirected { withheldHeaders = request.withheldHeaders.map(\.rawValue).sorted() }
+    }
+
+    func apply(to request: inout HTTPRequest) throws(WireMessage.Malformed) {
+        if let timeout { request.timeout = .milliseconds(timeout) }
+        if let idleTimeout { request.idleTimeout = .milliseconds(idleTimeout) }
+        if let connectTimeout { request.connectTimeout = .milliseconds(connectTimeout) }
+        if let deadline { request.deadline = .milliseconds(deadline) }
+        if let responseLimit { request.responseLimit = responseLimit }
+        if let isSecret { request.isSecret = isSecret }
+        if let withheldHeaders { request.withheldHeaders = Set(withheldHeaders.map { HTTPHeaders.Name($0) }) }
+        if secretHeaders != nil || secretParameters != nil {
+            request.redaction = .standard.adding(
+                headers: Set((secretHeaders ?? []).map { HTTPHeaders.Name($0) }),
+                parameters: Set(secretParameters ?? []))
+        }
+        guard let acceptedStatuses else { return }
+        guard acceptedStatuses.allSatisfy({ $0.count == 2 && $0[0] <= $0[1] }) else {
+            throw WireMessage.Malformed("a range of accepted statuses is not two ascending numbers")
+        }
+        request.acceptedStatuses = HTTPStatusSet(acceptedStatuses.map { $0[0]...$0[1] })
+    }
+}

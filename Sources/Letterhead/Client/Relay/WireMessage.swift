@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// One message between the two ends of a relay: a JSON object on one line, a line feed, and the bytes of a body.
+struct WireMessage: Codable, Sendable {
+    /// The version of the form.
+    var letterhead = 1
+    var request: Request?
+    var response: Response?
+    var failure: Failure?
+    /// The id of the request that ends.
+    var cancel: String?
+    /// Whether the chain at the other end is to be reset.
+    var reset: Bool?
+    /// Whether the pieces of the body follow, each in a message.
+    var streams: Bool?
+    var end: End?
+    /// The number of bytes after the head, or of the streamed body; nil if the latter is not known.
+    var length: Int?
+
+    struct Target: Codable, Equatable {
+        var scheme, host: String?
+        var port: Int?
+        var path, query: String
+    }
+
+    struct Request: Codable {
+        var id, method: String?
+        var target: Target
+        var headers: [[String]]
+        var settings = Settings()
+        var options: [String: JSONValue]?
+    }
+
+    /// The settings that apply to the exchange with the server. All times are in milliseconds.
+    struct Settings: Codable {
+        var timeout, idleTimeout, connectTimeout, deadline, responseLimit: Int?
+        var acceptedStatuses: [[Int]]?
+        var isSecret: Bool?
+        var route: String?
+        /// The names that are redacted in addition to the standard ones.
+        var secretHeaders, secretParameters: [String]?
+        /// The headers that a redirect to another origin has removed; nil if no redirect was followed.
+        var withheldHeaders: [String]?
+    }
+
+    struct Response: Codable {
+        var status: Int
+        var headers: [[String]]
+        var trailers: [[String]]?
+        /// The names of the secret headers that were left out.
+        var headersLeftOut: [String]?
+        /// Where the request was sent, if it differs from its target.
+        var sentTo: Target?
+    }
+
+    /// The end of a streamed body, with the number of its bytes in all pieces.
+    struct End: Codable {
+        var count: Int
+        var trailers: [[String]]
+    }
+
+    struct Failure: Codable {
+        var code, message: String
+        var mayHaveBeenSent: Bool
+    }
+
+    /// Why bytes of the other end are not a message.
+    struct Malformed: Error, SafelyDescribed {
+        let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
+    /// The largest number of bytes of a head.
+    static let headLimit = 1 << 20
+}
+
+extension WireMessage {
+    /// Returns the bytes of the message, followed by those of a body.
+    func data(with body: Data? = nil) -> Data {
+        var message = self
+        if let body { message.length = body.count }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings, numbers and Booleans can always be encoded. What could not be is malformed for the other end.
+        var data = (try? encoder.encode(message)) ?? Data()
+        data.append(UInt8(ascii: "\n"))
+        if let body { data.append(body) }
+        return data
+    }
+
+    /// Reads a message and the bytes after its head.
+    static func read(_ data: Data) throws(Malformed) -> (message: WireMessage, body: Data) {
+        guard let end = data.prefix(headLimit + 1).firstIndex(of: UInt8(ascii: "\n")) else {
+            throw Malformed("there is no head of at most \(headLimit) bytes")
+        }
+        let message: WireMessage
+        do {
+            message = try JSONDecoder().decode(WireMessage.self, from: Data(data[..<end]))
+        } catch {
+            throw Malformed("the head cannot be read: \(HTTPError.summary(of: error))")
+        }
+        guard message.letterhead == 1 else { throw Malformed("version \(message.letterhead) is not supported") }
+        let body = Data(data[(end + 1)...])
+        let length = message.streams == true ? 0 : message.length ?? 0
+        guard body.count == length else { throw Malformed("the body has \(body.count) bytes instead of \(length)") }
+        return (message, body)
+    }
+}
+
+extension WireMessage.Target {
+    /// - Parameter query: what is sent of the query.
+    init(_ request: HTTPRequest, query: QueryParameters) {
+        scheme = request.hasScheme ? request.scheme : nil
+        (host, port, path) = (request.host, request.port, request.path.string)
+        self.query = query.escaped
+    }
+
+    func write(to request: inout HTTPRequest, route: String? = nil) throws(WireMessage.Malformed) {
+        guard !path.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
+            throw WireMessage.Malformed("the path contains ? or #")
+        }
+        if let scheme { request.scheme = scheme }
+        (request.host, request.port) = (host, port)
+        request.path = RequestPath(escaped: path, route: route)
+        request.query = query.isEmpty ? [:] : QueryParameters(escaped: query)
+    }
+}
+
+extension HTTPHeaders {
+    /// The names and values for a message.
+    var pairs: [[String]] { map { [$0.name.rawValue, $0.value] } }
+
+    init(pairs: [[String]]) throws(WireMessage.Malformed) {
+        guard pairs.allSatisfy({ $0.count == 2 && ASCII.isToken($0[0]) && ASCII.isFieldValue($0[1]) }) else {
+            throw WireMessage.Malformed("a header is not a name and a value")
+        }
+        self.init(pairs.map { Field(Name($0[0]), $0[1]) })
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+/// A URI template with named variables (RFC 6570, all four levels). Use it for templates that an API publishes, for example
+/// in a hypermedia document or an OpenAPI description; in your own code, write a ``RequestPath``.
+///
+/// ```swift
+/// let repos = URITemplate("users/{login}/repos{?page,per_page}")
+/// repos.expanded(["login": "a b", "page": 2])     // users/a%20b/repos?page=2
+/// let get = Get<[Repo]>(repos, ["login": login, "page": page])
+/// let request = try HTTPRequest(URITemplate(links.search), ["q": "swift", "tag": ["a", "b"]])
+/// ```
+///
+/// A variable that has no value, or an empty list, is left out as the RFC requires: `users/{login}` may become `users/`.
+/// The value of a `{+variable}` or `{#variable}` may contain slashes, a query or a host; no other value can add one.
+///
+/// A malformed template is refused when it is used: a request from it is `.invalidRequest`, and the message names the
+/// position and the rule. So is a path with a segment `.` or `..`, which a value could add.
+public struct URITemplate: Sendable, CustomStringConvertible {
+    /// The template as it was written.
+    public let description: String
+    private let parts: [URITemplatePart]
+    /// Where and why the template is malformed; nil if it is not.
+    let defect: URITemplateDefect?
+
+    /// Creates a template. See ``expanded(_:)`` for what becomes of a malformed one.
+    public init(_ text: String) {
+        description = text
+        var parser = URITemplateParser(text)
+        (parts, defect) = parser.parse()
+    }
+
+    /// Returns the URI reference for some values.
+    ///
+    /// If the template is malformed, or limits the length of a list, the rest of the template is returned unexpanded, as
+    /// RFC 6570, section 3, recommends. Such a text is not a URL. The other functions report the error.
+    public func expanded(_ values: Values = [:]) -> String { expansion(of: values).text }
+
+    /// Returns the path for some values: the part of the reference before the query. A request with the path of a malformed
+    /// template is `.invalidRequest`.
+    public func path(_ values: Values = [:]) -> RequestPath {
+        let expansion = expansion(of: values)
+        let defect = pathDefect(of: expansion) ?? (URLParts.namesHost(expansion.text) ? .host : nil)
+        return RequestPath(escaped: URLParts(expansion.text).path, route: route, defect: defect)
+    }
+
+    /// Returns the query items for some values, which are part of the reference after the `?`.
+    public func query(_ values: Values = [:]) -> QueryParameters {
+        let query = URLParts(expansion(of: values).text).query ?? ""
+        return query.isEmpty ? [:] : QueryParameters(escaped: query)
+    }
+
+    /// The path as it was written, for ``RequestPath/route``.
+    private var route: String? {
+        guard defect == nil else { return nil }
+        let text = parts.map { part in
+            switch part {
+            case .literal(let text): text
+            case .expression(let expression) where expression.operation.isInPath:
+                "\(expression.operation.first){\(expression.variables.map(\.name).joined(separator: ","))}"
+            case .expression: "?"
+            }
+        }.joined()
+        return URLParts(text).path
+    }
+
+    /// Returns why a path from the expansion is refused; nil if it is not.
+    private func pathDefect(of expansion: (text: String, defect: URITemplateDefect?)) -> RequestPath.Defect? {
+        if let defect = expansion.defect { return .template(defect.description) }
+        let hasDots = URLParts(expansion.text).path.split(at: "/").contains {
+            $0.isSame(as: ".") || $0.isSame(as: "..")
+        }
+        return hasDots ? .dotValue : nil
+    }
+
+    private func expansion(of values: Values) -> (text: String, defect: URITemplateDefect?) {
+        var text = ""
+        for part in parts {
+            switch part {
+            case .literal(let literal): text += literal
+            case .expression(let expression):
+                do { text += try expression.expanded(values) } catch {
+                    return (text + rest(from: expression.offset), error)
+                }
+            }
+        }
+        guard let defect else { return (text, nil) }
+        return (text + rest(from: defect.start), defect)
+    }
+
+    private func rest(from offset: Int) -> String {
+        String(decoding: description.utf8.dropFirst(offset), as: UTF8.self)
+    }
+}
+
+extension URITemplate {
+    /// The values of variables: strings, numbers, and all other query values; lists, of which an empty one has no value;
+    /// and pairs.
+    ///
+    /// ```swift
+    /// ["login": "ada", "page": 2, "sort": sort, "fields": ["id", "name"], "filter": URITemplate.pairs(["color": "red"])]
+    /// ```
+    public struct Values: Sendable, ExpressibleByDictionaryLiteral {
+        private var values: [String: URITemplateValue] = [:]
+
+        /// Creates values. Of several values for a variable, the last one counts, and nil means that there is no value.
+        public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
+            for (name, value) in elements { set(name, to: value) }
+        }
+
+        /// Creates values from the items of a query.
+        init(_ query: QueryParameters) {
+            for items in Dictionary(grouping: query, by: { Array($0.name.utf8) }).values {
+                set(items[0].name, to: items.map { $0.value ?? "" })
+            }
+        }
+
+        /// Sets the value of a variable; nil removes it.
+        public mutating func set(_ name: String, to value: (any QueryValue)?) {
+            values[name] = value.flatMap { URITemplateValue($0) }
+        }
+
+        subscript(variable name: String) -> URITemplateValue? { values[name] }
+    }
+
+    /// A value that consists of names and values, such as a filter: `{?filter*}` becomes `?color=red&size=2`, and
+    /// `{?filter}` becomes `?filter=color,red,size,2`.
+    public static func pairs(_ pairs: QueryParameters) -> some QueryValue { URITemplatePairs(items: pairs) }
+}
+
+private struct URITemplatePairs: QueryValue {
+    let items: QueryParameters
+
+    func append(to query: inout QueryParameters, name: String) { items.forEach { query.append($0) } }
+}
+
+enum URITemplateValue: Sendable {
+    case single(String)
+    case list([String])
+    case pairs([(name: String, value: String)])
+    /// A value that cannot be written, with the reason.
+    case refused(String)
+
+    /// Returns nil for an empty list, which is not defined (RFC 6570, 2.3).
+    init?(_ value: any QueryValue) {
+        var items = (value as? URITemplatePairs)?.items ?? QueryParameters()
+        let isPairs = !items.isEmpty
+        if !isPairs { value.append(to: &items, name: "value") }
+        guard !items.isEmpty else { return nil }
+        if let refusal = items.lazy.compactMap(\.refusal).first {
+            self = .refused(refusal)
+        } else if isPairs {
+            self = .pairs(items.map { ($0.name, $0.value ?? "") })
+        } else if items.count == 1 {
+            self = .single(items[0].value ?? "")
+        } else {
+            self = .list(items.map { $0.value ?? "" })
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Creates a request from a template, whose expansion is an absolute http or https URL, or a path and a query that an
+    /// environment completes.
+    ///
+    /// - Throws: `.invalidRequest` if the template is malformed, or its expansion is neither.
+    public init(
+        method: HTTPMethod = .get, _ template: URITemplate, _ values: URITemplate.Values = [:]
+    ) throws(HTTPError) {
+        let path = template.path(values)
+        if path.defect == .host {
+            try self.init(method: method, template.expanded(values))
+        } else {
+            self.init(method: method, path: path, query: template.query(values), headers: [:], options: .init())
+            if let defect = path.defect {
+                throw HTTPError(.invalidRequest, request: self, message: "the path is refused: \(defect.rule)")
+            }
+        }
+    }
+}

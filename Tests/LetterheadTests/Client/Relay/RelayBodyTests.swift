@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// Bodies in both directions: in memory, streamed and in files, with their limits and their ends.
+@Suite(.timeLimit(.minutes(3))) struct RelayBodyTests {
+    private func request(_ delivery: HTTPResponse.Delivery = .buffered) -> HTTPRequest {
+        var request = HTTPRequest()
+        (request.host, request.path, request.responseDelivery) = ("example.com", "a", delivery)
+        return request
+    }
+
+    /// A loader whose body has pieces, which are produced when they are read, and ends with an error or waits without end.
+    private final class Pieces: HTTPLoader {
+        let produced = Mutex(0)
+        let isDropped = Mutex(false)
+        private let count: Int
+        private let failure: HTTPError.Code?
+
+        init(_ count: Int, failure: HTTPError.Code? = nil) { (self.count, self.failure) = (count, failure) }
+
+        func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+            let body = HTTPResponseBody(
+                length: nil,
+                pull: {
+                    let number = self.produced.withLock {
+                        $0 += 1; return $0
+                    }
+                    if number <= self.count { return Data(repeating: UInt8(truncatingIfNeeded: number), count: 1000) }
+                    guard let failure = self.failure else { return nil }
+                    throw HTTPError(failure, request: request, message: "no more")
+                }, cancel: { self.isDropped.withLock { $0 = true } })
+            var response = HTTPResponse(request: request, status: .ok, body: body)
+            response.provide(metrics: { HTTPResponse.Metrics() }, trailers: { ["X-T": "t"] })
+            return try await response.delivered(to: request)
+        }
+    }
+
+    @Test func `a streamed body arrives as it is read, with its trailers`() async throws {
+        let far = Pieces(5)
+        let end = RelayEnd(far)
+        let response = try await Relay.streaming { end.answers(to: $0) }.load(request(.streamed))
+        #expect(far.produced.withLock { $0 } == 0 && response.body.buffered == nil && response.trailers.isEmpty)
+        var pieces: [Data] = []
+        for try await piece in response.body {
+            pieces.append(piece)
+            #expect(far.produced.withLock { $0 } == pieces.count)
+        }
+        #expect(pieces == (1...5).map { Data(repeating: $0, count: 1000) })
+        #expect(response.trailers == ["X-T": "t"])
+    }
+
+    @Test func `a body that fails at the far end fails at the near end`() async throws {
+        let end = RelayEnd(Pieces(2, failure: .connectionLost))
+        let response = try await Relay.streaming { end.answers(to: $0) }.load(request(.streamed))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(error?.code == .connectionLost && error?.message == "at the other end of the relay: no more")
+    }
+
+    @Test func `a sequence that ends before the body is a lost connection`() async throws {
+        let end = RelayEnd(Pieces(5))
+        let response = try await Relay.streaming { end.answers(to: $0).prefix(3) }.load(request(.streamed))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(error?.code == .connectionLost)
+    }
+
+    @Test func `a piece that is lost or is not one is an error`() async throws {
+        let end = RelayEnd(Pieces(5))
+        let lossy = Relay.streaming { data in
+            let number = SharedValue(0)
+            return end.answers(to: data).filter { _ in
+                number.withLock { number in
+                    number += 1
+                    return number != 3
+                }
+            }
+        }
+        let response = try await lossy.load(request(.streamed))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(error?.code == .connectionLost)
+        // The head again, as from a closure that returns the first piece only.
+        let stuck = Relay.streaming { data in
+            let head = await end.answers(to: data).first { _ in true } ?? Data()
+            return AsyncStream { head }
+        }
+        let endless = try await stuck.load(request(.streamed))
+        let malformed = await #expect(throws: HTTPError.self) { try await endless.body.data() }
+        #expect(malformed?.code == .invalidResponse)
+    }
+
+    @Test func `dropping a streamed body ends it at the far end`() async throws {
+        let far = Pieces(5)
+        let end = RelayEnd(far)
+        var response: HTTPResponse? = try await Relay.streaming { end.answers(to: $0) }.load(request(.streamed))
+        var iterator = response?.body.makeAsyncIterator()
+        _ = try await iterator?.next()
+        (response, iterator) = (nil, nil)
+        await until { far.isDropped.withLock { $0 } }
+    }
+
+    @Test func `a reset ends a streamed body at both ends`() async throws {
+        let far = Pieces(5)
+        let end = RelayEnd(far)
+        let client = HTTPClient(transport: Relay.streaming { end.answers(to: $0) })
+        let response = try await client.stream(request())
+        var iterator = response.body.makeAsyncIterator()
+        _ = try await iterator.next()
+        await client.reset()
+        let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next() }
+        #expect(error?.code == .cancelled && far.isDropped.withLock { $0 })
+    }
+
+    @Test(arguments: RelayTests.Kind.allCases) func `a download is saved at the near end`(kind: RelayTests.Kind)
+        async throws
+    {
+        let file = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let client = HTTPClient(transport: kind.relay(to: RelayEnd(Pieces(300))))
+        let response = try await client.download(request(), to: file)
+        #expect(response.savedFile == file && response.savedByteCount == 300_000)
+        #expect(try Data(contentsOf: file).count == 300_000)
+    }
+
+    @Test(arguments: RelayTests.Kind.allCases) func `the limit of a response holds`(kind: RelayTests.Kind) async {
+        for delivery in [HTTPResponse.Delivery.buffered, .streamed] {
+            var sent = request(delivery)
+            sent.responseLimit = 2500
+            let error = await #expect(throws: HTTPError.self) {
+                let response = try await kind.relay(to: RelayEnd(Pieces(3))).load(sent)
+                _ = try await response.body.data()
+            }
+            #expect(error?.code == .responseTooLarge)
+        }
+    }
+
+    @Test func `a buffered response may be streamed while it travels`() async throws {
+        let end = RelayEnd(Pieces(3))
+        let response = try await Relay.streaming { end.answers(to: $0) }.load(request())
+        #expect(response.body.buffered?.count == 3000 && response.trailers == ["X-T": "t"])
+    }
+
+    @Test func `a streamed request body is read before it travels, and has a limit`() async throws {
+        let far = MockLoader { .ok($0) }
+        var sent = request()
+        sent.method = .put
+        sent.body = StreamBody { AsyncStream(of: Data("abc".utf8)) }
+        _ = try await Relay { await RelayEnd(far).answer($0) }.load(sent)
+        #expect(try far.requests.first?.body.encode() == Data("abc".utf8))
+        sent.body = DataBody(Data(count: (64 << 20) + 1))
+        let error = await #expect(throws: HTTPError.self) {
+            try await Relay { await RelayEnd(far).answer($0) }.load(sent)
+        }
+        #expect(error?.code == .invalidRequest && far.requests.count == 1)
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private let target = #""target":{"host":"h","path":"/a","query":""}"#
+
+/// What a peer writes to a relay's end is judged before it is sent, and requests can be kept as data.
+@Suite(.timeLimit(.minutes(3))) struct RelayEndTests {
+    @Test(arguments: [
+        "", "nothing\n", #"{"letterhead":3}"# + "\n",
+        #"{"letterhead":1,"request":{"headers":[],"settings":{},"target":{"host":"h","path":"a#b","query":""}}}"#
+            + "\n",
+        #"{"letterhead":1,"request":{"headers":[],"settings":{},"target":{"host":"a b","path":"a","query":""}}}"#
+            + "\n",
+        #"{"letterhead":1,"request":{"headers":[],"settings":{},"target":{"host":"h","path":"a b","query":""}}}"#
+            + "\n",
+        #"{"letterhead":1,"request":{"headers":[["A\n","b"]],"settings":{},"# + target + "}}\n",
+        #"{"letterhead":1,"request":{"headers":[["Content-Length","9"]],"settings":{},"# + target + "}}\n",
+        #"{"letterhead":1,"request":{"headers":[],"settings":{"timeout":-1},"# + target + "}}\n",
+        #"{"letterhead":1,"request":{"headers":[],"settings":{"deadline":0},"# + target + "}}\n",
+        #"{"letterhead":1,"request":{"headers":[],"settings":{"timeout":1e400},"# + target + "}}\n",
+        #"{"letterhead":1,"request":{"headers":[],"settings":{"acceptedStatuses":[[3,1]]},"# + target + "}}\n",
+        #"{"letterhead":1,"request":{"headers":[],"settings":{"responseLimit":-1},"# + target + "}}\n",
+        #"{"letterhead":1,"request":{"headers":[],"method":"A B","settings":{},"# + target + "}}\n",
+        #"{"letterhead":1,"request":{"headers":[],"options":{"x":1},"settings":{},"# + target + "}}\n",
+        #"{"letterhead":1,"length":2,"request":{"headers":[],"method":"POST","settings":{},"# + target + "}}\nabc",
+    ])
+    func `a malformed message is refused, and nothing is sent`(message: String) async throws {
+        let far = MockLoader { .ok($0) }
+        let request = try HTTPRequest("https://h/")
+        for answer in [
+            await RelayEnd(far).answer(Data(message.utf8)),
+            await RelayEnd(far).answers(to: Data(message.utf8)).first { _ in true } ?? Data(),
+        ] {
+            let error = #expect(throws: HTTPError.self) { try WireForm().response(from: answer, to: request) }
+            #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false, "\(String(describing: error))")
+        }
+        #expect(far.requests.isEmpty)
+    }
+
+    @Test func `the largest numbers of a peer end no process`() async throws {
+        let settings =
+            #"{"timeout":9223372036854775807,"deadline":9223372036854775807,"responseLimit":9223372036854775807,"#
+            + #""acceptedStatuses":[[-9223372036854775808,9223372036854775807],[0,1]]}"#
+        let message = #"{"letterhead":1,"request":{"headers":[],"settings":"# + settings + "," + target + "}}\n"
+        let far = MockLoader { .ok($0) }
+        let answer = await RelayEnd(far).answer(Data(message.utf8))
+        #expect(try WireForm().response(from: answer, to: HTTPRequest("https://h/")).status == .ok)
+    }
+
+    @Test func `two requests with one id are refused`() async throws {
+        let far = HeldLoader()
+        let end = RelayEnd(far)
+        let message = Data((#"{"letterhead":1,"request":{"headers":[],"id":"1","settings":{},"# + target + "}}\n").utf8)
+        let first = Task { await end.answer(message) }
+        await far.waitForRunning(1)
+        let request = try HTTPRequest("https://h/")
+        let second = await end.answer(message)
+        let error = #expect(throws: HTTPError.self) { try WireForm().response(from: second, to: request) }
+        #expect(error?.message.contains("id is already in use") == true)
+        far.open()
+        #expect(try WireForm().response(from: await first.value, to: request).status == .ok)
+        // An id is free after its request.
+        let third = Task { await end.answer(message) }
+        await far.waitForRunning(1)
+        far.open()
+        #expect(try WireForm().response(from: await third.value, to: request).status == .ok)
+    }
+
+    @Test func `a client answers with its cookies, and a reset removes them`() async throws {
+        let server = try await MockServer.start { request in
+            MockServer.Response(headers: ["Set-Cookie": "a=b"], body: Data((request.headers["Cookie"] ?? "none").utf8))
+        }
+        let end = RelayEnd(HTTPClient(environment: ServerEnvironment(baseURL: server.url), cookies: CookieJar()))
+        let relay = Relay { await end.answer($0) }
+        var request = HTTPRequest()
+        request.path = "a"
+        for expected in ["none", "a=b"] {
+            #expect(try await relay.load(request).body.data() == Data(expected.utf8))
+        }
+        await relay.reset()
+        #expect(try await relay.load(request).body.data() == Data("none".utf8))
+        await server.stop()
+    }
+
+    @Test func `a request is kept as data and sent later`() async throws {
+        let form = WireForm(secrets: .travel)
+        var request = try HTTPRequest(method: .post, "https://example.com/a?b=c%2f")
+        request.headers[.authorization] = "Bearer t"
+        request.body = JSONBody(["a": 1])
+        let data = try await form.data(of: request)
+        #expect(String(decoding: data, as: UTF8.self).hasSuffix("\n{\"a\":1}"))
+        let read = try form.request(from: data)
+        #expect(try read.urlString() == request.urlString() && read.headers == request.framedHeaders())
+        #expect(try read.body.encode() == request.body.encode() && read.id != request.id)
+        #expect(throws: HTTPError.self) { try form.response(from: data, to: request) }
+        let response = HTTPResponse(
+            request: request, status: 204, headers: ["A": "b"], body: HTTPResponseBody(Data([1])))
+        let kept = try await form.data(of: response)
+        let again = try form.response(from: kept, to: request)
+        #expect(again.status == 204 && again.headers == ["A": "b"] && again.body.buffered == Data([1]))
+        let error = #expect(throws: HTTPError.self) { try form.request(from: kept) }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test func `the observers of the near end see an exchange`() async throws {
+        let log = EventLog()
+        let far = MockLoader { .ok($0, body: Data("abc".utf8)) }
+        let client = HTTPClient(observers: [log], transport: Relay { await RelayEnd(far).answer($0) })
+        _ = try await client.send(HTTPRequest("https://example.com/a"))
+        #expect(log.names.contains("exchange.start") && log.names.last == "load.end")
+        #expect(log.events.last?[.bytes] == 3 && log.events.last?[.status] == 200)
+    }
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// A request and its response travel as data, and all that ends a request holds at both ends.
+@Suite(.timeLimit(.minutes(3))) struct RelayTests {
+    enum Kind: CaseIterable, Sendable {
+        case whole, streaming
+
+        func relay(to end: RelayEnd, _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock())
+            -> Relay
+        {
+            switch self {
+            case .whole: Relay(form, clock: clock) { data in await end.answer(data) }
+            case .streaming: Relay.streaming(form, clock: clock) { data in end.answers(to: data) }
+            }
+        }
+    }
+
+    private struct Tenant: HTTPRequestOption {
+        static let defaultOptionValue: String? = nil
+    }
+
+    private static let unreachable = AnyLoader { request in
+        throw HTTPError(.cannotConnect, request: request, message: "nothing is there", mayHaveBeenSent: false)
+    }
+
+    private func request(_ path: RequestPath = "a", method: HTTPMethod = .get) -> HTTPRequest {
+        var request = HTTPRequest()
+        (request.method, request.scheme, request.host, request.path) = (method, "http", "example.com", path)
+        return request
+    }
+
+    // MARK: What travels
+
+    @Test(arguments: Kind.allCases) func `a relay obeys the laws of a loader`(kind: Kind) async throws {
+        try await LoaderLaws(patience: .seconds(40)) { kind.relay(to: RelayEnd(HTTPClient.makeTransport(.init()))) }
+            .check()
+    }
+
+    @Test(arguments: Kind.allCases) func `a request and its response keep all their parts`(kind: Kind) async throws {
+        let far = MockLoader { request in
+            var response = HTTPResponse(
+                request: request, status: 207, headers: ["X-A": "1"], body: HTTPResponseBody(Data([0, 10, 255])))
+            response.headers.append("X-A", "é")
+            response.trailers = ["X-T": "t"]
+            return response
+        }
+        var sent = request("a%2Fb", method: .post)
+        (sent.port, sent.query) = (8080, ["q": "a b", "f": QueryParameters.flag])
+        sent.headers.append("X-Two", "1")
+        sent.headers.append("X-Two", "2")
+        sent.body = TextBody("line\nline")
+        let response = try await kind.relay(to: RelayEnd(far)).load(sent)
+        let arrived = try #require(far.requests.first)
+        #expect(try arrived.urlString() == "http://example.com:8080/a%2Fb?q=a%20b&f")
+        #expect(arrived.method == .post && arrived.headers.values(for: "X-Two") == ["1", "2"])
+        #expect(arrived.headers[.contentType] == TextBody("").additionalHeaders[.contentType])
+        #expect(try arrived.body.encode() == Data("line\nline".utf8) && arrived.body.isReplayable)
+        #expect(response.status == 207 && response.headers.values(for: "X-A") == ["1", "é"])
+        #expect(response.request.id == sent.id && response.trailers == ["X-T": "t"])
+        #expect(try await response.body.data() == Data([0, 10, 255]))
+    }
+
+    @Test func `settings travel, and the deadline as the time that is left`() async throws {
+        let left = SharedValue(Duration?.none)
+        let far = MockLoader { request in
+            left.withLock { $0 = request.timeLeft }
+            return .ok(request)
+        }
+        var sent = request("users/\("ada", name: "login")")
+        (sent.timeout, sent.idleTimeout, sent.connectTimeout) = (.seconds(9), .seconds(7), .never)
+        (sent.acceptedStatuses, sent.responseLimit) = (HTTPStatusSet.success.union([404]), 100)
+        sent.deadline = .seconds(50)
+        sent.redaction = .standard.adding(headers: ["X-Hidden"], parameters: ["hidden"])
+        sent.withheldHeaders = ["X-Origin"]
+        _ = try await (Deadline() --> Relay { await RelayEnd(far).answer($0) }).load(sent)
+        let arrived = try #require(far.requests.first)
+        #expect(arrived.timeout == .seconds(9) && arrived.idleTimeout == .seconds(7))
+        #expect(arrived.connectTimeout.map { $0 > .seconds(86_400) } == true)
+        #expect(arrived.acceptedStatuses == sent.acceptedStatuses && arrived.responseLimit == 100)
+        #expect(left.withLock { $0 }.map { $0 > .seconds(20) && $0 <= .seconds(50) } == true)
+        #expect(arrived.redaction == sent.redaction && arrived.withheldHeaders == ["X-Origin"] && arrived.isRedirected)
+        #expect(arrived.path.route == "users/{login}")
+        #expect(arrived.responseDelivery == .buffered && !arrived.isSecret)
+    }
+
+    @Test func `an option travels if both ends carry it`() async throws {
+        let form = WireForm(carrying: [WireForm.Option(Tenant.self, named: "tenant")])
+        let far = MockLoader { .ok($0) }
+        var sent = request()
+        sent[option: Tenant.self] = "north"
+        _ = try await Relay(form) { await RelayEnd(far, form).answer($0) }.load(sent)
+        #expect(far.requests.first?[option: Tenant.self] == "north")
+        _ = try await Relay { await RelayEnd(far, form).answer($0) }.load(sent)
+        #expect(far.requests.last?.options.contains(Tenant.self) == false)
+        let error = await #expect(throws: HTTPError.self) {
+            try await Relay(form) { await RelayEnd(far).answer($0) }.load(sent)
+        }
+        #expect(error?.code == .invalidRequest && error?.message.contains("tenant") == true)
+        #expect(far.requests.count == 2 && error?.mayHaveBeenSent == false)
+    }
+
+    @Test func `secrets are refused unless they are to travel`() async throws {
+        let far = MockLoader { request in
+            HTTPResponse(request: request, status: 200, headers: ["Set-Cookie": "a=b", "X-A": "1"])
+        }
+        var secret = [request(), request(), request(), request()]
+        secret[0].headers[.authorization] = "Bearer t"
+        secret[1].headers.setSecret("v", for: "X-Mine")
+        secret[2].query["access_token"] = "t"
+        secret[3].isSecret = true
+        for sent in secret {
+            let error = await #expect(throws: HTTPError.self) {
+                try await Relay { await RelayEnd(far).answer($0) }.load(sent)
+            }
+            #expect(error?.code == .invalidRequest && error?.message.contains("is secret and does not travel") == true)
+        }
+        #expect(far.requests.isEmpty)
+        let form = WireForm(secrets: .travel)
+        for sent in secret { _ = try await Relay(form) { await RelayEnd(far, form).answer($0) }.load(sent) }
+        #expect(far.requests[0].headers[.authorization] == "Bearer t")
+        #expect(far.requests[1].headers["X-Mine"] == "v" && "\(far.requests[1])".contains("X-Mine: <redacted>"))
+        #expect(far.requests[2].query["access_token"] == "t" && far.requests[3].isSecret)
+
+        let refused = try await Relay { await RelayEnd(far).answer($0) }.load(request())
+        #expect(refused.headers == ["X-A": "1"] && refused.headersLeftOut == [.setCookie])
+        let whole = try await Relay { await RelayEnd(far, form).answer($0) }.load(request())
+        #expect(whole.headers[.setCookie] == "a=b" && whole.headersLeftOut.isEmpty)
+    }
+
+    @Test func `the environment of the far end completes a request, and the response has its URL`() async throws {
+        let far = MockLoader { HTTPResponse(request: $0, status: 201, headers: ["Location": "../8"]) }
+        let environment = ServerEnvironment("https://api.example.com/v2", query: ["access_token": "t"])
+        let end = RelayEnd(ApplyEnvironment(environment) --> far)
+        var sent = HTTPRequest()
+        sent.path = "users/7/"
+        let response = try await Relay { await end.answer($0) }.load(sent)
+        #expect(try far.requests.first?.urlString() == "https://api.example.com/v2/users/7/?access_token=t")
+        #expect(response.location?.absoluteString == "https://api.example.com/v2/users/8")
+        #expect(response.request.id == sent.id && response.request.query.isEmpty)
+    }
+
+    @Test func `the environment of a request is applied before it travels`() async throws {
+        let far = MockLoader { .ok($0) }
+        var sent = HTTPRequest()
+        (sent.path, sent.serverEnvironment) = ("b", ServerEnvironment("https://example.com/a"))
+        _ = try await Relay { await RelayEnd(far).answer($0) }.load(sent)
+        #expect(try far.requests.first?.urlString() == "https://example.com/a/b")
+    }
+
+    @Test func `a redirect that the far end follows is visible in the response`() async throws {
+        let far = MockLoader().then {
+            HTTPResponse(request: $0, status: 302, headers: ["Location": "http://other.example/c"])
+        }
+        .then { .ok($0) }
+        let response = try await Relay { await RelayEnd(FollowRedirects() --> far).answer($0) }.load(request())
+        #expect(try response.request.urlString() == "http://other.example/c")
+    }
+
+    // MARK: Errors
+
+    @Test(arguments: Kind.allCases) func `an error of the far end keeps its code, message and safety`(kind: Kind) async
+    {
+        let error = await #expect(throws: HTTPError.self) {
+            try await kind.relay(to: RelayEnd(Self.unreachable)).load(request())
+        }
+        #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
+        #expect(error?.message == "at the other end of the relay: nothing is there")
+    }
+
+    @Test func `an error of the far end keeps its response`() async {
+        let far = MockLoader { request in
+            HTTPResponse(request: request, status: 418, headers: ["X-A": "1"], body: HTTPResponseBody(Data("tea".utf8)))
+        }
+        let end = RelayEnd(HTTPClient(transport: far))
+        let error = await #expect(throws: HTTPError.self) {
+            try await HTTPClient(transport: Relay { await end.answer($0) }).send(request())
+        }
+        #expect(error?.code == .unacceptableStatus && error?.response?.status == 418)
+        #expect(error?.response?.body.buffered == Data("tea".utf8) && error?.response?.headers["X-A"] == "1")
+    }
+
+    @Test func `an error of the closure is a lost connection, and its own HTTPError is kept`() async {
+        struct Offline: Error {}
+        let lost = await #expect(throws: HTTPError.self) { try await Relay { _ in throw Offline() }.load(request()) }
+        #expect(lost?.code == .connectionLost && lost?.mayHaveBeenSent == true && lost?.underlying is Offline)
+        let sent = request()
+        let own = await #expect(throws: HTTPError.self) {
+            try await Relay { _ in throw HTTPError(.cannotConnect, request: sent, mayHaveBeenSent: false) }.load(sent)
+        }
+        #expect(own?.code == .cannotConnect && own?.mayHaveBeenSent == false)
+    }
+
+    @Test(arguments: [
+        "", "\n", "{}\n", "{\"letterhead\":2}\n", "{\"letterhead\":1}\n", "nothing",
+        "{\"letterhead\":1,\"reset\":true}\n",
+        "{\"letterhead\":1,\"length\":5,\"response\":{\"status\":200,\"headers\":[]}}\nfour",
+        "{\"letterhead\":1,\"length\":-1,\"response\":{\"status\":200,\"headers\":[]}}\n",
+        "{\"letterhead\":1,\"response\":{\"status\":200,\"headers\":[]}}\nmore",
+        "{\"letterhead\":1,\"response\":{\"status\":7,\"headers\":[]}}\n",
+        "{\"letterhead\":1,\"response\":{\"status\":200,\"headers\":[[\"a\"]]}}\n",
+        "{\"letterhead\":1,\"response\":{\"status\":200,\"headers\":[[\"a\",\"b\\r\\nc: d\"]]}}\n",
+        "{\"letterhead\":1,\"response\":{\"status\":200,\"headers\":[],\"sentTo\":{\"path\":\"a?b\",\"query\":\"\"}}}\n",
+        "{\"letterhead\":1,\"response\":{\"status\":1e99,\"headers\":[]}}\n",
+    ])
+    func `a malformed answer is an invalid response`(answer: String) async {
+        for relay in [
+            Relay { _ in Data(answer.utf8) }, Relay.streaming { _ in AsyncStream(of: Data(answer.utf8)) },
+        ] {
+            let error = await #expect(throws: HTTPError.self) { try await relay.load(request()) }
+            #expect(error?.code == .invalidResponse, "\(String(describing: error))")
+        }
+    }
+
+    @Test func `a head that is too long is refused without being parsed`() async {
+        let head = Data(repeating: UInt8(ascii: "["), count: 2 << 20) + Data("\n".utf8)
+        let error = await #expect(throws: HTTPError.self) { try await Relay { _ in head }.load(request()) }
+        #expect(error?.code == .invalidResponse && error?.message.contains("no head of at most") == true)
+    }
+
+    // MARK: Ends
+
+    @Test(arguments: Kind.allCases) func `a cancelled request ends at both ends, even if the closure ignores it`(
+        kind: Kind
+    ) async throws {
+        let far = HeldLoader()
+        let end = RelayEnd(far)
+        let relay = Relay { data in
+            // What is not cancelled with its caller, such as a callback.
+            await Task {
+                switch kind {
+                case .whole: return await end.answer(data)
+                case .streaming: return await end.answers(to: data).first { _ in true } ?? Data()
+                }
+            }.value
+        }
+        let sent = request()
+        let task = Task { try await relay.load(sent) }
+        await far.waitForRunning(1)
+        task.cancel()
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .cancelled && error?.message == "the task was cancelled")
+        await far.waitForRunning(0)
+    }
+
+    @Test(arguments: Kind.allCases) func `a reset ends what is in flight and resets the far chain`(kind: Kind)
+        async throws
+    {
+        let (far, resets) = (HeldLoader(), Counting())
+        let client = HTTPClient(transport: kind.relay(to: RelayEnd(resets --> far)))
+        let sent = request()
+        let task = Task { try await client.send(sent) }
+        await far.waitForRunning(1)
+        await client.reset()
+        #expect(far.running == 0 && resets.count == 1)
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .cancelled && error?.message == "the client was reset")
+    }
+
+    /// Counts the resets of a chain.
+    private final class Counting: LoaderLink {
+        private let resets = Mutex(0)
+        var count: Int { resets.withLock { $0 } }
+
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+            try await next.load(request)
+        }
+
+        func reset(next: any HTTPLoader) async {
+            resets.withLock { $0 += 1 }
+            await next.reset()
+        }
+    }
+
+    @Test(arguments: [true, false]) func `a limit ends a request whose closure does not return`(isDeadline: Bool)
+        async throws
+    {
+        let clock = TestClock()
+        let relay = Relay(clock: clock) { _ in
+            await Task { try? await Task.sleep(for: .seconds(86_400)) }.value
+            return Data()
+        }
+        var limited = request()
+        if isDeadline { limited.deadline = .seconds(5) } else { limited.timeout = .seconds(5) }
+        let (loader, sent) = (Deadline(clock: clock) --> relay, limited)
+        let task = Task { try await loader.load(sent) }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .timedOut && error?.message.contains(isDeadline ? "deadline" : "timeout") == true)
+    }
+
+    @Test func `the deadline holds at the far end, whose chain is told the time that is left`() async throws {
+        let clock = TestClock()
+        let far = MockLoader(clock: clock) { request in
+            try await clock.sleep(for: .seconds(3600))
+            return .ok(request)
+        }
+        var sent = request()
+        sent.deadline = .seconds(5)
+        // No limit applies at the near end, where nothing has set the deadline.
+        let answer = try await WireForm().data(of: sent)
+        let task = Task { await RelayEnd(far, clock: clock).answer(answer) }
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(5))
+        let error = await #expect(throws: HTTPError.self) {
+            try WireForm().response(from: await task.value, to: request())
+        }
+        #expect(error?.code == .timedOut)
+    }
+}
+
+extension AsyncStream where Element == Data {
+    /// A stream of one piece.
+    init(of piece: Data) {
+        self.init { continuation in
+            continuation.yield(piece)
+            continuation.finish()
+        }
+    }
+}
