@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Synchronization
-
 /// What a client would send for a template, and where each part comes from. Print it when a header, a timeout or an
 /// origin is not the one that you expect.
 ///
@@ -67,21 +65,10 @@ extension HTTPClient {
         ResponseDecoding.usesDecoder(for: Template.Response.self)
     }
 
-    /// Returns the request that a link passes on.
+    /// Returns the request that a link passes on: the loader below returns it in an empty response.
     private func request(_ request: HTTPRequest, after link: any LoaderLink) async throws(HTTPError) -> HTTPRequest {
-        let end = RequestKeeper()
-        _ = try await link.load(request, next: end)
-        return end.request.withLock { $0 } ?? request
-    }
-}
-
-/// A loader that keeps the request, and returns an empty response.
-private final class RequestKeeper: HTTPLoader {
-    let request = Mutex<HTTPRequest?>(nil)
-
-    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        self.request.withLock { $0 = request }
-        return HTTPResponse(request: request, status: .noContent)
+        let end = AnyLoader { HTTPResponse(request: $0, status: .noContent) }
+        return try await link.load(request, next: end).request
     }
 }
 
