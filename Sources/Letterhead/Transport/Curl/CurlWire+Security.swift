@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import CLibcurl
-    import Foundation
-    import Glibc
+    import LetterheadFoundation
 
     extension CurlWire {
         /// Sets the trusted roots, the client's identity, the addresses and the proxy.

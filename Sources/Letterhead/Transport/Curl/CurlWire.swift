@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import CLibcurl
-    import Foundation
-    import Glibc
+    import LetterheadFoundation
 
     /// One of libcurl's easy handles and the state of its transfer. It is used for one transfer after another.
     ///
