@@ -41,9 +41,9 @@
             }
 
             /// Closes the pipe of the requests, which ends the process and with it the thread that reads the answers.
-            func stop() async {
+            func stop(expecting status: Int32 = 0) async {
                 close(descriptors[0])
-                #expect(await process.end(within: 20) == 0)
+                #expect(await process.end(within: 20) == status)
                 close(descriptors[1])
             }
 
@@ -162,6 +162,7 @@
             let error = await #expect(throws: HTTPError.self) { try await task.value }
             #expect(error?.code == .connectionLost)
             await server.stop()
+            await far.stop(expecting: 128 + SIGKILL)
         }
     }
 #endif
