@@ -207,7 +207,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     ///
     /// - Throws: the error, if nothing replaces it.
     private mutating func restart(after error: HTTPError) async throws {
-        guard let restarted = try await connections?.restart?(error) else { throw error }
+        guard error.code != .cancelled, let restarted = try await connections?.restart?(error) else { throw error }
         (open, resume) = (restarted, nil)
     }
 

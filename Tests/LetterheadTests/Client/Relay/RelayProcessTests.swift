@@ -66,9 +66,9 @@
         /// A server that counts what it holds and what was cut off.
         private func withFar(
             _ respond: @escaping @Sendable (MockServer.Request) async throws -> MockServer.Response,
-            _ body: (HTTPClient, MockServer, Far, EventLog) async throws -> Void
+            _ body: (HTTPClient, MockServer, Far, EventRecorder) async throws -> Void
         ) async throws {
-            let (far, log) = (try Far(), EventLog())
+            let (far, log) = (try Far(), EventRecorder())
             let server = try await MockServer.start { try await respond($0) }
             let client = HTTPClient(
                 environment: ServerEnvironment(baseURL: server.url), observers: [log], transport: far.relay)
