@@ -54,8 +54,8 @@ final class Observation: Sendable {
         _ hub: ObservationHub, template: String? = nil, route: String? = nil, parent: Int? = nil, kind: String? = nil,
         family: LoadFamily? = nil, trace: TraceContext? = nil
     ) {
-        load = Self.lastLoad.wrappingAdd(1, ordering: .relaxed).newValue
-        (self.hub, self.template, self.route) = (hub, template, route)
+        let load = Self.lastLoad.wrappingAdd(1, ordering: .relaxed).newValue
+        (self.load, self.hub, self.template, self.route) = (load, hub, template, route)
         (self.parent, self.kind, self.trace) = (family.map { $0.join(load) } ?? parent, family?.kind ?? kind, trace)
         start = hub.now
     }
