@@ -11,7 +11,8 @@ extension HTTPClient {
     /// ```
     ///
     /// If a response has an `ETag` or a `Last-Modified`, the next request is conditional (RFC 9110, 13.1), so that a server
-    /// can respond with 304 and no body. Each request passes the whole chain of the client, its cache included.
+    /// can respond with 304 and no body. If the client has a cache, the cache does so, and changes are not seen before a
+    /// stored response is stale.
     ///
     /// The sequence ends after the value for which `until` is true, and after an error. A failed request is sent again
     /// if ``Reconnection`` accepts its error, with growing waits. After ``reset()``, the error is `.cancelled`.
@@ -48,11 +49,12 @@ private struct ConditionalTemplate<Base: RequestTemplate>: RequestDecorator {
     }
 
     func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
-        if earlier != nil, case .failure(let error) = result, error.code == .unacceptableStatus,
-            let response = error.response, response.status == .notModified
-        {
-            return response
+        let response: HTTPResponse?
+        switch result {
+        case .success(let accepted): response = accepted
+        case .failure(let error): response = error.code == .unacceptableStatus ? error.response : nil
         }
+        if earlier != nil, let response, response.status == .notModified { return response }
         return try await base.finish(result)
     }
 
@@ -82,6 +84,7 @@ where Template.Response: Equatable {
         private var wait: Duration?
         /// The number of failed requests since the last response.
         private var failures = 0
+        private var failure: HTTPError?
         private var isAtEnd = false
 
         init(sequence: ChangeSequence) { self.sequence = sequence }
@@ -107,19 +110,19 @@ where Template.Response: Equatable {
                 do {
                     let template = ConditionalTemplate(base: sequence.template, earlier: earlier)
                     let (value, response) = try await client.sendWithResponse(template)
-                    failures = 0
+                    (failures, failure) = (0, nil)
                     let asked = response.headers.retryAfter() ?? .zero
                     wait = Swift.max(sequence.interval, Swift.min(asked, sequence.reconnection.longestServerDelay))
                     guard let value else { continue }
-                    earlier = response.headers
+                    if !client.context.design.hasCache { earlier = response.headers }
                     if let last, last == value { continue }
                     last = value
                     return value
                 } catch let error as HTTPError where sequence.reconnection.acceptsFailure(error) {
                     failures += 1
-                    wait = sequence.reconnection.wait(
-                        before: failures, reconnectionTime: sequence.interval, after: error)
-                    if wait == nil { throw error }
+                    let pause = sequence.reconnection.wait(before: failures, reconnectionTime: nil, after: error)
+                    guard let pause else { throw error }
+                    (wait, failure) = (Swift.max(pause, sequence.interval), error)
                 }
             }
         }
@@ -148,8 +151,8 @@ where Template.Response: Equatable {
             let request = try client.sendable(sequence.template).adoptedRequest()
             if let deadline = client.context.deadline, deadline.timeLeft <= wait {
                 throw HTTPError(
-                    .timedOut, request: request, message: "the deadline passes before the next request for changes",
-                    mayHaveBeenSent: false)
+                    .timedOut, request: failure?.request ?? request, response: failure?.response, underlying: failure,
+                    message: "the deadline passes before the next request for changes")
             }
             try await client.generation.pause(for: wait, on: sequence.reconnection.clock)
             if client.generation.hasEnded { throw request.resetError(mayHaveBeenSent: false) }

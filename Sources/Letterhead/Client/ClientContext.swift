@@ -75,15 +75,17 @@ struct ClientContext: Sendable {
 /// request.
 final class ClientDesign: Sendable {
     let provider: ApplyEnvironment
-    let authentication: HTTPAuthentication
+    let authenticate: Authenticate
     let cookies: CookieJar?
+    let hasCache: Bool
     let retry: Retry.Settings
 
     init(
-        provider: ApplyEnvironment, authentication: HTTPAuthentication, cookies: CookieJar?, retry: Retry.Settings
+        provider: ApplyEnvironment, authenticate: Authenticate, cookies: CookieJar?, hasCache: Bool,
+        retry: Retry.Settings
     ) {
-        (self.provider, self.authentication) = (provider, authentication)
-        (self.cookies, self.retry) = (cookies, retry)
+        (self.provider, self.authenticate) = (provider, authenticate)
+        (self.cookies, self.hasCache, self.retry) = (cookies, hasCache, retry)
     }
 }
 
@@ -138,9 +140,8 @@ struct ClientObserving: Sendable {
         _ request: HTTPRequest, template: (any RequestTemplate.Type)?, family: LoadFamily?
     ) -> Observation {
         let observation = Observation(
-            hub, template: template.map { rootName(of: $0) }, route: request.path.route, parent: family?.parent,
-            kind: family?.kind, trace: tracing?.context)
-        family?.join(observation.load)
+            hub, template: template.map { rootName(of: $0) }, route: request.path.route, family: family,
+            trace: tracing?.context)
         observation.begin(request)
         return observation
     }

@@ -115,16 +115,17 @@ public struct HTTPClient: Sendable {
         links: (any LoaderLink)?, attemptLinks: (any LoaderLink)?, observing: ClientObserving?,
         transport: any HTTPLoader
     ) {
+        let authenticate = Authenticate(authentication ?? .anonymous)
         let endsItself = attemptLinks == nil && Self.endsItsRequests(transport)
         let guarded: [(any LoaderLink)?] = [
             Deadline(clock: retry.settings.clock), retry, FollowRedirects(),
-            provider, cookies, Authenticate(authentication ?? .anonymous), cache,
+            provider, cookies, authenticate, cache,
             endsItself ? nil : Autocancel(), attemptLinks, observing?.link,
         ]
         context = ClientContext(
             decoder: decoder, environment: environment, isEnvironmentAsked: provider.isAsked, observing: observing,
             design: ClientDesign(
-                provider: provider, authentication: authentication ?? .anonymous, cookies: cookies,
+                provider: provider, authenticate: authenticate, cookies: cookies, hasCache: cache != nil,
                 retry: retry.settings))
         resetGuard = ResetGuard(of: context.identity)
         chain = links --> resetGuard --> (guarded.compactMap(\.self) --> transport)

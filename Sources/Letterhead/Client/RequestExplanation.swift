@@ -52,8 +52,15 @@ extension HTTPClient {
         var adopted = built
         context.adopt(&adopted, decodes: decodes(template))
         let filled = try await request(adopted, after: context.design.provider)
-        let final = if let jar = context.design.cookies { try await request(filled, after: jar) } else { filled }
+        var final = if let jar = context.design.cookies { try await request(filled, after: jar) } else { filled }
         try final.validate()
+        // A credential of the caller's own is secret, whatever the name of its header is.
+        for place in context.design.authenticate.places(for: final) {
+            switch place {
+            case .header(let name): final.redaction = final.redaction.adding(headers: [name])
+            case .query(let name): final.redaction = final.redaction.adding(parameters: [name])
+            }
+        }
         var explaining = Explaining(
             template: template, context: context, built: built, adopted: adopted, filled: filled, final: final)
         explaining.explain()
@@ -111,7 +118,7 @@ private struct Explaining {
     // MARK: The request
 
     private mutating func explainURL() {
-        let environment = adopted.options.contains(ServerEnvironment.self) ? "its own environment" : environmentName
+        let environment = built.options.contains(ServerEnvironment.self) ? "its own environment" : environmentName
         if final.method != .get {
             add("method", final.method.printable, built.method == final.method ? setter { "\($0.method)" } : environment)
         }
@@ -134,7 +141,7 @@ private struct Explaining {
     }
 
     private mutating func explainHeaders() {
-        let environment = adopted.options.contains(ServerEnvironment.self) ? "its own environment" : environmentName
+        let environment = built.options.contains(ServerEnvironment.self) ? "its own environment" : environmentName
         for field in final.framedHeaders() {
             let name = field.name
             let values = { (layer: any RequestTemplate) in "\(layer.headers.values(for: name))" }
@@ -165,23 +172,8 @@ private struct Explaining {
     // MARK: The settings
 
     private mutating func explainAuthentication() {
-        let (own, client) = (final.authentication, context.design.authentication)
-        let source = own == nil ? "the client" : setting(AuthenticationOption.self)
-        let method: SigningMethod?
-        do { method = try (own ?? client).method(for: final, in: client) } catch {
-            return add("authentication", "refused: \(error.message)", source)
-        }
-        guard let method else { return add("authentication", "none", source) }
-        if own == nil, method.place?.isFilled(in: final) == true {
-            return add("authentication", "none, because the request is signed already", source)
-        }
-        let value =
-            switch method.origins.verdict(on: final, chosenBy: AllowedOrigins.Chooser(own)) {
-            case .sign: method.name
-            case .leaveUnsigned(let reason): "\(method.name), not sent: \(reason)"
-            case .refuse(let rule): "\(method.name), refused: \(rule)"
-            }
-        add("authentication", value, source)
+        let source = final.authentication == nil ? "the client" : setting(AuthenticationOption.self)
+        add("authentication", context.design.authenticate.explanation(of: final), source)
     }
 
     private mutating func explainSettings() {

@@ -17,7 +17,7 @@
 /// - has one ``deadline(in:)``, which no request, wait or retry exceeds. Default: the deadline of the client, if it is
 ///   derived with ``HTTPClient/deadline(in:)``.
 /// - ends with `.cancelled` when the client is reset; no further request is sent.
-/// - is one group for observers: the first request is the parent of the others, whose kind is `part`.
+/// - is one group for observers: each request has the kind `part`, and the first one is the parent of the others.
 public struct RequestPlan<Response: Sendable>: Sendable {
     private var limit: Duration?
     private let run: @Sendable (HTTPClient) async throws -> Response
@@ -27,9 +27,10 @@ public struct RequestPlan<Response: Sendable>: Sendable {
 
     private init(run: @escaping @Sendable (HTTPClient) async throws -> Response) { self.run = run }
 
-    /// Limits the total time of the plan. A limit of zero or less is `.invalidRequest`, and a plan that exceeds it is
-    /// `.timedOut`. In a plan that is a part of another one, the earlier limit applies.
-    public func deadline(in limit: Duration?) -> RequestPlan {
+    /// Limits the total time of the plan, in place of the deadline of the client. A limit of zero or less is
+    /// `.invalidRequest`, and a plan that exceeds it is `.timedOut`. In a plan that is a part of another one, the earlier
+    /// limit applies.
+    public func deadline(in limit: Duration) -> RequestPlan {
         var plan = self
         plan.limit = limit
         return plan
@@ -122,13 +123,16 @@ extension HTTPClient {
     @discardableResult
     public func send<Value>(_ plan: RequestPlan<Value>) async throws -> Value {
         let defaults = context.defaults.options
-        let plan = plan.limited(to: defaults.contains(DeadlineOption.self) ? defaults.deadline : nil)
-        return try await plan.values(over: pinned(asOneOf: "part"))
+        let standard = defaults.contains(DeadlineOption.self) ? defaults.deadline : nil
+        return try await plan.limited(to: standard).values(over: pinned(asOneOf: "part"))
     }
 }
 
 extension RequestPlan {
-    fileprivate func limited(to standard: Duration?) -> RequestPlan { limit == nil ? deadline(in: standard) : self }
+    fileprivate func limited(to standard: Duration?) -> RequestPlan {
+        guard limit == nil, let standard else { return self }
+        return deadline(in: standard)
+    }
 }
 
 extension RequestTemplate {

@@ -134,4 +134,49 @@ struct ChangeSequenceTests {
             if isReset { #expect((error as? HTTPError)?.code == .cancelled) } else { #expect(error is CancellationError) }
         }
     }
+
+    @Test func `a template that examines the body is not asked about a response without one`() async throws {
+        struct Strict: RequestTemplate {
+            typealias Response = Job
+            var path: RequestPath { "job" }
+            func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
+                let response = try result.get()
+                guard response.body.buffered?.isEmpty == false else {
+                    throw HTTPError(.invalidResponse, request: response.request)
+                }
+                return response
+            }
+        }
+        let mock = MockLoader()
+            .then { try job($0, "queued", headers: ["ETag": "\"1\""]) }
+            .then { HTTPResponse(request: $0, status: .notModified) }
+            .then { try job($0, "done") }
+        let jobs = try await client(mock)
+            .changes(of: Strict(), every: .seconds(2), until: \.isDone, reconnecting: reconnection()).all()
+        #expect(jobs.map(\.state) == ["queued", "done"])
+    }
+
+    @Test func `a failing server is not asked more often than another one, and the deadline keeps the failure`()
+        async throws
+    {
+        let mock = MockLoader { HTTPResponse(request: $0, status: .serviceUnavailable) }
+        let (_, error) = await client(mock).changes(
+            of: GetJob(), every: .seconds(3_600), reconnecting: reconnection(deadline: .seconds(9_000))
+        ).allAndError()
+        #expect(clock.sleeps == [3_600, 3_600].map { .seconds($0) } && mock.requests.count == 3)
+        #expect((error as? HTTPError)?.code == .timedOut)
+        #expect((error as? HTTPError)?.response?.status == .serviceUnavailable)
+    }
+
+    @Test func `a cache makes the conditions itself`() async throws {
+        let mock = MockLoader()
+            .then { try job($0, "queued", headers: ["ETag": "\"1\"", "Cache-Control": "no-cache"]) }
+            .then { HTTPResponse(request: $0, status: .notModified) }
+            .then { try job($0, "done") }
+        let caching = HTTPClient(environment: .of("http://a.example"), cache: ResponseCache(), transport: mock)
+        let jobs = try await caching
+            .changes(of: GetJob(), every: .seconds(2), until: \.isDone, reconnecting: reconnection()).all()
+        #expect(jobs.map(\.state) == ["queued", "done"])
+        #expect(mock.requests.map { $0.headers["If-None-Match"] } == [nil, "\"1\"", "\"1\""])
+    }
 }

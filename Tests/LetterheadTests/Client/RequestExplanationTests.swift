@@ -114,4 +114,30 @@ import Testing
         let explanation = try await client().explain(Read())
         #expect(source("header Accept", in: explanation) == "the decoder")
     }
+
+    @Test func `credentials that belong to another origin are not shown as sent`() async throws {
+        let origins = ["https://a.example", "https://b.example"]
+        let mock = MockLoader { .ok($0) }
+        let client = HTTPClient(
+            environment: { _ in ServerEnvironment(origins[min(mock.requests.count, 1)]) },
+            authentication: .bearer("s3cret"), transport: mock)
+        let before = try await client.explain(GetUser(login: "ada"))
+        #expect(before.parts.contains { $0.name == "authentication" && $0.value == "bearer" })
+        _ = try await client.send(GetUser(login: "ada"))
+        let explanation = try await client.explain(GetUser(login: "ada"))
+        let authentication = try #require(explanation.parts.first { $0.name == "authentication" })
+        #expect(authentication.value.contains("not sent: the credentials belong to https://a.example"))
+        _ = try await client.send(GetUser(login: "ada"))
+        #expect(mock.requests.map { $0.headers.contains(.authorization) } == [true, false])
+    }
+
+    @Test func `a credential of the template is secret by its place, and a derived environment is the client's`()
+        async throws
+    {
+        let keyed = client(authentication: .apiKey("k3y", header: "X-Tenant"))
+        let explanation = try await keyed.explain(GetUser(login: "ada").header("X-Tenant", "other"))
+        #expect(!"\(explanation)".contains("other"))
+        let derived = try await client().environment(ServerEnvironment("https://b.example")).explain(GetUser(login: "ada"))
+        #expect(source("base URL", in: derived) == "the client")
+    }
 }

@@ -167,5 +167,9 @@ struct RequestPlanTests {
             GetUser(login: "ada").then { ListFollowers(login: $0.login) })
         let starts = events.withLock { $0.filter { $0.name == .loadStart } }
         #expect(starts.count == 2 && starts[1].parent == starts[0].load && starts[1][.kind] == "part")
+        events.withLock { $0 = [] }
+        _ = try await client(stubs(), observers: [recorder]).send(
+            GetUser(login: "a").and(GetUser(login: "b")).and(GetUser(login: "c")))
+        #expect(events.withLock { $0.count { $0.name == .loadStart && $0.parent == nil } } == 1)
     }
 }

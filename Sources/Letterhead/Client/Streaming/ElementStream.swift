@@ -13,6 +13,9 @@ protocol ElementParser: Sendable {
     /// The wait before a reconnection that the server has set; nil if it has set none.
     var reconnectionTime: Duration? { get }
 
+    /// Removes the identifier, because the next connection does not continue this stream.
+    mutating func forgetID()
+
     /// Begins with another response. What applies to the whole stream, such as the last identifier, is kept.
     ///
     /// - Throws: ``StreamFault`` if the response has another content type.
@@ -38,20 +41,24 @@ struct StreamFault: Error {
     let message: String
 }
 
+/// A request that opens a connection of a stream.
+struct StreamConnection: Sendable {
+    /// Builds the request, which determines whether it may be sent again.
+    let request: @Sendable (HTTPClient) throws -> HTTPRequest
+    /// Sends the request, with an identifier in `Last-Event-ID` unless it is nil.
+    let open: @Sendable (HTTPClient, _ lastID: String?) async throws -> HTTPResponse
+}
+
 /// The connections of a stream over a client.
 struct StreamConnections: Sendable {
-    /// Sends the request of a connection, with an identifier in `Last-Event-ID` unless it is nil.
-    typealias Open = @Sendable (HTTPClient, _ lastID: String?) async throws -> HTTPResponse
-
     let client: HTTPClient
     let reconnection: Reconnection
     /// The progress updates of the template. They end with the stream, even if nothing was sent.
     let progress: ProgressUpdates.Report?
-    /// Builds the first request, which determines whether the stream may reconnect.
-    let request: @Sendable () throws -> HTTPRequest
-    let open: Open
-    /// Returns what to open after an error that ends the stream otherwise; nil to throw the error. Default: nil.
-    let restart: (@Sendable (HTTPError) async throws -> Open?)?
+    let first: StreamConnection
+    /// Returns the request to send after an error that ends the stream otherwise, or nil to throw the error. It is nil for
+    /// a stream whose connections all send the same request.
+    let restart: (@Sendable (HTTPError) async throws -> StreamConnection?)?
 }
 
 /// Where the elements of a stream come from.
@@ -75,15 +82,19 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         case notConnected, connected, ended
     }
 
-    /// Returns what the next connection opens, instead of what the last one has opened; nil to open the same.
-    var resume: (@Sendable () async throws -> StreamConnections.Open?)?
+    /// Returns the request of the next connection; nil to send the last one again.
+    var resume: (@Sendable () async throws -> StreamConnection?)?
     private(set) var parser: Parser
     private(set) var origin: HTTPResponseBody.Origin?
 
     private let connections: StreamConnections?
     /// The response of the first connection, if the caller has sent the request.
     private var response: HTTPResponse?
-    private var open: StreamConnections.Open?
+    private var connection: StreamConnection?
+    /// Whether the request of ``connection`` was not sent yet.
+    private var isNew = true
+    /// The error for which a request to restart could not be obtained yet.
+    private var unrestarted: HTTPError?
     /// The client, in the generation in which the first connection was opened.
     private var client: HTTPClient?
     private var generation: ClientGeneration?
@@ -93,9 +104,11 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     /// The number of attempts to reconnect since the last element.
     private var attempts = 0
     private var pieces: HTTPResponseBody.Iterator?
+    /// Whether the last element was returned at the end of its body, so that it may be truncated.
+    private var isLastOfBody = false
 
     init(_ connections: StreamConnections, parser: Parser) {
-        (self.connections, self.parser, open) = (connections, parser, connections.open)
+        (self.connections, self.parser, connection) = (connections, parser, connections.first)
     }
 
     init(_ response: HTTPResponse, parser: Parser) {
@@ -109,20 +122,37 @@ struct ElementStream<Parser: ElementParser>: Sendable {
             if state == .notConnected { try await begin() }
             return try await nextOfConnection()
         } catch {
-            end()
-            throw (error as? HTTPError)?.orCancellation ?? error
+            throw ended(by: error)
         }
     }
 
-    /// Ends the iteration and closes its connection.
-    mutating func end() {
-        state = .ended
-        (pieces, response) = (nil, nil)
-        connections?.progress?.finish()
+    /// Continues after an element that could not be decoded: with the next connection if the element may be truncated, or
+    /// else with what the error restarts.
+    ///
+    /// - Throws: the error, if nothing continues the stream.
+    mutating func recover(from error: HTTPError) async throws {
+        do {
+            guard reconnects else { throw error }
+            if !isLastOfBody { try await restart(after: error) }
+            try await connectAgain(after: error)
+        } catch {
+            throw ended(by: error)
+        }
     }
 
     func error(_ code: HTTPError.Code, _ message: String, underlying: (any Error)? = nil) -> HTTPError {
         HTTPResponseBody.Origin.error(origin, code, message, underlying: underlying)
+    }
+
+    private mutating func ended(by error: any Error) -> any Error {
+        end()
+        return (error as? HTTPError)?.orCancellation ?? error
+    }
+
+    private mutating func end() {
+        state = .ended
+        (pieces, response) = (nil, nil)
+        connections?.progress?.finish()
     }
 
     /// Opens the first connection.
@@ -132,15 +162,15 @@ struct ElementStream<Parser: ElementParser>: Sendable {
             return try begin(response)
         }
         guard let connections else { return }
-        client = connections.client.pinned()
-        generation = client?.generation
+        let client = connections.client.pinned()
+        (self.client, generation) = (client, client.generation)
         let reconnection = connections.reconnection
         if reconnection.isEnabled {
-            let request = try connections.request()
+            let request = try connections.first.request(client)
             if let rule = reconnection.brokenRule {
                 throw HTTPError(.invalidRequest, request: request, message: rule)
             }
-            reconnects = reconnection.applies(to: request)
+            reconnects = connections.restart != nil || reconnection.allowsRepeating(request)
             deadline = reconnection.deadline.map { DeadlinePoint(in: $0, on: Timeline(reconnection.clock)) }
         }
         do {
@@ -155,24 +185,23 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     private mutating func nextOfConnection() async throws -> Parser.Element? {
         while state == .connected {
             if let element = try nextInPiece() { return element }
-            let piece: Data?
             do {
-                piece = try await pieces?.next()
+                if let piece = try await pieces?.next() {
+                    parser.append(piece)
+                    continue
+                }
+                pieces = nil
+                if let element = try parse({ try $0.end() }) {
+                    isLastOfBody = true
+                    if !reconnects { state = .ended }
+                    return element
+                }
             } catch let error as HTTPError where reconnects {
                 if connections?.reconnection.accepts(error, isReading: true) != true {
                     try await restart(after: error)
                 }
                 try await connectAgain(after: error)
                 continue
-            }
-            if let piece {
-                parser.append(piece)
-                continue
-            }
-            pieces = nil
-            if let element = try parse({ try $0.end() }) {
-                if !reconnects { state = .ended }
-                return element
             }
             try await connectAgain(after: nil)
         }
@@ -190,7 +219,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     private mutating func parse(_ step: (inout Parser) throws -> Parser.Element?) throws -> Parser.Element? {
         do {
             guard let element = try step(&parser) else { return nil }
-            attempts = 0
+            (attempts, isLastOfBody) = (0, false)
             return element
         } catch let fault as StreamFault {
             throw error(fault.code, fault.message)
@@ -202,15 +231,11 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         guard generation?.hasEnded == true else { return }
         throw error(.cancelled, "the client was reset; start a new \(Parser.name)")
     }
+}
 
-    /// Replaces what the next connection opens.
-    ///
-    /// - Throws: the error, if nothing replaces it.
-    private mutating func restart(after error: HTTPError) async throws {
-        guard let restarted = try await connections?.restart?(error) else { throw error }
-        (open, resume) = (restarted, nil)
-    }
+// MARK: Reconnecting
 
+extension ElementStream {
     /// Reconnects after a connection has ended, within the limits of the settings.
     ///
     /// - Parameter error: the error that ended it; nil when the server closed it.
@@ -226,10 +251,13 @@ struct ElementStream<Parser: ElementParser>: Sendable {
                 guard let error else { return end() }
                 throw error
             }
-            try await pause(for: wait, on: reconnection.clock)
+            try await pause(for: wait, on: reconnection.clock, after: error)
             do {
-                if let next = try await resume?() { open = next }
+                if let cause = unrestarted { try await restart(after: cause) }
+                guard unrestarted == nil else { continue }
+                if let next = try await resume?() { replace(by: next) }
                 resume = nil
+                try refuseToRepeat(after: error)
                 return try await connect(after: parser.lastID)
             } catch let failure as HTTPError {
                 if !reconnection.accepts(failure, isReading: false) { try await restart(after: failure) }
@@ -238,20 +266,57 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         }
     }
 
-    private func pause(for wait: Duration, on clock: any Clock<Duration>) async throws {
+    /// Replaces the request by one that starts again. If that request cannot be obtained now, the next attempt asks for it
+    /// again.
+    ///
+    /// - Throws: the error, if nothing restarts the stream.
+    private mutating func restart(after cause: HTTPError) async throws {
+        guard cause.code != .cancelled, let connections, let restart = connections.restart else { throw cause }
+        do {
+            guard let next = try await restart(cause) else { throw Unchanged() }
+            replace(by: next)
+            (unrestarted, resume) = (nil, nil)
+        } catch is Unchanged {
+            throw cause
+        } catch let failure as HTTPError where connections.reconnection.accepts(failure, isReading: false) {
+            unrestarted = cause
+        }
+    }
+
+    /// Replaces the request. The identifier of the last event belongs to the stream before.
+    private mutating func replace(by next: StreamConnection) {
+        (connection, isNew) = (next, true)
+        parser.forgetID()
+    }
+
+    /// Throws an error if the request was sent before and must not be sent again.
+    private func refuseToRepeat(after error: HTTPError?) throws {
+        guard !isNew, error?.mayHaveBeenSent != false, let client, let connection, let connections else { return }
+        let request = try connection.request(client)
+        guard !connections.reconnection.allowsRepeating(request) else { return }
+        throw error
+            ?? HTTPError(
+                .invalidRequest, request: request,
+                message: "the \(Parser.name) cannot continue: \(request.method.printable) is not idempotent, so the request "
+                    + "is not sent again; return another one for the next connection, or mark it with idempotent(key: .none)")
+    }
+
+    private func pause(for wait: Duration, on clock: any Clock<Duration>, after failure: HTTPError?) async throws {
         if let deadline, deadline.timeLeft <= wait {
-            throw error(.timedOut, "the deadline of the \(Parser.name) passed before it could reconnect")
+            throw error(
+                .timedOut, "the deadline of the \(Parser.name) passed before it could reconnect", underlying: failure)
         }
         try await generation?.pause(for: wait, on: clock)
         try refuseIfStale()
     }
 
     private mutating func connect(after lastID: String?) async throws {
-        guard let client, let open else { return end() }
+        guard let client, let connection else { return end() }
         if let lastID, !ASCII.isFieldValue(lastID) {
             throw error(.invalidResponse, "the identifier of the last event cannot be sent in Last-Event-ID")
         }
-        try begin(try await open(client, lastID.flatMap { $0.isEmpty ? nil : $0 }))
+        isNew = false
+        try begin(try await connection.open(client, lastID.flatMap { $0.isEmpty ? nil : $0 }))
     }
 
     private mutating func begin(_ response: HTTPResponse) throws {
@@ -267,3 +332,6 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         state = .connected
     }
 }
+
+/// Nothing restarts a stream.
+private struct Unchanged: Error {}

@@ -45,18 +45,21 @@ extension HTTPClient {
     ///   - resume: returns the request that continues after an event; nil to send the last request again. It is called
     ///     once for each reconnection, with the last event.
     ///   - restart: returns the request to send after an error that would end the sequence, such as 410 Gone because
-    ///     the server no longer has the position; nil to throw the error. The waits of `reconnection` apply. Default:
+    ///     the server no longer has the position; nil to throw the error. Discard there what you have built from the
+    ///     events. The waits of `reconnection` apply, also if `restart` itself throws an error that it accepts. Default:
     ///     nil.
+    ///
+    /// A request that is neither the first one nor returned by a closure is sent again only if its method allows it.
     public func events<Template: RequestTemplate>(
         of template: Template, reconnecting reconnection: Reconnection = .whenClosed, limit: Int = 16 << 20,
         resuming resume: @escaping @Sendable (ServerSentEvent) async throws -> Template?,
         restarting restart: @escaping @Sendable (HTTPError) async throws -> Template? = { _ in nil }
     ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
         let connections = eventConnections(of: template, reconnecting: reconnection) { error in
-            try await restart(error).map { EventStreamTemplate(base: $0).open }
+            try await restart(error).map { EventStreamTemplate(base: $0).connection }
         }
         return EventSequence(source: .connections(connections), limit: limit) { event in
-            try await resume(event).map { EventStreamTemplate(base: $0).open }
+            try await resume(event).map { EventStreamTemplate(base: $0).connection }
         }
     }
 
@@ -88,12 +91,11 @@ extension HTTPClient {
 
     private func eventConnections<Template: RequestTemplate>(
         of template: Template, reconnecting reconnection: Reconnection,
-        restarting restart: (@Sendable (HTTPError) async throws -> StreamConnections.Open?)? = nil
+        restarting restart: (@Sendable (HTTPError) async throws -> StreamConnection?)? = nil
     ) -> StreamConnections {
         StreamConnections(
             client: self, reconnection: reconnection, progress: template.options.progressReport,
-            request: { try sendable(template).adoptedRequest() }, open: EventStreamTemplate(base: template).open,
-            restart: restart)
+            first: EventStreamTemplate(base: template).connection, restart: restart)
     }
 }
 
@@ -132,8 +134,10 @@ private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
         return headers
     }
 
-    var open: StreamConnections.Open {
-        { client, lastID in
+    var connection: StreamConnection {
+        StreamConnection { client in
+            try client.sendable(base).adoptedRequest()
+        } open: { client, lastID in
             var template = self
             template.lastEventID = lastID
             return try await client.stream(template)
@@ -144,8 +148,8 @@ private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
 private struct EventSequence: AsyncSequence, Sendable {
     let source: StreamSource
     let limit: Int
-    /// Returns what opens the connection that continues after an event. Default: nil (the same as before).
-    var resume: (@Sendable (ServerSentEvent) async throws -> StreamConnections.Open?)?
+    /// Returns the request that continues after an event. Default: nil (the same as before).
+    var resume: (@Sendable (ServerSentEvent) async throws -> StreamConnection?)?
 
     /// Starts the iteration. Each iteration has a separate connection.
     func makeAsyncIterator() -> Iterator {
@@ -154,7 +158,7 @@ private struct EventSequence: AsyncSequence, Sendable {
 
     struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate var stream: ElementStream<EventStreamParser>
-        fileprivate let resume: (@Sendable (ServerSentEvent) async throws -> StreamConnections.Open?)?
+        fileprivate let resume: (@Sendable (ServerSentEvent) async throws -> StreamConnection?)?
 
         /// Returns the next event, or nil at the end of the stream.
         ///

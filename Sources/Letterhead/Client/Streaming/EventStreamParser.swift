@@ -12,6 +12,8 @@ package struct EventStreamParser: ElementParser {
     var lastID: String { fields.lastID }
     var reconnectionTime: Duration? { fields.reconnectionTime }
 
+    mutating func forgetID() { fields.lastID = "" }
+
     /// - Parameter limit: the maximum number of bytes in a line and in the data of an event.
     init(limit: Int) {
         self.limit = limit
@@ -59,7 +61,7 @@ private struct EventFields: Sendable {
     /// The identifier that a field has set, before a blank line confirms it.
     private var pendingID: String?
     /// The last identifier of the stream. It also applies to the next connection.
-    private(set) var lastID: String
+    var lastID: String
     /// The reconnection time that the server has set, in this connection or before.
     private(set) var reconnectionTime: Duration?
 

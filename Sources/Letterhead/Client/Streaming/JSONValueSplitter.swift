@@ -14,6 +14,8 @@ struct JSONTextParser: ElementParser {
     var lastID: String { "" }
     var reconnectionTime: Duration? { nil }
 
+    func forgetID() {}
+
     init(format: HTTPResponseBody.JSONFormat, limit: Int) {
         (self.format, self.limit) = (format, limit)
         splitter = JSONValueSplitter(.lines, limit: limit)
@@ -137,10 +139,15 @@ package struct JSONValueSplitter: Sendable {
         switch rule {
         case .undecided: return nil
         case .lines(var splitter):
+            rule = .undecided
+            defer { rule = .lines(splitter) }
             do {
                 return try splitter.rest { Self.content($0) } ?? nil
             } catch let error as LineSplitter.LineTooLong { throw StreamFault(error) }
-        case .records(var splitter): return try splitter.end()
+        case .records(var splitter):
+            rule = .undecided
+            defer { rule = .records(splitter) }
+            return try splitter.end()
         case .elements(let splitter):
             try splitter.end()
             return nil

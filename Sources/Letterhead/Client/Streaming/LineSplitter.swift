@@ -39,7 +39,7 @@ struct LineSplitter: Sendable {
 
     init(_ ending: Ending, limit: Int) {
         self.ending = ending
-        self.limit = max(limit, 0)
+        self.limit = min(max(limit, 0), .max - 1)
     }
 
     /// Adds the next chunk. All lines of the previous chunk must have been read.

@@ -85,11 +85,7 @@ public struct Reconnection: Sendable {
             ? nil : "a strategy of Reconnection cannot send another request or run a task"
     }
 
-    /// Whether a stream of this request may reconnect.
-    func applies(to request: HTTPRequest) -> Bool {
-        isEnabled && allowsRepeating(request)
-    }
-
+    /// Whether a request may be sent again for another connection.
     func allowsRepeating(_ request: HTTPRequest) -> Bool {
         guard request.body.isReplayable else { return false }
         return request.method.isIdempotent || request.isMarkedIdempotent || allowsAnyMethod

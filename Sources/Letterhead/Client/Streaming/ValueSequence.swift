@@ -35,7 +35,8 @@ extension HTTPClient {
     /// ```
     ///
     /// Values are decoded as those of ``values(of:as:format:limit:)``. If a connection is lost inside a value, that value
-    /// is dropped, because the next request asks for it again.
+    /// is dropped, because the next request asks for it again. A request that is neither the first one nor returned by a
+    /// closure is sent again only if its method allows it.
     ///
     /// - Parameters:
     ///   - template: the first request.
@@ -46,8 +47,9 @@ extension HTTPClient {
     ///   - resume: returns the request that continues after a value; nil to send the last request again. It is called
     ///     once for each reconnection, with the last value.
     ///   - restart: returns the request to send after an error that would end the sequence, such as 410 Gone because
-    ///     the server no longer has the position; nil to throw the error. The waits of `reconnection` apply. Default:
-    ///     nil.
+    ///     the server no longer has the position, or a value that cannot be decoded; nil to throw the error. Discard there
+    ///     what you have built from the values. The waits of `reconnection` apply, also if `restart` itself throws an
+    ///     error that it accepts. Default: nil.
     public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic,
         limit: Int = 16 << 20, reconnecting reconnection: Reconnection = .whenClosed,
@@ -55,21 +57,21 @@ extension HTTPClient {
         restarting restart: @escaping @Sendable (HTTPError) async throws -> Template? = { _ in nil }
     ) -> some AsyncSequence<Value, any Error> & Sendable {
         let connections = valueConnections(of: template, reconnection, format) { error in
-            try await restart(error).map { ValueStreamTemplate(base: $0, format: format).open }
+            try await restart(error).map { ValueStreamTemplate(base: $0, format: format, isFollowed: true).connection }
         }
         return ValueSequence<Value>(source: .connections(connections), format: format, limit: limit) { value in
-            try await resume(value).map { ValueStreamTemplate(base: $0, format: format).open }
+            try await resume(value).map { ValueStreamTemplate(base: $0, format: format, isFollowed: true).connection }
         }
     }
 
     private func valueConnections<Template: RequestTemplate>(
         of template: Template, _ reconnection: Reconnection, _ format: HTTPResponseBody.JSONFormat,
-        restarting restart: (@Sendable (HTTPError) async throws -> StreamConnections.Open?)? = nil
+        restarting restart: (@Sendable (HTTPError) async throws -> StreamConnection?)? = nil
     ) -> StreamConnections {
         StreamConnections(
             client: self, reconnection: reconnection, progress: template.options.progressReport,
-            request: { try sendable(template).adoptedRequest() },
-            open: ValueStreamTemplate(base: template, format: format).open, restart: restart)
+            first: ValueStreamTemplate(base: template, format: format, isFollowed: restart != nil).connection,
+            restart: restart)
     }
 }
 
@@ -99,12 +101,16 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
 
     let base: Base
     let format: HTTPResponseBody.JSONFormat
+    /// Whether the stream never ends. The values of a text sequence then arrive too late: only the beginning of the next
+    /// one ends a value.
+    let isFollowed: Bool
 
     var headers: HTTPHeaders {
         var headers = base.headers
         guard !headers.contains(.accept) else { return headers }
         headers[.accept] =
             switch format {
+            case .automatic where isFollowed: "application/x-ndjson, application/json;q=0.9"
             case .automatic: "application/x-ndjson, application/json-seq, application/json;q=0.9"
             case .lines: "application/x-ndjson"
             case .textSequence: "application/json-seq"
@@ -113,15 +119,21 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
         return headers
     }
 
-    var open: StreamConnections.Open { { client, _ in try await client.stream(self) } }
+    var connection: StreamConnection {
+        StreamConnection { client in
+            try client.sendable(base).adoptedRequest()
+        } open: { client, _ in
+            try await client.stream(self)
+        }
+    }
 }
 
 private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let source: StreamSource
     let format: HTTPResponseBody.JSONFormat
     let limit: Int
-    /// Returns what opens the connection that continues after a value. Default: nil (the same as before).
-    var resume: (@Sendable (Value) async throws -> StreamConnections.Open?)?
+    /// Returns the request that continues after a value. Default: nil (the same as before).
+    var resume: (@Sendable (Value) async throws -> StreamConnection?)?
 
     func makeAsyncIterator() -> Iterator {
         Iterator(stream: source.stream(JSONTextParser(format: format, limit: limit)), resume: resume)
@@ -129,24 +141,26 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
 
     struct Iterator: AsyncIteratorProtocol {
         var stream: ElementStream<JSONTextParser>
-        let resume: (@Sendable (Value) async throws -> StreamConnections.Open?)?
+        let resume: (@Sendable (Value) async throws -> StreamConnection?)?
 
         mutating func next(isolation actor: (any Actor)?) async throws -> Value? { try await next() }
 
         mutating func next() async throws -> Value? {
-            guard let text = try await stream.next() else { return nil }
-            let decoder = stream.origin?.request.decoder ?? JSONDecoder()
-            do {
-                let value = try decoder.value(of: Value.self, from: text)
-                if let resume { stream.resume = { try await resume(value) } }
-                return value
-            } catch {
-                let problem = DecodingProblem(
-                    error, type: Value.self, in: text, decoder: decoder, for: stream.origin?.request)
-                stream.end()
-                throw stream.error(
-                    .cannotDecodeResponse, "value \(stream.parser.count): \(problem)", underlying: error)
+            while let text = try await stream.next() {
+                let decoder = stream.origin?.request.decoder ?? JSONDecoder()
+                do {
+                    let value = try decoder.value(of: Value.self, from: text)
+                    if let resume { stream.resume = { try await resume(value) } }
+                    return value
+                } catch {
+                    let problem = DecodingProblem(
+                        error, type: Value.self, in: text, decoder: decoder, for: stream.origin?.request)
+                    try await stream.recover(
+                        from: stream.error(
+                            .cannotDecodeResponse, "value \(stream.parser.count): \(problem)", underlying: error))
+                }
             }
+            return nil
         }
     }
 }

@@ -120,6 +120,9 @@ final class CredentialHome: Sendable {
         }
     }
 
+    /// Returns the origin to which the credentials would belong after ``claim(_:)``.
+    func owner(for candidate: HTTPOrigin) -> HTTPOrigin { state.withLock { $0.origin ?? candidate } }
+
     /// Removes the origin and the identity, after the credentials have been removed.
     func forget() { state.withLock { $0 = State() } }
 }

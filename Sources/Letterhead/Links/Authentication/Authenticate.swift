@@ -32,7 +32,7 @@ public struct Authenticate: LoaderLink {
             return try await next.load(request)
         }
         if own == nil, method.place?.isFilled(in: request) == true { return try await next.load(request) }
-        switch verdict(of: method, on: request, chosenBy: AllowedOrigins.Chooser(own)) {
+        switch verdict(of: method, on: request, chosenBy: AllowedOrigins.Chooser(own), home: { $0.claim($1) }) {
         case .leaveUnsigned(let reason): return try await next.load(request.unsigned(because: reason))
         case .refuse(let rule):
             throw HTTPError(signing: HTTPAuthentication.Failure(.originNotAllowed, rule), request: request)
@@ -56,8 +56,34 @@ public struct Authenticate: LoaderLink {
         await below
     }
 
+    /// Tells how the request would be signed, without signing it and without binding a credential to its origin.
+    func explanation(of request: HTTPRequest) -> String {
+        let own = request.authentication
+        let method: SigningMethod?
+        do { method = try (own ?? authentication).method(for: request, in: authentication) } catch {
+            return "refused: \(error.message)"
+        }
+        guard let method else { return "none" }
+        if own == nil, method.place?.isFilled(in: request) == true {
+            return "none, because the request has its own credential"
+        }
+        switch verdict(of: method, on: request, chosenBy: AllowedOrigins.Chooser(own), home: { $0.owner(for: $1) }) {
+        case .sign: return method.name
+        case .leaveUnsigned(let reason): return "\(method.name), not sent: \(reason)"
+        case .refuse(let rule): return "\(method.name), refused: \(rule)"
+        }
+    }
+
+    /// The places of the credentials that may sign the request.
+    func places(for request: HTTPRequest) -> [CredentialPlace] {
+        ((request.authentication?.methods ?? []) + authentication.methods).compactMap(\.place)
+    }
+
+    /// - Parameter home: returns the origin to which credentials belong that are used for an origin.
+    @inline(__always)
     private func verdict(
-        of method: SigningMethod, on request: HTTPRequest, chosenBy chooser: AllowedOrigins.Chooser
+        of method: SigningMethod, on request: HTTPRequest, chosenBy chooser: AllowedOrigins.Chooser,
+        home owner: (CredentialHome, HTTPOrigin) -> HTTPOrigin
     ) -> AllowedOrigins.Verdict {
         let verdict = method.origins.verdict(on: request, chosenBy: chooser)
         guard verdict == .sign, !method.origins.areNamed, let origin = request.origin else { return verdict }
@@ -67,7 +93,7 @@ public struct Authenticate: LoaderLink {
             case .bound: nil
             case .unknown(let home): home
             }
-        guard let owner = home?.claim(origin), owner != origin else { return .sign }
+        guard let owner = home.map({ owner($0, origin) }), owner != origin else { return .sign }
         return AllowedOrigins.elsewhere(chooser, belongingTo: owner)
     }
 }

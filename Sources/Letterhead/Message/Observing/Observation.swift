@@ -52,11 +52,11 @@ final class Observation: Sendable {
 
     init(
         _ hub: ObservationHub, template: String? = nil, route: String? = nil, parent: Int? = nil, kind: String? = nil,
-        trace: TraceContext? = nil
+        family: LoadFamily? = nil, trace: TraceContext? = nil
     ) {
-        load = Self.lastLoad.wrappingAdd(1, ordering: .relaxed).newValue
-        (self.hub, self.template, self.route, self.parent) = (hub, template, route, parent)
-        (self.kind, self.trace) = (kind, trace)
+        let load = Self.lastLoad.wrappingAdd(1, ordering: .relaxed).newValue
+        (self.load, self.hub, self.template, self.route) = (load, hub, template, route)
+        (self.parent, self.kind, self.trace) = (family.map { $0.join(load) } ?? parent, family?.kind ?? kind, trace)
         start = hub.now
     }
 
@@ -232,10 +232,11 @@ final class LoadFamily: Sendable {
 
     init(kind: String) { self.kind = kind }
 
-    var parent: Int? {
-        let load = first.load(ordering: .relaxed)
-        return load == 0 ? nil : load
+    /// Adds a load.
+    ///
+    /// - Returns: its parent; nil for the first load.
+    func join(_ load: Int) -> Int? {
+        let earlier = first.compareExchange(expected: 0, desired: load, ordering: .relaxed).original
+        return earlier == 0 ? nil : earlier
     }
-
-    func join(_ load: Int) { _ = first.compareExchange(expected: 0, desired: load, ordering: .relaxed) }
 }

@@ -106,7 +106,7 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
     }
 
     @Test func `the observers of the near end see an exchange`() async throws {
-        let log = EventLog()
+        let log = EventRecorder()
         let far = MockLoader { .ok($0, body: Data("abc".utf8)) }
         let client = HTTPClient(observers: [log], transport: Relay { await RelayEnd(far).answer($0) })
         _ = try await client.send(HTTPRequest("https://example.com/a"))

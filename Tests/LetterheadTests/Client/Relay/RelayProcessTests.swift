@@ -41,9 +41,9 @@
             }
 
             /// Closes the pipe of the requests, which ends the process and with it the thread that reads the answers.
-            func stop() async {
+            func stop(expecting status: Int32 = 0) async {
                 close(descriptors[0])
-                #expect(await process.end(within: 20) == 0)
+                #expect(await process.end(within: 20) == status)
                 close(descriptors[1])
             }
 
@@ -66,9 +66,9 @@
         /// A server that counts what it holds and what was cut off.
         private func withFar(
             _ respond: @escaping @Sendable (MockServer.Request) async throws -> MockServer.Response,
-            _ body: (HTTPClient, MockServer, Far, EventLog) async throws -> Void
+            _ body: (HTTPClient, MockServer, Far, EventRecorder) async throws -> Void
         ) async throws {
-            let (far, log) = (try Far(), EventLog())
+            let (far, log) = (try Far(), EventRecorder())
             let server = try await MockServer.start { try await respond($0) }
             let client = HTTPClient(
                 environment: ServerEnvironment(baseURL: server.url), observers: [log], transport: far.relay)
@@ -162,6 +162,7 @@
             let error = await #expect(throws: HTTPError.self) { try await task.value }
             #expect(error?.code == .connectionLost)
             await server.stop()
+            await far.stop(expecting: 128 + SIGKILL)
         }
     }
 #endif

@@ -149,4 +149,149 @@ struct FollowingTests {
         await client.reset()
         await #expect(throws: HTTPError.self) { try await values.next() }
     }
+
+    // MARK: Ends of bodies
+
+    @Test(arguments: [
+        ("application/x-ndjson", "{\"revision\":1}\n{\"revision\":2}", "{\"revision\":3}"),
+        ("application/json-seq", "\u{1E}{\"revision\":1}\n\u{1E}{\"revision\":2}\n", "\u{1E}{\"revision\":3}\n"),
+        ("application/json", "[{\"revision\":1},{\"revision\":2}]", "[{\"revision\":3}]"),
+    ])
+    func `the last value of a body is returned once, with or without an ending`(
+        type: String, first: String, second: String
+    ) async throws {
+        let mock = MockLoader()
+            .then { stream($0, first, type: type) }
+            .then { stream($0, second, type: type) }
+            .then { HTTPResponse(request: $0, status: .noContent) }
+        let (changes, error) = await following(mock)
+        #expect(changes.map(\.revision) == [1, 2, 3] && error == nil)
+        #expect(positions(mock) == [nil, "2", "3"])
+    }
+
+    @Test(arguments: ["{\"revision\":1}\n{\"revi", "[{\"revision\":1},{\"revi"])
+    func `a value that the end of a body has cut is requested again`(text: String) async throws {
+        let type = text.hasPrefix("[") ? "application/json" : "application/x-ndjson"
+        let mock = MockLoader()
+            .then { stream($0, text, type: type) }
+            .then { stream($0, "{\"revision\":2}\n") }
+            .then { HTTPResponse(request: $0, status: .noContent) }
+        let (changes, error) = await following(mock)
+        #expect(changes.map(\.revision) == [1, 2] && error == nil)
+        #expect(positions(mock) == [nil, "1", "2"])
+    }
+
+    // MARK: Restarts
+
+    @Test func `a value of another form can restart the stream, and is an error otherwise`() async throws {
+        func mock() -> MockLoader {
+            MockLoader()
+                .then { stream($0, "{\"revision\":1}\n{\"type\":\"ERROR\"}\n{\"revision\":2}\n") }
+                .then { stream($0, "{\"revision\":7}\n") }
+                .then { HTTPResponse(request: $0, status: .noContent) }
+        }
+        let restarting = mock()
+        let (changes, error) = await following(restarting) { $0.code == .cannotDecodeResponse ? Watch(after: 0) : nil }
+        #expect(changes.map(\.revision) == [1, 7] && error == nil && positions(restarting) == [nil, "0", "7"])
+        let (before, failure) = await following(mock())
+        #expect(before.count == 1 && (failure as? HTTPError)?.code == .cannotDecodeResponse)
+        #expect((failure as? HTTPError)?.message.contains("value 2") == true)
+    }
+
+    @Test func `what fails to restart for a while is asked again after a wait, and other errors end the stream`() async {
+        struct NoList: Error {}
+        let asked = Mutex(0)
+        let mock = MockLoader()
+            .then { HTTPResponse(request: $0, status: .gone) }
+            .then { stream($0, "{\"revision\":4}\n") }
+            .then { HTTPResponse(request: $0, status: .gone) }
+        let (changes, error) = await following(mock) { cause in
+            let number = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            if number < 3 { throw HTTPError(.cannotConnect, request: cause.request) }
+            if number > 3 { throw NoList() }
+            return Watch(after: 3)
+        }
+        #expect(changes.map(\.revision) == [4] && error is NoList)
+        #expect(positions(mock) == [nil, "3", "4"] && asked.withLock { $0 } == 4)
+        #expect(clock.sleeps == [1, 2, 1].map { .seconds($0) })
+    }
+
+    @Test func `nothing restarts after a reset, and the cause of a passed deadline is kept`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: .serviceUnavailable) }
+            .then { stream($0, "{\"revision\":1}\n") }
+        let (_, error) = await client(mock).values(
+            of: Watch(), as: Change.self,
+            reconnecting: .whenClosed(
+                strategy: .exponential(base: .seconds(1)), deadline: .seconds(5), clock: clock, random: { 1 }),
+            resuming: { Watch(after: $0.revision) }
+        ).allAndError()
+        let failure = try #require(error as? HTTPError)
+        #expect(failure.code == .timedOut)
+        #expect((failure.underlying as? HTTPError)?.response?.status == .serviceUnavailable)
+    }
+
+    @Test func `another request is sent without the identifier of the stream before`() async throws {
+        let mock = MockLoader()
+            .then { stream($0, "id: 9\ndata: a\n\n", type: "text/event-stream") }
+            .then { HTTPResponse(request: $0, status: .gone) }
+            .then { stream($0, "data: b\n\n", type: "text/event-stream") }
+            .then { HTTPResponse(request: $0, status: .noContent) }
+        let events = client(mock).events(
+            of: Watch(), reconnecting: reconnection, resuming: { _ in nil },
+            restarting: { $0.response?.status == .gone ? Watch(after: 0) : nil })
+        #expect(try await events.all().map(\.data) == ["a", "b"])
+        #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == [nil, "9", nil, nil])
+    }
+
+    // MARK: Methods
+
+    struct PostWatch: RequestTemplate {
+        var after: Int?
+        var method: HTTPMethod { .post }
+        var path: RequestPath { "watch" }
+        var query: QueryParameters { ["after": after] }
+    }
+
+    @Test func `a POST is followed by other requests, and is not sent again`() async throws {
+        let mock = MockLoader()
+            .then { stream($0, "{\"revision\":1}\n") }
+            .then { stream($0, "{\"revision\":2}\n") }
+            .then { stream($0, "") }
+        let (changes, error) = await client(mock).values(
+            of: PostWatch(), as: Change.self, reconnecting: reconnection,
+            resuming: { PostWatch(after: $0.revision) }
+        ).allAndError()
+        #expect(changes.map(\.revision) == [1, 2] && positions(mock) == [nil, "1", "2"])
+        let message = try #require((error as? HTTPError)?.message)
+        #expect(message.contains("POST is not idempotent") && message.contains("idempotent(key: .none)"))
+    }
+
+    @Test func `a POST of which nothing was sent is sent again, and so is one that is marked`() async throws {
+        let unsent = MockLoader()
+            .then { stream($0, "{\"revision\":1}\n") }
+            .then { throw HTTPError(.cannotConnect, request: $0, mayHaveBeenSent: false) }
+            .then { HTTPResponse(request: $0, status: .noContent) }
+        let (changes, error) = await client(unsent).values(
+            of: PostWatch(), as: Change.self, reconnecting: reconnection,
+            resuming: { PostWatch(after: $0.revision) }
+        ).allAndError()
+        #expect(changes.count == 1 && error == nil && positions(unsent) == [nil, "1", "1"])
+        let marked = MockLoader()
+            .then { stream($0, "{\"revision\":1}\n") }
+            .then { stream($0, "") }
+            .then { HTTPResponse(request: $0, status: .noContent) }
+        let values = client(marked).values(
+            of: PostWatch().idempotent(key: .none), as: Change.self, reconnecting: reconnection,
+            resuming: { _ in nil })
+        #expect(try await values.all().count == 1 && marked.requests.count == 3)
+    }
+
+    @Test func `a limit without an end is no trap`() async throws {
+        let mock = MockLoader { stream($0, "{\"revision\":1}") }
+        let values = client(mock).values(of: Watch(), as: Change.self, limit: .max)
+        #expect(try await values.all().count == 1)
+    }
 }
