@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-#if canImport(Darwin)
-    public import Foundation
-#endif
-
 /// Sends templates and plain requests over one chain of links. Create one client for each API and keep it; derive
 /// others from it with modifiers such as `client.timeout(.seconds(5))`. For a chain that you compose yourself, use a
 /// ``SendableRequest``.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Darwin)
-    public import Foundation
+    public import LetterheadFoundation
 #elseif Foundation
     public import FoundationNetworking
 #endif

@@ -167,6 +167,7 @@ public final class MockServer: Sendable {
         _ closure: @escaping Closure
     ) throws {
         let isStarted = SystemThread.start("MockServer") { [inbox, journal, queue] in
+            pthread_detach(pthread_self())
             let host = ServerHost(
                 configuration: configuration, inbox: inbox, journal: journal, queue: queue, closure: closure)
             ServerLoop(listener: listener, host: host, makeStream: makeStream).run()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-#if Foundation
+#if Foundation && canImport(FoundationEssentials)
     import Foundation
 #endif
 

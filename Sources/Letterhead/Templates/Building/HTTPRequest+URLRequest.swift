@@ -4,7 +4,7 @@
         import Foundation
         public import FoundationNetworking
     #else
-        public import Foundation
+        public import LetterheadFoundation
     #endif
 
     extension HTTPRequest {
