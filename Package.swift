@@ -15,6 +15,17 @@ let settings: [SwiftSetting] = [
     let privacyManifest: (resources: [Resource], exclude: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
 #endif
 
+// The libraries of the system that the package links on Linux, by the names of their files, because the names without a
+// version belong to development packages. For a static program, LETTERHEAD_LIBRARIES lists the archives to link instead,
+// such as ":libcurl.a :libssl.a :libcrypto.a :libz.a"; see the guide "The transport".
+let archives = Context.environment["LETTERHEAD_LIBRARIES"]?.split(separator: " ").map(String.init)
+let libcurl = archives ?? [":libcurl.so.4"]
+let zlib = archives == nil ? [":libz.so.1"] : []
+let linking: [CSetting] = archives == nil ? [] : [.define("LETTERHEAD_STATIC")]
+
+/// Links libraries on Linux.
+func linked(_ names: [String]) -> [LinkerSetting] { names.map { .linkedLibrary($0, .when(platforms: [.linux])) } }
+
 /// A target that only Linux has.
 func linux(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux])) }
 
@@ -37,13 +48,12 @@ let package = Package(
         // Foundation and the C library, as far as the package uses them.
         .target(name: "LetterheadFoundation", swiftSettings: settings),
         // Our own declarations of the system's libcurl, which Foundation's networking links on Linux anyway.
-        .target(name: "CLibcurl", linkerSettings: [.linkedLibrary(":libcurl.so.4", .when(platforms: [.linux]))]),
+        .target(name: "CLibcurl", cSettings: linking, linkerSettings: linked(libcurl)),
         // Our own declarations of the system's zlib, which every platform has.
         .target(
-            name: "CLetterheadZlib",
-            linkerSettings: [
-                .linkedLibrary(":libz.so.1", .when(platforms: [.linux])),
-                .linkedLibrary("z", .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
+            name: "CLetterheadZlib", cSettings: linking,
+            linkerSettings: linked(zlib) + [
+                .linkedLibrary("z", .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]))
             ]),
         .target(
             name: "Letterhead", dependencies: ["LetterheadFoundation", "CLetterheadZlib", linux("CLibcurl")],

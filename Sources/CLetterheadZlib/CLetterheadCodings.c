@@ -51,8 +51,18 @@ static struct {
     int is_available;
 } zstd;
 
+static void *open_library(const char *name) {
+#ifdef LETTERHEAD_STATIC
+    // In a static program, a library would need a second C library.
+    (void)name;
+    return NULL;
+#else
+    return dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+#endif
+}
+
 static void open_brotli(void) {
-    void *library = dlopen("libbrotlidec.so.1", RTLD_LAZY | RTLD_LOCAL);
+    void *library = open_library("libbrotlidec.so.1");
     if (!library) return;
     *(void **)&brotli.create = dlsym(library, "BrotliDecoderCreateInstance");
     *(void **)&brotli.destroy = dlsym(library, "BrotliDecoderDestroyInstance");
@@ -62,7 +72,7 @@ static void open_brotli(void) {
 }
 
 static void open_zstd(void) {
-    void *library = dlopen("libzstd.so.1", RTLD_LAZY | RTLD_LOCAL);
+    void *library = open_library("libzstd.so.1");
     if (!library) return;
     *(void **)&zstd.create = dlsym(library, "ZSTD_createDCtx");
     *(void **)&zstd.destroy = dlsym(library, "ZSTD_freeDCtx");

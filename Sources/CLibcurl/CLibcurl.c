@@ -183,6 +183,32 @@ const char *lh_curl_get_certificate(LHCurlEasy *easy) {
     return NULL;
 }
 
+#ifdef LETTERHEAD_STATIC
+// Weak, because libcurl may have been built with another TLS library.
+#pragma weak SSL_get0_alpn_selected
+#pragma weak SSL_get_version
+#pragma weak SSL_get_current_cipher
+#pragma weak SSL_CIPHER_get_name
+#pragma weak SSL_CTX_set_info_callback
+#pragma weak gnutls_alpn_get_selected_protocol
+void SSL_get0_alpn_selected(void), SSL_get_version(void), SSL_get_current_cipher(void), SSL_CIPHER_get_name(void);
+void SSL_CTX_set_info_callback(void), gnutls_alpn_get_selected_protocol(void);
+
+static void *tls_function(const char *name) {
+    static const struct { const char *name; void (*function)(void); } functions[] = {
+        {"SSL_get0_alpn_selected", SSL_get0_alpn_selected},
+        {"SSL_get_version", SSL_get_version},
+        {"SSL_get_current_cipher", SSL_get_current_cipher},
+        {"SSL_CIPHER_get_name", SSL_CIPHER_get_name},
+        {"SSL_CTX_set_info_callback", SSL_CTX_set_info_callback},
+        {"gnutls_alpn_get_selected_protocol", gnutls_alpn_get_selected_protocol},
+    };
+    for (size_t index = 0; index < sizeof functions / sizeof *functions; index++) {
+        if (!strcmp(functions[index].name, name)) return (void *)functions[index].function;
+    }
+    return NULL;
+}
+#else
 // The TLS library's functions are looked up in the library that libcurl itself was linked with: a process may hold others.
 static void *tls_function(const char *name) {
     void *libcurl = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_NOLOAD);
@@ -191,6 +217,7 @@ static void *tls_function(const char *name) {
     dlclose(libcurl);
     return function;
 }
+#endif
 
 typedef void (*openssl_alpn_function)(const void *session, const unsigned char **name, unsigned int *length);
 typedef int (*gnutls_alpn_function)(const void *session, struct lh_gnutls_datum *name);
