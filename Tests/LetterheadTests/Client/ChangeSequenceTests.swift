@@ -173,7 +173,7 @@ struct ChangeSequenceTests {
             .then { try job($0, "queued", headers: ["ETag": "\"1\"", "Cache-Control": "no-cache"]) }
             .then { HTTPResponse(request: $0, status: .notModified) }
             .then { try job($0, "done") }
-        let caching = HTTPClient(environment: .of("http://a.example"), cache: ResponseCache(), transport: mock)
+        let caching = HTTPClient(environment: .of("http://a.example"), cache: ResponseCache(store: .memory(bytes: 1 << 20)), transport: mock)
         let jobs = try await caching
             .changes(of: GetJob(), every: .seconds(2), until: \.isDone, reconnecting: reconnection()).all()
         #expect(jobs.map(\.state) == ["queued", "done"])
