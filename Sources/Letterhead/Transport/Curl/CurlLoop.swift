@@ -32,6 +32,8 @@
         /// transfers again whenever one ends (libcurl's issue 18017), and their connect timeout would run while they
         /// wait.
         var queue: ConnectionQueue<CurlWire>
+        /// The transfer that was last sent on the connection of each TLS session, until it ends.
+        @exclusivity(unchecked) var lastUsers: [UnsafeRawPointer: CurlWire] = [:]
         @exclusivity(unchecked) private(set) var active: [CurlWire] = []
         @exclusivity(unchecked) private var unread: [ReceivePipe] = []
         @exclusivity(unchecked) private var idle: [CurlWire] = []
@@ -214,17 +216,6 @@
             guard !unread.isEmpty else { return }
             for pipe in unread { pipe.flush() }
             unread.removeAll(keepingCapacity: true)
-        }
-
-        /// For each other transfer on the connection of a TLS session, records that the connection is shared. `wire` is
-        /// about to use this connection. Returns false if there are no other transfers on the connection.
-        func noteSharing(of session: UnsafeRawPointer, by wire: CurlWire) -> Bool {
-            var isShared = false
-            for other in active where other !== wire && other.uses(session) {
-                other.progress.connection.isShared = true
-                isShared = true
-            }
-            return isShared
         }
 
         func note(alert: CInt, of session: UnsafeRawPointer) {

@@ -133,6 +133,7 @@
         /// Releases the transfer, and resets all state that belongs to it.
         func end() {
             unconfigure()
+            leaveConnection()
             transfer?.wire = nil
             (transfer, lane, ticket) = (nil, nil, nil)
             progress = Progress()
