@@ -114,6 +114,9 @@
                 lh_curl_multi_set_long(multi, .maximumIdleConnections, configuration.maximumConnections),
                 lh_curl_share_tls_sessions(share),
             ]
+            // Available since 7.67. Otherwise, libcurl would open another connection for every 100 streams, whatever
+            // number the server allows.
+            _ = lh_curl_multi_set_long(multi, .maximumStreams, Int(CInt.max))
             return results.allSatisfy { $0 == 0 }
         }
 
