@@ -17,6 +17,8 @@
         var now: UInt64 = 0
         /// The entries of `connectTo`, in memory that libcurl reads.
         let connectTo: CurlText?
+        /// The form of the request target for requests without TLS.
+        let plainTarget: TransportConfiguration.Proxy.PlainTarget
         /// The time at which libcurl must be called next, and the earliest deadline of a transfer.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
@@ -58,6 +60,7 @@
                 mostPerOrigin: configuration.maximumConnectionsPerHost, most: configuration.maximumConnections)
             queueTimeout = configuration.queueTimeout?.wholeNanoseconds ?? .max
             connectTo = configuration.connectTo.isEmpty ? nil : CurlText(connectTo: configuration.connectTo)
+            plainTarget = TransportConfiguration.Proxy.PlainTarget(configuration.proxy)
             self.mailbox = mailbox
             self.poller = poller
             self.multi = multi
@@ -158,7 +161,7 @@
             guard transfer.isPending else { return }  // It was cancelled before it was taken.
             // A transfer that arrives after the sweep of its client's reset.
             if transfer.request.wasReset { return transfer.finish(.failure(.cancelled.unsent)) }
-            guard let wire = idle.popLast() ?? CurlWire(loop: self) else {
+            guard let wire = idle.popLast() ?? newWire(for: transfer) else {
                 return transfer.finish(.failure(.unsupported))
             }
             if let generation = transfer.request.context.generation { note(generation) }
@@ -171,6 +174,11 @@
             wire.ticket = queue.enter(lane, wire)
             note(wire.deadline)
             if !wire.isWaiting { add(wire) }
+        }
+
+        private func newWire(for transfer: CurlTransfer) -> CurlWire? {
+            guard let handle = transfer.handle ?? CurlHandle(configuration) else { return nil }
+            return CurlWire(loop: self, handle: handle)
         }
 
         private func note(_ user: ClientGeneration) {
