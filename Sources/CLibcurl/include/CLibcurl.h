@@ -101,6 +101,7 @@ typedef LH_OPEN_ENUM(CurlMultiOption) {
     CurlMultiOptionMaximumIdleConnections = 6,
     CurlMultiOptionMaximumHostConnections = 7,
     CurlMultiOptionMaximumTotalConnections = 13,
+    CurlMultiOptionMaximumStreams = 16,
 } CurlMultiOption;
 
 // MARK: Facts about a finished transfer
