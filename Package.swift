@@ -27,7 +27,15 @@ let package = Package(
         // The trait of Swift Testing: programs that are not tests must not need the testing library when they run.
         .library(name: "LetterheadTestingSupport", targets: ["LetterheadTestingSupport"]),
     ],
+    traits: [
+        .default(enabledTraits: ["Foundation"]),
+        .trait(
+            name: "Foundation",
+            description: "Conversion to and from URLRequest on Linux, which links all of Foundation."),
+    ],
     targets: [
+        // Foundation and the C library, as far as the package uses them.
+        .target(name: "LetterheadFoundation", swiftSettings: settings),
         // Our own declarations of the system's libcurl, which Foundation's networking links on Linux anyway.
         .target(name: "CLibcurl", linkerSettings: [.linkedLibrary(":libcurl.so.4", .when(platforms: [.linux]))]),
         // Our own declarations of the system's zlib, which every platform has.
@@ -38,9 +46,10 @@ let package = Package(
                 .linkedLibrary("z", .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
             ]),
         .target(
-            name: "Letterhead", dependencies: ["CLetterheadZlib", linux("CLibcurl")],
+            name: "Letterhead", dependencies: ["LetterheadFoundation", "CLetterheadZlib", linux("CLibcurl")],
             exclude: privacyManifest.exclude, resources: privacyManifest.resources, swiftSettings: settings),
-        .target(name: "LetterheadTesting", dependencies: ["Letterhead"], swiftSettings: settings),
+        .target(
+            name: "LetterheadTesting", dependencies: ["Letterhead", "LetterheadFoundation"], swiftSettings: settings),
         .target(
             name: "LetterheadTestingSupport", dependencies: ["LetterheadTesting", "Letterhead"],
             swiftSettings: settings),

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -324,6 +325,8 @@ int lh_epoll_wait(int epoll, struct epoll_event *events, int count, int64_t nano
     int64_t milliseconds = (nanoseconds - 1) / 1000000 + 1;
     return epoll_wait(epoll, events, count, milliseconds > INT_MAX ? INT_MAX : (int)milliseconds);
 }
+
+void lh_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
 
 LHCurlEasy *lh_curl_next_finished(LHCurlMulti *multi, int *result) {
     int left = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 public import Letterhead
 
 /// A loader that responds with the files of a folder. Use it for previews, for the demo mode of an app, and for tests

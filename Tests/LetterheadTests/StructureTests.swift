@@ -22,4 +22,25 @@ import Testing
             #expect(!code.replacing(/\/\/[^\n]*/, with: " ").contains(closure), "\(path)")
         }
     }
+
+    @Test func `without the trait Foundation, no file imports more than FoundationEssentials on Linux`() throws {
+        let everything = /^( *)(?:public |package )?import (?:Foundation|FoundationNetworking|Glibc|Darwin|Musl)$/
+        let conditions = ["#if Foundation", "#if canImport(Darwin)", "#if !canImport(FoundationNetworking)"]
+        let paths = try ["Letterhead", "LetterheadTesting", "LetterheadTestingSupport"].flatMap { module in
+            let folder = Self.sources.deletingLastPathComponent().appending(path: module)
+            return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+                .map { folder.appending(path: $0) }
+        }
+        var count = 0
+        for path in paths {
+            let lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n")
+            for (index, line) in lines.enumerated() where line.contains(everything) {
+                let condition = lines[..<index].last { $0.hasPrefix("#if ") } ?? ""
+                let isConditional = line.hasPrefix(" ") && conditions.contains { condition.hasPrefix($0) }
+                #expect(isConditional, "\(path.lastPathComponent): \(line)")
+                count += 1
+            }
+        }
+        #expect(count > 5)
+    }
 }

@@ -27,7 +27,7 @@ def inside(*names):
 rooms = {path.parts[0] for path in files if len(path.parts) > 1}
 measures = [
     # what is counted, how many there are, the limit
-    ("Swift lines", sum(lines.values()), 36_000),
+    ("Swift lines", sum(lines.values()), 36_200),
     ("files", len(files), 290),
     ("folders at the top level", len(rooms), 9),
     (f"lines in the longest file, {longest}", lines[longest], 500),
@@ -35,7 +35,7 @@ measures = [
     ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 45),
     ("files of Retry", inside("Retry"), 14),
     ("files of Caching", inside("Caching"), 18),
-    ("lines of Package.swift", (root / "Package.swift").read_text().count("\n"), 80),
+    ("lines of Package.swift", (root / "Package.swift").read_text().count("\n"), 110),
 ]
 print(f"median of the lines in a file: {statistics.median_low(lines.values())}")
 broken = 0

@@ -247,6 +247,9 @@ int lh_curl_share_tls_sessions(LHCurlShare *_Nonnull share);
 /// epoll's wait with a limit in nanoseconds, below zero for none; in whole milliseconds, rounded up, before Linux 5.11.
 int lh_epoll_wait(int epoll, struct epoll_event *_Nonnull events, int count, int64_t nanoseconds);
 
+/// Names the calling thread for debuggers, in at most 15 bytes.
+void lh_name_thread(const char *_Nonnull name);
+
 /// The next finished transfer and its result, or NULL when there is none.
 LHCurlEasy *_Nullable lh_curl_next_finished(LHCurlMulti *_Nonnull multi, int *_Nonnull result);
 

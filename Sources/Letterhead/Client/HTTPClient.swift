@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
-#if canImport(FoundationNetworking)
-    public import FoundationNetworking
+#if canImport(Darwin)
+    public import Foundation
 #endif
 
 /// Sends templates and plain requests over one chain of links. Create one client for each API and keep it; derive
@@ -337,10 +337,12 @@ extension HTTPClient {
     /// Whether a transport ends the requests of a client at a reset. Other transports need ``Autocancel``.
     static func endsItsRequests(_ transport: any HTTPLoader) -> Bool {
         #if os(Linux)
-            transport is CurlLoader || transport is URLSessionLoader
-        #else
-            transport is URLSessionLoader
+            if transport is CurlLoader { return true }
         #endif
+        #if Foundation || canImport(Darwin)
+            if transport is URLSessionLoader { return true }
+        #endif
+        return false
     }
 
     /// Creates a transport with a configuration: libcurl on Linux, URLSession on Apple platforms.
@@ -357,19 +359,21 @@ extension HTTPClient {
         #endif
     }
 
-    /// Creates a transport that uses Foundation's `URLSession` with a session configuration.
-    ///
-    /// Use it to set proxies, protocol classes, TLS settings or service types. To share the cache, the cookies and the
-    /// credentials of an existing session, write `makeTransport(sessionConfiguration: session.configuration)`.
-    ///
-    /// The transport creates a separate session with a copy of the configuration. `timeoutIntervalForRequest` is the
-    /// idle timeout, unless a request sets ``RequestSettings/idleTimeout``. The session does not follow redirects,
-    /// because a link of the chain follows them. It manages its cache, cookies and credentials itself: a response may
-    /// come from the cache, and ``reset()`` does not remove them. <doc:TheTransport> lists what `URLSession` does not
-    /// support.
-    public static func makeTransport(sessionConfiguration: URLSessionConfiguration) -> any HTTPLoader {
-        URLSessionLoader(sessionConfiguration: sessionConfiguration)
-    }
+    #if canImport(Darwin)
+        /// Creates a transport that uses Foundation's `URLSession` with a session configuration.
+        ///
+        /// Use it to set proxies, protocol classes, TLS settings or service types. To share the cache, the cookies and the
+        /// credentials of an existing session, write `makeTransport(sessionConfiguration: session.configuration)`.
+        ///
+        /// The transport creates a separate session with a copy of the configuration. `timeoutIntervalForRequest` is the
+        /// idle timeout, unless a request sets ``RequestSettings/idleTimeout``. The session does not follow redirects,
+        /// because a link of the chain follows them. It manages its cache, cookies and credentials itself: a response may
+        /// come from the cache, and ``reset()`` does not remove them. <doc:TheTransport> lists what `URLSession` does not
+        /// support.
+        public static func makeTransport(sessionConfiguration: URLSessionConfiguration) -> any HTTPLoader {
+            URLSessionLoader(sessionConfiguration: sessionConfiguration)
+        }
+    #endif
 }
 
 extension HTTPClient {

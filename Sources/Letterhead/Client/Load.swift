@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// One load, from the call site's point of view. ``SendableRequest``, the plain requests of ``HTTPClient`` and
 /// ``HTTPLoader/start(_:completion:)`` share it.

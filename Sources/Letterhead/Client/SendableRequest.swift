@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#if canImport(FoundationNetworking)
-    public import FoundationNetworking
-#else
+#if canImport(Darwin)
     public import Foundation
+#elseif Foundation
+    public import FoundationNetworking
 #endif
 
 /// A template with a builder and a loader, ready to be sent. Use it to send a template over a chain that you have
@@ -120,22 +120,25 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     }
 }
 
-extension HTTPClient {
-    /// Builds the request of a template as this client sends it, and converts it to a `URLRequest`. Nothing is sent, and
-    /// no link changes the request; the environment and the settings of the client are applied.
-    ///
-    /// - Throws: `.invalidRequest` if the request cannot be built or converted, and if a closure provides the
-    ///   environment: use ``RequestBuilder/urlRequest(in:)``.
-    public func urlRequest(for template: some RequestTemplate) throws(HTTPError) -> URLRequest {
-        var request = try sendable(template).adoptedRequest()
-        if request.lacksEnvironment {
-            throw HTTPError(
-                .invalidRequest, request: request,
-                message: "a closure provides the environment when a request is sent; use urlRequest(in:) of a builder")
+#if Foundation || canImport(Darwin)
+    extension HTTPClient {
+        /// Builds the request of a template as this client sends it, and converts it to a `URLRequest`. Nothing is sent, and
+        /// no link changes the request; the environment and the settings of the client are applied.
+        ///
+        /// - Throws: `.invalidRequest` if the request cannot be built or converted, and if a closure provides the
+        ///   environment: use ``RequestBuilder/urlRequest(in:)``.
+        public func urlRequest(for template: some RequestTemplate) throws(HTTPError) -> URLRequest {
+            var request = try sendable(template).adoptedRequest()
+            if request.lacksEnvironment {
+                throw HTTPError(
+                    .invalidRequest, request: request,
+                    message:
+                        "a closure provides the environment when a request is sent; use urlRequest(in:) of a builder")
+            }
+            if !request.options.contains(ServerEnvironment.self) {
+                request.serverEnvironment = request.context.environment?.environment
+            }
+            return try request.urlRequest()
         }
-        if !request.options.contains(ServerEnvironment.self) {
-            request.serverEnvironment = request.context.environment?.environment
-        }
-        return try request.urlRequest()
     }
-}
+#endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-package import Foundation
+package import LetterheadFoundation
 
 /// A buffer for a string of many small pieces, without intermediate strings.
 package struct ByteText: ~Copyable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-package import Foundation
+package import LetterheadFoundation
 
 extension String {
     /// Calls a closure with the UTF-8 bytes of the string. Unlike `withUTF8`, it does not need a variable. Only a

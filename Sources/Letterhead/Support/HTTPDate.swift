@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-package import Foundation
+package import LetterheadFoundation
 
 /// Dates in the three formats of HTTP, as seconds since 1970 (RFC 9110, 5.6.7).
 package enum HTTPDate {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// A file that only its owner can read. It is written next to the existing file and then replaces it atomically.
 struct PrivateFile {
@@ -38,28 +38,17 @@ struct PrivateFile {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor = draft.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags, 0o600) } ?? -1 }
         guard descriptor >= 0 else { throw Failure.unwritable }
-        let isWritten = fchmod(descriptor, 0o600) == 0 && Self.write(data, to: descriptor) && fsync(descriptor) == 0
+        let isWritten =
+            fchmod(descriptor, 0o600) == 0 && data.withUnsafeBytes { Descriptor.write($0, to: descriptor) }
+            && fsync(descriptor) == 0
         guard close(descriptor) == 0, isWritten else { throw Failure.unwritable }
-    }
-
-    private static func write(_ data: Data, to descriptor: Int32) -> Bool {
-        data.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                rest = rest.dropFirst(count)
-            }
-            return true
-        }
     }
 
     private func rename(from: URL, to: URL) -> Bool {
         from.withUnsafeFileSystemRepresentation { from in
             to.withUnsafeFileSystemRepresentation { to in
                 guard let from, let to else { return false }
-                return Foundation.rename(from, to) == 0
+                return LetterheadFoundation.rename(from, to) == 0
             }
         }
     }
@@ -120,8 +109,7 @@ extension PrivateFile {
         var data = Data()
         var chunk = [UInt8](repeating: 0, count: 1 << 14)
         while data.count <= longest {
-            let count = chunk.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
+            let count = chunk.withUnsafeMutableBytes { Descriptor.read(descriptor, into: $0) }
             guard count >= 0 else { throw Failure.unreadable }
             if count == 0 { return data }
             data.append(contentsOf: chunk[..<count])

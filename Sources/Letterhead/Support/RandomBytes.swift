@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// Unpredictable bytes from the system's random source.
 package enum RandomBytes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// A template whose type does not depend on the wrapped template. Use it if you decorate a template conditionally, or
 /// store different templates in a list.

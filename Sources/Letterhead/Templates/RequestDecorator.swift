@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// A template that wraps another template, and changes some of its members. The modifiers of ``RequestTemplate``, such
 /// as `.header(_:_:)`, create the decorators of this library.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// A description of one endpoint: an immutable value with the parts of a request and the type of its response. It sends
 /// nothing.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Synchronization
 
 /// Counts the bytes of one direction of one transfer, and reports them. Several iterations of one body share the count.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The unparsed bytes of a response. The caller parses them, so that parsing does not occupy the thread that serves all
 /// transfers.

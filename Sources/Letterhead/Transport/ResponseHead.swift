@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The status and the headers of a response, parsed from its lines (RFC 9112, 4 and 5).
 ///

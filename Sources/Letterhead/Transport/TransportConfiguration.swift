@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// The settings of a transport: time limits, connections, proxy, TLS, versions of HTTP. Change what you need, pass it
 /// to ``HTTPClient/makeTransport(_:)``, and share the transport between clients; for one request, set

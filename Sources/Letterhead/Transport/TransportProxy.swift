@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 extension TransportConfiguration {
     /// The proxy to which a transport connects in place of the server.

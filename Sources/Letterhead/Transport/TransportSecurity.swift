@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 extension TransportConfiguration {
     /// The TLS settings of a transport: the trusted authorities, and the certificate of the client. The certificate and

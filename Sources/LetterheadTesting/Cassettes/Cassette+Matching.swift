@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
-import Foundation
+import LetterheadFoundation
 
 extension Cassette {
     /// The rules by which a request matches an entry of a cassette.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Letterhead
 
 /// Removes secrets from a message before it is written to a cassette.
@@ -117,7 +117,7 @@ struct CassetteRedaction: Sendable {
         let delimiter = Data("--\(boundary)".utf8)
         var output = Data()
         var rest = data[...]
-        while let found = rest.range(of: delimiter) {
+        while let found = rest.firstRange(of: delimiter) {
             let piece = rest[..<found.lowerBound]
             output += (output.isEmpty ? outside(piece) : part(piece, isForm: type?.essence == "multipart/form-data"))
             output += delimiter
@@ -136,7 +136,7 @@ struct CassetteRedaction: Sendable {
     /// Returns a part, from the end of the line of its delimiter to the next delimiter.
     private func part(_ part: Data, isForm: Bool) -> Data {
         let lineEnd = Data("\r\n".utf8)
-        guard let end = part.range(of: lineEnd + lineEnd), let fields = Self.fields(part[..<end.lowerBound]),
+        guard let end = part.firstRange(of: lineEnd + lineEnd), let fields = Self.fields(part[..<end.lowerBound]),
             !fields.contains(where: { names.isSecret(header: $0.name) })
         else { return outside(part) }
         let dispositions = fields.values(for: .contentDisposition)
@@ -161,7 +161,7 @@ struct CassetteRedaction: Sendable {
     /// Returns the header fields of a part; nil if a line is empty, because some servers see the end of the fields there.
     /// A line that begins with a space continues the line before it.
     private static func fields(_ head: Data) -> HTTPHeaders? {
-        guard head.range(of: Data("\n\n".utf8)) == nil else { return nil }
+        guard head.firstRange(of: Data("\n\n".utf8)) == nil else { return nil }
         var lines: [String] = []
         for line in head.split(separator: UInt8(ascii: "\n")) {
             let text = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The faults of an unreliable network. A seed makes them reproducible.
 ///

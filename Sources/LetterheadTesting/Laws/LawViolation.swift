@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// A violation of a law by a decorator, a template, a loader or a link.
 public struct LawViolation: Sendable, Hashable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Letterhead
 
 /// The values of the members of a template as exact texts, for comparison. The texts are not redacted, so they are

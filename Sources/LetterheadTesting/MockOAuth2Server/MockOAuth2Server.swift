@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 import Letterhead
 
 /// An OAuth 2 authorization server for tests, on a ``MockServer``.

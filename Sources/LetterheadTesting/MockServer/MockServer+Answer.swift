@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 extension MockServer {
     /// A response that is queued for a request, with or without faults.

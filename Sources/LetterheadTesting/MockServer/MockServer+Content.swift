@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 public import Letterhead
 
 extension MockServer.Response {
@@ -53,17 +53,22 @@ private struct ContentOrigin {
 
     static func tag(of content: Data) -> String {
         let hash = SHA256Hash.hash(Array(content)).prefix(8)
-        return "\"\(hash.map { String(format: "%02x", $0) }.joined())\""
+        return "\"\(hash.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined())\""
     }
 
     /// The date in the format of RFC 9110, 5.6.7.
     static func date(_ date: Date) -> String {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return formatter.string(from: date)
+        var seconds = time_t(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0
+        var time = tm()
+        gmtime_r(&seconds, &time)
+        let day = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(time.tm_wday)]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let clock = [time.tm_hour, time.tm_min, time.tm_sec].map(twoDigits).joined(separator: ":")
+        let month = months[Int(time.tm_mon)]
+        return "\(day), \(twoDigits(time.tm_mday)) \(month) \(1900 + Int(time.tm_year)) \(clock) GMT"
     }
+
+    private static func twoDigits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
     func response(to conditions: HTTPHeaders, isHead: Bool) -> MockServer.Response {
         if isNotModified(conditions) { return MockServer.Response(status: .notModified, headers: headers) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+import Letterhead
+public import LetterheadFoundation
 import Synchronization
 
 /// An HTTP/1.1 server on a loopback socket, for tests that send real bytes over a connection.
@@ -98,7 +99,7 @@ public final class MockServer: Sendable {
         guard let url = URL(string: "\(configuration.tls == nil ? "http" : "https")://127.0.0.1:\(listener.port)")
         else { throw HasStopped() }
         let server = MockServer(url: url, port: listener.port, inbox: inbox, journal: ServerJournal())
-        server.run(listener, makeStream, configuration, closure ?? { _ in throw HasNoAnswer() })
+        try server.run(listener, makeStream, configuration, closure ?? { _ in throw HasNoAnswer() })
         return server
     }
 
@@ -164,15 +165,16 @@ public final class MockServer: Sendable {
     private func run(
         _ listener: ListeningSocket, _ makeStream: @escaping ServerLoop.StreamMaker, _ configuration: Configuration,
         _ closure: @escaping Closure
-    ) {
-        let thread = Thread { [inbox, journal, queue] in
+    ) throws {
+        let isStarted = SystemThread.start("MockServer") { [inbox, journal, queue] in
             let host = ServerHost(
                 configuration: configuration, inbox: inbox, journal: journal, queue: queue, closure: closure)
             ServerLoop(listener: listener, host: host, makeStream: makeStream).run()
         }
-        thread.name = "MockServer"
-        thread.stackSize = 1 << 20
-        thread.start()
+        guard isStarted else {
+            listener.socket.release()
+            throw SocketFailure("pthread_create")
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 import Letterhead
 
 extension RequestSnapshot {
@@ -62,10 +62,11 @@ enum TestFile {
     /// digits become hyphens.
     static func url(in folder: String, test: String, source: String, extension: String) -> URL {
         let source = URL(filePath: source)
-        let name = String(test.map { $0.isLetter || $0.isNumber ? $0 : "-" }).trimmingCharacters(in: ["-"])
+        var name = test.map { $0.isLetter || $0.isNumber ? $0 : "-" }.drop { $0 == "-" }
+        while name.last == "-" { name.removeLast() }
         return source.deletingLastPathComponent().appending(path: folder)
             .appending(path: source.deletingPathExtension().lastPathComponent)
-            .appending(path: "\(name).\(`extension`)")
+            .appending(path: "\(String(name)).\(`extension`)")
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 public import Letterhead
 
 /// The text of a request, which a test compares with a file.

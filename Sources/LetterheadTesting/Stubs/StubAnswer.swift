@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 public import Letterhead
 
 /// The response of a stub to one request of an endpoint.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Letterhead
 
 /// Encodes the value of a stub, so that the client's decoder reads it back.

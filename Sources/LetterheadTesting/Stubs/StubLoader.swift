@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 public import Letterhead
 
 /// A transport for tests that responds by endpoint or by route, and records every call.

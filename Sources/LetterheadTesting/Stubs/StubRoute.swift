@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 public import Letterhead
 
 /// The conditions of a stub without an endpoint type: a method, a path, parts of the query, the headers and the JSON

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Letterhead
 
 /// The parts of a template by which a stub recognizes it: the method, the path, the query and the body of the request

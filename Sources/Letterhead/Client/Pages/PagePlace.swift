@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The query and the parameters of a request, into which the position of a page is written.
 struct PagePlace: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The state of a page iteration: the current position and the visited pages. It makes decisions and loads nothing.
 struct PageWalker<Template: PaginatedTemplate>: Sendable {

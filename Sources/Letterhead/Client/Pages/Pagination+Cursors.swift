@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 extension JSONValue {
     /// Creates the JSON of a cursor, which is a value in a page that identifies the next page.

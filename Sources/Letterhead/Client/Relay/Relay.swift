@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 import Synchronization
 
 /// Sends requests over the chain of another process or device: a transport that writes each request as data, passes the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 import Synchronization
 
 /// Answers the messages of a ``Relay``: reads each request from data, sends it over a chain, and writes the response as

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// How requests and responses are written as data. Pass the same form to a ``Relay`` and its ``RelayEnd``, or use it alone
 /// to keep requests for later, as in an outbox:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// One message between the two ends of a relay: a JSON object on one line, a line feed, and the bytes of a body.
 struct WireMessage: Codable, Sendable {

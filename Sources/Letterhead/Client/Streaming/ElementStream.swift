@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// Finds the elements of a streamed response, such as its events, in the chunks in which it arrives. It performs no
 /// input or output.

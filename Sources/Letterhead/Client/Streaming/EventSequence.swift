@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension HTTPClient {
     /// Sends a template and returns the server-sent events of its response as they arrive (HTML Standard, section 9.2).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// Finds the events of an event stream (HTML Standard, section 9.2.6).
 package struct EventStreamParser: ElementParser {

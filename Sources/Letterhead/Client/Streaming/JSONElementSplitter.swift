@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// Splits a JSON array (RFC 8259, 5) into its elements, as encoded JSON, before the array has ended.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-package import Foundation
+package import LetterheadFoundation
 
 /// Finds the encoded JSON values of a response.
 struct JSONTextParser: ElementParser {

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(Darwin)
-    import Darwin
-#endif
+import LetterheadFoundation
 
 /// Splits bytes that arrive in chunks into lines, in linear time and without copying all bytes.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// An event of an event stream (HTML Standard, section 9.2).
 ///

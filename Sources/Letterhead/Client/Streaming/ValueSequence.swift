@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 extension HTTPClient {
     /// Sends a template and decodes the JSON values of its response one at a time, as they arrive.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 struct AuthorizationPage: Sendable {
     let endpoint: URL

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// Implement a provider for credentials that are fetched once and used by many requests, and pass it to
 /// ``HTTPAuthentication/shared(_:name:allowedOrigins:limit:per:clock:)``. It is called once for all concurrent

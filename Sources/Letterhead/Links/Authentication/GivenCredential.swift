@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
+
+#if Foundation
+    import Foundation
+#endif
 
 extension HTTPAuthentication {
     /// Sends a username and a password in the `Authorization` header (RFC 7617), encoded as UTF-8. If one of them
@@ -25,7 +29,11 @@ struct BasicCredentials: Sendable, Hashable {
                 RefusedCredential("the username contains a colon, which separates it from the password (RFC 7617)"))
         }
         // RFC 7617, 2.1 asks for the composed form, which does not depend on how the characters were typed.
-        let text = (username + ":" + password.reveal()).precomposedStringWithCanonicalMapping
+        #if Foundation || canImport(Darwin)
+            let text = (username + ":" + password.reveal()).precomposedStringWithCanonicalMapping
+        #else
+            let text = username + ":" + password.reveal()
+        #endif
         guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
             return .failure(RefusedCredential("the username or the password contains a control character"))
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// Choose how requests are signed: those of a client, those of a template, or a single one.
 ///

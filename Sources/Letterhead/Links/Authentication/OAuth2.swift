@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 import Synchronization
 
 /// The types of OAuth 2 (RFC 6749): clients, tokens, grants, stores and failures.

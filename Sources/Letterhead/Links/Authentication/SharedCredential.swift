@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Synchronization
 
 /// Signs requests with a stored credential for each key, which is fetched once for all concurrent requests.

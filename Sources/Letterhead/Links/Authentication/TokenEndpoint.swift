@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// Calls the token endpoint and reads its response (RFC 6749, 3.2 and 5).
 struct TokenEndpoint: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Synchronization
 
 /// The tokens that sign requests, and their expiry on a timeline that a change of the date does not affect.

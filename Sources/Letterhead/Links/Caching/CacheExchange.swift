@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import Synchronization
 
 /// Handles one request: finds a stored response, decides whether it can be reused, and sends the request if necessary.

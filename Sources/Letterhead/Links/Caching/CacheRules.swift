@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The decisions of a private cache (RFC 9111): pure functions of messages and the time.
 package enum CacheRules {

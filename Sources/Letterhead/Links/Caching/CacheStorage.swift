@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// A store for responses. Its methods may block on disk access, and can be called from any thread.
 protocol CacheStorage: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// A stored response without its body, and the facts about the exchange that determine its age (RFC 9111, 4.2.3).
 package struct CachedHead: Equatable, Sendable {

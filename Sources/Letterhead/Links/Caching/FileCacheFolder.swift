@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The folders and files of a store, accessed with system calls. All files are inside one folder, which only its owner
 /// can read.
@@ -60,7 +60,7 @@ struct FileCacheFolder: Sendable {
 
     func rename(_ name: String, to new: String, inShard shard: Int) throws {
         let folder = path(ofShard: shard)
-        guard Foundation.rename("\(folder)/\(name)", "\(folder)/\(new)") == 0 else {
+        guard LetterheadFoundation.rename("\(folder)/\(name)", "\(folder)/\(new)") == 0 else {
             throw Failure("cannot rename a file")
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CLetterheadZlib
-package import Foundation
+package import LetterheadFoundation
 
 /// The file of a stored head: a magic number, the key's URL, the head, the size and checksum of the body, and a
 /// checksum.

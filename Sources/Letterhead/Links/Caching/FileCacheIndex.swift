@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The names of the stored responses of a folder, by URL. Callers hold a lock.
 struct FileCacheIndex {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Synchronization
 
 /// Responses in the files of a folder: a head and a body for each response, in 256 folders.
@@ -313,12 +313,6 @@ final class FileCacheWriter: CacheWriting {
     private static func part(_ number: UInt64) -> String { FileCacheName.hex(number) + ".part" }
 
     private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw FileCacheFolder.Failure("cannot write a file") }
-            rest = rest.dropFirst(count)
-        }
+        guard Descriptor.write(bytes, to: descriptor) else { throw FileCacheFolder.Failure("cannot write a file") }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Synchronization
 
 /// Limits the bytes and the number of responses. The least recently used ones are removed first.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 extension ResponseCache {
     /// Implement a storage to keep responses in a database, to share them with other parts of a program or to encrypt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 import Synchronization
 
 /// Stores responses and reuses them (RFC 9111), as the private cache of one client.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The file of a jar. Several processes may use it: each change is applied to the content of the file under a lock.
 struct CookieFile: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 extension CookieJar {
     /// A cookie of a server (RFC 6265bis, 5.7). No description contains its value.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 import Synchronization
 
 /// Keep the cookies of responses, and send them with later requests (RFC 6265bis).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The rules for cookies (RFC 6265bis, 5.1 and 5.7): pure functions of a field, its request and the time.
 enum CookieRules {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The cookies of a jar by domain, and the limits on their number. Callers hold a lock.
 struct CookieTable {

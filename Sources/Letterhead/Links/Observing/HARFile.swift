@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The archive as it is written. The names are those of HAR 1.2.
 struct HARFile: Encodable {

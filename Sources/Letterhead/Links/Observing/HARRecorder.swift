@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 import Synchronization
 
 /// Record an HTTP Archive (HAR 1.2) in memory, which browsers and many other tools can display.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 extension HTTPRequest {
     /// Use the command to repeat the request in a POSIX shell.

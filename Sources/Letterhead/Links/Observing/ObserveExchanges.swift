@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Synchronization
 
 /// Records each exchange of an observed load with the transport, and adds the headers of its trace.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// Print what a client sends and receives during development, as a link or as an observer. Secrets are redacted
 /// (``Redaction``).

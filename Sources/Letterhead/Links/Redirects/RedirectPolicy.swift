@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 extension RequestTemplate {
     public func redirects(_ policy: RedirectPolicy) -> Modified<Self> {

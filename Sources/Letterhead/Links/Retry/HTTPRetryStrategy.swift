@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Foundation
-#endif
+import LetterheadFoundation
 
 /// Choose the wait between attempts, and the work before a retry. Pass a strategy to a template, or return it from a
 /// validator.

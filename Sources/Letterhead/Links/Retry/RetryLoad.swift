@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// One load in the retry link: the request of the next attempt, the attempts so far, and how the load ends.
 struct RetryLoad {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// Whether a request is retried, after which wait, and why: a pure function of the facts of the attempt. Only the
 /// budget of the origin comes on top of it, because a retry takes tokens from it.

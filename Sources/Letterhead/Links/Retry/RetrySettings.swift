@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 extension Retry {
     /// Set the limits, the clocks and the random source of ``Retry`` for a client.

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
 
 extension HTTPError {
     /// Creates an error from any error, with the part of the response that had been received. An ``HTTPError`` is kept,
@@ -16,12 +11,11 @@ extension HTTPError {
             self.init(error.code, request: request, response: response, message: error.message)
         } else {
             let code = Self.code(for: error)
-            // URLSession throws this error when it needs the body a second time, so the first bytes may have been sent.
-            let isSent = (error as? URLError)?.code == .requestBodyStreamExhausted
+            let mayHaveBeenSent = URLLoadingFailure(error)?.mayHaveBeenSent
             self.init(
                 code, request: request, response: response, underlying: error,
                 message: Self.summary(of: error) + Self.hint(at: error, in: response, to: request),
-                mayHaveBeenSent: isSent ? true : nil)
+                mayHaveBeenSent: mayHaveBeenSent)
         }
     }
 
@@ -38,38 +32,7 @@ extension HTTPError {
         case is EncodingError: .invalidRequest
         case let error as HTTPBodyError: error.code
         case is DecodingError: .cannotDecodeResponse
-        case let error as URLError: code(for: error.code)
-        default: .unknown
-        }
-    }
-
-    private static func code(for code: URLError.Code) -> Code {
-        switch code {
-        case .cancelled, .userCancelledAuthentication: .cancelled
-        case .badURL, .unsupportedURL, .requestBodyStreamExhausted: .invalidRequest
-        case .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile: .invalidRequest
-        case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .cannotLoadFromNetwork,
-            .internationalRoamingOff, .callIsActive, .dataNotAllowed:
-            .cannotConnect
-        case .networkConnectionLost: .connectionLost
-        case .httpTooManyRedirects: .tooManyRedirects
-        case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
-            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
-            .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
-            .insecureConnection
-        case .userAuthenticationRequired: .cannotAuthenticate
-        case .timedOut: .timedOut
-        case .badServerResponse, .cannotParseResponse, .zeroByteResource, .resourceUnavailable,
-            .redirectToNonExistentLocation:
-            .invalidResponse
-        case .dataLengthExceedsMaximum: .responseTooLarge
-        case .cannotCreateFile, .cannotOpenFile, .cannotCloseFile, .cannotWriteToFile, .cannotRemoveFile,
-            .cannotMoveFile:
-            .cannotSaveResponse
-        case .cannotDecodeRawData, .cannotDecodeContentData, .downloadDecodingFailedMidStream,
-            .downloadDecodingFailedToComplete:
-            .cannotDecodeResponse
-        default: .unknown
+        default: URLLoadingFailure(error)?.code ?? .unknown
         }
     }
 }

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
+import LetterheadFoundation
 
 /// An error whose description contains no secrets, so that messages and logs may include it.
 package protocol SafelyDescribed: Error, CustomStringConvertible {}
@@ -17,52 +13,17 @@ extension HTTPError {
     /// errors of other components, only `LocalizedError.errorDescription` is meant to be shown. An error without such a
     /// description is described by the name of its type and, for an enum, of its case.
     static func summary(of error: any Error) -> String {
-        switch error {
+        if let failure = URLLoadingFailure(error) { return failure.summary }
+        return switch error {
         case let error as HTTPError: error.description
         case let error as DecodingError: error.summary
         case let error as EncodingError: error.summary
-        case let error as URLError: "\(cause(of: error.code)) (URLError \(error.code.rawValue))"
         case let error as POSIXError: "the system reports \(String(cString: strerror(error.code.rawValue)))"
         case let error as CocoaError: "\(cause(of: error)) (CocoaError \(error.code.rawValue))"
         case is CancellationError: "the task was cancelled"
         case let error as any SafelyDescribed: error.description
         case let error as any LocalizedError: error.errorDescription.map(shown) ?? name(of: error)
         default: name(of: error)
-        }
-    }
-
-    private static func cause(of code: URLError.Code) -> String {
-        switch code {
-        case .timedOut: "the request timed out"
-        case .cancelled: "the request was cancelled"
-        case .badURL, .unsupportedURL: "the URL is malformed, or its scheme is not supported"
-        case .requestBodyStreamExhausted: "the body can be sent only once"
-        case .cannotFindHost, .dnsLookupFailed: "the host name cannot be resolved"
-        case .cannotConnectToHost: "the server could not be reached"
-        case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive, .cannotLoadFromNetwork:
-            "there is no connection to the network"
-        case .networkConnectionLost: "the connection was lost"
-        case .httpTooManyRedirects: "there are too many redirects"
-        case .userAuthenticationRequired: "the server requires credentials"
-        case .userCancelledAuthentication: "the request for credentials was cancelled"
-        case .secureConnectionFailed: "the TLS handshake failed"
-        case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "the server's certificate is not valid today"
-        case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot: "the server's certificate is not trusted"
-        case .clientCertificateRejected, .clientCertificateRequired: "the client's certificate was not accepted"
-        case .appTransportSecurityRequiresSecureConnection: "App Transport Security requires https"
-        case .badServerResponse, .cannotParseResponse, .zeroByteResource: "the response is malformed"
-        case .resourceUnavailable, .redirectToNonExistentLocation: "the resource is not available"
-        case .dataLengthExceedsMaximum: "the response is too large"
-        case .fileDoesNotExist: "the file does not exist"
-        case .fileIsDirectory: "the file is a directory"
-        case .noPermissionsToReadFile: "permission to read the file was denied"
-        case .cannotCreateFile, .cannotOpenFile, .cannotCloseFile, .cannotWriteToFile, .cannotRemoveFile,
-            .cannotMoveFile:
-            "the file could not be written"
-        case .cannotDecodeRawData, .cannotDecodeContentData, .downloadDecodingFailedMidStream,
-            .downloadDecodingFailedToComplete:
-            "the content coding of the response is malformed"
-        default: "the network failed"
         }
     }
 
@@ -143,14 +104,19 @@ extension DecodingError.Context {
     /// The kind of JSON value that the decoder names. The decoder's description may contain the value, so it is only
     /// searched for known words.
     fileprivate var kindFound: String? {
-        guard let found = debugDescription.range(of: "found ", options: .backwards) else { return nil }
-        let words = debugDescription[found.upperBound...].split { !$0.isLetter }.prefix(2)
+        // A key may contain the word, and comes before the kind.
+        var rest = Array(debugDescription.utf8)[...]
+        guard rest.contains(Self.found) else { return nil }
+        while let found = rest.firstRange(of: Self.found) { rest = rest[found.upperBound...] }
+        let words = String(decoding: rest, as: UTF8.self).split { !$0.isLetter }.prefix(2)
         let kinds = [
             "string": "string", "number": "number", "bool": "boolean", "boolean": "boolean", "null": "null",
             "dictionary": "object", "array": "array",
         ]
         return words.lazy.compactMap { kinds[String($0).lowercased()] }.first
     }
+
+    private static let found = Array("found ".utf8)
 
     /// The enum of which a value is no case. The value is not a part of it, because it may be secret.
     fileprivate var unknownCase: String? { unknown.map { "expected a case of \($0.type)" } }

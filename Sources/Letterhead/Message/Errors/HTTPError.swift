@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// The error that a client and a ``SendableRequest`` throw for every failed request. The only other error to catch is
 /// `CancellationError`, which tells that your own task was cancelled.

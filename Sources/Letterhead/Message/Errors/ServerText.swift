@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 // What an error shows of the body of its response: short, on one line, and without secrets.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// The header fields of a message, in order (RFC 9110, 5). Use the subscript for a field with one value, and
 /// ``append(_:_:)`` and ``values(for:)`` for a field that may occur several times. Names are case-insensitive and keep

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 extension HTTPHeaders {
     /// One entry of a `Server-Timing` header (W3C Server Timing): what the server spent its time on.

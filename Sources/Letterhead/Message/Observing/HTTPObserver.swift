@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Synchronization
 
 /// Receives the events of a client: the start and the end of each load, its attempts, the decisions of the links, and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// The place of a request in a distributed trace (W3C Trace Context), and the baggage of the trace (W3C Baggage).
 ///

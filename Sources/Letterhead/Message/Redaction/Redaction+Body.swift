@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// Bodies in texts. A description contains the media type and the length of a body. A log, an archive or a command that
 /// asks for the content receives it with the values of secret names redacted.

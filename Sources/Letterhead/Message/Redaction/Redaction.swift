@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The names whose values are redacted in descriptions, errors and logs.
 ///

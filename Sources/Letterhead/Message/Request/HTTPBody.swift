@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// The body of a request. Use one of the bodies of the library: ``JSONBody``, ``FormBody``, ``MultipartBody``,
 /// ``DataBody``, ``FileBody`` or ``StreamBody``. Write your own for another format: implement ``encode()`` for a body

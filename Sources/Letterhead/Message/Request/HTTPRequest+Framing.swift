@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 enum OmittedHeadersOption: HTTPRequestOption {
     static let defaultOptionValue: Set<HTTPHeaders.Name> = []

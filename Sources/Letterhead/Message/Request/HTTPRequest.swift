@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 import Synchronization
 
 /// A request as a value. Write one for a URL that has no template, or change the one that a link receives; for the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 import Synchronization
 
 /// The base URL of an API, and the defaults for all requests to it. Declare one for each of development, staging and

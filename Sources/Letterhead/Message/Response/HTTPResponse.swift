@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// The response of a server. You receive it from ``HTTPClient/sendWithResponse(_:)``,
 /// ``HTTPClient/stream(_:)-(Template)`` and ``HTTPClient/download(_:to:)-(Template,_)``, in validators, transformers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 import Synchronization
 
 /// The body of a response: in memory, or streamed from the connection as the reader requests it.

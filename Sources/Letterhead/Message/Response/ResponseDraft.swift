@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 import Synchronization
 
 /// A complete download that has not replaced its file yet. Its bytes are in a hidden file in the same folder, which is
@@ -39,7 +39,7 @@ final class ResponseDraft: Sendable {
             guard state != .placed else { return }
             guard state == .pending else { throw POSIXError(.ENOENT) }
             guard rename(draft.path, place.path) == 0 else {
-                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+                throw POSIXError.last
             }
             state = .placed
             lease?.release()
@@ -107,17 +107,23 @@ struct ResponseFile {
         var count = 0
         do {
             try Data().write(to: draft, options: .withoutOverwriting)
-            let file = try FileHandle(forWritingTo: draft)
-            defer { try? file.close() }
+            let descriptor = open(draft.path, O_WRONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw POSIXError.last }
+            defer { close(descriptor) }
             for try await chunk in body {
-                try file.write(contentsOf: chunk)
+                guard chunk.withUnsafeBytes({ Descriptor.write($0, to: descriptor) }) else { throw POSIXError.last }
                 count += chunk.count
             }
-            try file.synchronize()
+            guard fsync(descriptor) == 0 else { throw POSIXError.last }
         } catch {
             try? FileManager.default.removeItem(at: draft)
             throw error
         }
         return ResponseDraft(draft, for: place, count: count)
     }
+}
+
+extension POSIXError {
+    /// The reason for which the last call of the system failed.
+    fileprivate static var last: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The parts of a base URL that fill in the missing parts of a request.
 struct BaseURL: BaseURLParts, Hashable, Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// The query of a request: names and values in order (RFC 3986, 3.4). Write it as a literal, and do not escape
 /// anything: values are escaped once, when the request is sent. Several items may have the same name.

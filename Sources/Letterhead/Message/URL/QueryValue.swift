@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// A value that can be written in a query: strings, numbers, booleans, dates as ISO 8601, UUIDs, arrays of these, and
 /// flags.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// The path of a request. Write it as a literal with interpolated values: each value is escaped as one segment (RFC
 /// 3986, 3.3), so it cannot add a slash, a query or a host. Literals keep their slashes and escapes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 extension HTTPBody {
     /// Returns this body compressed with gzip (RFC 1952), with a `Content-Encoding` header. The server must support

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CLetterheadZlib
-import Foundation
+import LetterheadFoundation
 
 /// Compresses bytes in the gzip format with the system's zlib. A class, because the state of zlib must not move and
 /// must be freed.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// A body that encodes a value with any encoder when the request is sent. For JSON, use ``JSONBody``; for a form,
 /// ``FormBody``.

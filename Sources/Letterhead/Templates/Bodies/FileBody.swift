@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// A body that sends a file, which is read in pieces while the request is sent. Only ``encode()`` holds it in memory as
 /// a whole. A transport over `URLSession` copies it to a private file before it sends the request.

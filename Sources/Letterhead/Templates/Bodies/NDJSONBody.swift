@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// A body that sends values as newline-delimited JSON, and encodes them one at a time. Use it to upload more values
 /// than fit in memory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// A file that can be sent. The file is inspected before it is opened, because opening a pipe blocks, and opening a
 /// device may have side effects.
@@ -29,7 +29,8 @@ struct RegularFile: Sendable {
     func open() throws(HTTPBodyError) -> OpenFile {
         // O_NONBLOCK prevents blocking if a pipe has replaced the file in the meantime.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-        let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { Foundation.open($0, flags) } ?? -1
+        let descriptor = url.withUnsafeFileSystemRepresentation { path in
+            path.map { LetterheadFoundation.open($0, flags) } ?? -1
         }
         guard descriptor >= 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
         let file = OpenFile(descriptor: descriptor, file: self)
@@ -133,10 +134,8 @@ final class OpenFile: Sendable {
     }
 
     private func read(into buffer: UnsafeMutableRawBufferPointer) throws(HTTPBodyError) -> Int {
-        while true {
-            let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
-            if count >= 0 { return count }
-            if errno != EINTR { throw HTTPBodyError.invalid(RegularFile.message(errno), file: file.url) }
-        }
+        let count = Descriptor.read(descriptor, into: buffer)
+        guard count >= 0 else { throw HTTPBodyError.invalid(RegularFile.message(errno), file: file.url) }
+        return count
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// A body that consists of a string, encoded in the charset of its media type. If you have the encoded bytes already,
 /// use ``DataBody``.

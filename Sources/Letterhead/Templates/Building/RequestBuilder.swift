@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
-
-#if canImport(FoundationNetworking)
-    public import FoundationNetworking
-#endif
+public import LetterheadFoundation
 
 /// Creates a request from a template. Write a builder only if all requests of a kind must be built in another way, and
 /// pass it to `SendableRequest(builder, over: chain)`; a client always uses ``StandardRequestBuilder``. To change one
@@ -33,21 +29,6 @@ public protocol RequestBuilder<Template>: Sendable {
 }
 
 extension RequestBuilder {
-    /// Builds the request and converts it to a `URLRequest`; see ``HTTPRequest/urlRequest()``.
-    ///
-    /// - Throws: `.invalidRequest` if the request cannot be built or converted.
-    public func urlRequest() throws(HTTPError) -> URLRequest { try checkedRequest().urlRequest() }
-
-    /// Builds the request, completes it with an environment unless the template has its own, and converts it to a
-    /// `URLRequest`: `try StandardRequestBuilder(GetUser(login: "ada")).urlRequest(in: .production)`.
-    ///
-    /// - Throws: `.invalidRequest` if the request cannot be built or converted.
-    public func urlRequest(in environment: ServerEnvironment) throws(HTTPError) -> URLRequest {
-        var request = try checkedRequest()
-        if !request.options.contains(ServerEnvironment.self) { request.serverEnvironment = environment }
-        return try request.urlRequest()
-    }
-
     /// Adds what every request of a template carries: the template and its cookies.
     func checkedRequest() throws(HTTPError) -> HTTPRequest {
         var request = try request()

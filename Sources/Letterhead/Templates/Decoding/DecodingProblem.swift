@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 extension HTTPError {
     /// Creates the error of a response that could not be decoded as a type.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// Decodes values from the bytes of a response: `JSONDecoder`, `PropertyListDecoder`, or a custom decoder. Set date and
 /// key strategies on the decoder, and pass it to a client, or to one endpoint with ``RequestTemplate/decoder(_:)``:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// Parses a JSON text in UTF-8 (RFC 8259) in one pass over its bytes.
 ///

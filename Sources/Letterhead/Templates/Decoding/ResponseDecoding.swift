@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 enum UnknownCharsetOption: HTTPRequestOption {
     static let defaultOptionValue: String.Encoding? = nil

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 extension RequestTemplate {
     /// Sets a header. The value replaces all values of that name in the template; nil removes them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 extension RequestTemplate {
     /// Replaces the body of the template.

@@ -2,8 +2,7 @@
 #if os(Linux)
     import CLibcurl
     import Dispatch
-    import Foundation
-    import Glibc
+    import LetterheadFoundation
     import Synchronization
 
     /// Owns the thread that uses libcurl. Starts the thread before the first transfer, and stops it when the engine is
@@ -46,19 +45,10 @@
 
         /// Starts a thread. It retains the mailbox and not the engine, which could otherwise never be released.
         private static func startThread(_ mailbox: CurlMailbox) -> Bool {
-            let context = Unmanaged.passRetained(mailbox)
-            var thread = pthread_t()
-            guard pthread_create(&thread, nil, { CurlEngine.run($0) }, context.toOpaque()) == 0 else {
-                context.release()
-                return false
-            }
-            return true
+            SystemThread.start("letterhead.curl") { run(mailbox) }
         }
 
-        private static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-            guard let context else { return nil }
-            let mailbox = Unmanaged<CurlMailbox>.fromOpaque(context).takeRetainedValue()
-            Thread.current.name = "letterhead.curl"
+        private static func run(_ mailbox: CurlMailbox) {
             // All signals are blocked on this thread: other threads of the process handle them, and a broken connection
             // causes an error instead of a SIGPIPE.
             var signals = sigset_t()
@@ -74,7 +64,6 @@
             }
             for command in mailbox.close() { refuse(command, failure) }
             CurlExit.leave(mailbox)
-            return nil
         }
 
         private static func refuse(_ command: CurlMailbox.Command, _ failure: TransportFailure) {

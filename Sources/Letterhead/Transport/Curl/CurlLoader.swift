@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-    import Foundation
+    import LetterheadFoundation
 
     /// The transport on Linux. It uses the system's libcurl, which Foundation's networking also links, on one thread.
     ///

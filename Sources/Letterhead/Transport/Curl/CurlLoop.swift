@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import CLibcurl
-    import Glibc
+    import LetterheadFoundation
 
     /// The event loop that owns libcurl: it executes commands, waits for sockets, and ends transfers.
     ///

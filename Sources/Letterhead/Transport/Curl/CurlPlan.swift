@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import CLibcurl
-    import Foundation
+    import LetterheadFoundation
 
     /// A valid request in the form that libcurl needs: the URL, the header lines, the body and the time limits.
     struct CurlPlan: Sendable {

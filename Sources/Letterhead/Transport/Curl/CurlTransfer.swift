@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-    import Foundation
+    import LetterheadFoundation
     import Synchronization
 
     /// One transfer, shared by its caller and the thread that owns libcurl.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import CLibcurl
-    import Glibc
 
     extension CurlWire {
         /// Returns the outcome of a transfer that libcurl has finished.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import CLibcurl
-    import Foundation
-    import Glibc
+    import LetterheadFoundation
 
     extension CurlWire {
         /// Sets the pinned keys of the host, which libcurl compares when it opens a connection.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import CLibcurl
-    import Foundation
+    import LetterheadFoundation
 
     extension CurlWire {
         /// Called before libcurl sends the request, for the first time or again. Returns false to prevent that.

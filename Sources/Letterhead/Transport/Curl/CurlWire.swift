@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import CLibcurl
-    import Foundation
-    import Glibc
+    import LetterheadFoundation
 
     /// The state of a transfer on one of libcurl's easy handles. It is used for one transfer after another.
     ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import CLibcurl
-    import Glibc
+    import LetterheadFoundation
 
     /// Waits for many sockets on one thread, with epoll.
     ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CLetterheadZlib
-package import Foundation
+package import LetterheadFoundation
 import Synchronization
 
 /// Decompresses the body of a response (RFC 9110, 8.4), at once or while it is read.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CLetterheadZlib
-import Foundation
+import LetterheadFoundation
 
 /// Decompresses one content coding of one body. A class, because the libraries keep the address of their state.
 protocol Decompressor: AnyObject {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Synchronization
 
 /// A bounded buffer for the body of a response, between the thread that receives it and the task that reads it. Because

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Synchronization
 
 /// A bounded buffer for the body of a request, between the task that produces it and the thread that sends it. While

@@ -1,155 +1,159 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+#if Foundation || canImport(Darwin)
+    import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#else
-    import Security
-#endif
-
-extension TransportConfiguration {
-    /// Creates a session that stores nothing: no cache, no cookies, no credentials.
-    func makeURLSession(delegate: URLSessionRelay) -> URLSession {
-        let settings = URLSessionConfiguration.ephemeral
-        settings.urlCache = nil
-        settings.httpCookieStorage = nil
-        settings.urlCredentialStorage = nil
-        settings.httpShouldSetCookies = false
-        settings.httpCookieAcceptPolicy = .never
-        settings.httpMaximumConnectionsPerHost = maximumConnectionsPerHost
-        settings.timeoutIntervalForRequest = idleSeconds
-        #if !canImport(FoundationNetworking)
-            settings.tlsMinimumSupportedProtocolVersion = security.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
-        #endif
-        return URLSession(configuration: settings, delegate: delegate, delegateQueue: .serial)
-    }
-
-    /// The idle limit in whole seconds, at least one. Foundation on Linux truncates fractions, and treats zero as no
-    /// limit.
-    var idleSeconds: TimeInterval { Self.seconds(of: idleTimeout) }
-
-    /// Returns the idle limit of a request in whole seconds.
-    func idleSeconds(for request: HTTPRequest) -> TimeInterval { Self.seconds(of: request.idleTimeout ?? idleTimeout) }
-
-    private static func seconds(of limit: Duration?) -> TimeInterval {
-        guard let limit else { return 86_400 }
-        return min(86_400, max(1, (limit / .seconds(1)).rounded(.up)))
-    }
-
-    /// The setting that is out of range or not supported by `URLSession`; nil if all settings can be applied.
-    var brokenURLSessionRule: String? {
-        let standard = TransportConfiguration()
-        var supported = standard
-        supported.maximumConnectionsPerHost = maximumConnectionsPerHost
-        supported.firstByteTimeout = firstByteTimeout
-        supported.idleTimeout = idleTimeout
-        #if canImport(FoundationNetworking)
-            let names = "maximumConnectionsPerHost, firstByteTimeout and idleTimeout"
-        #else
-            supported.security.minimumVersion = security.minimumVersion
-            let names = "maximumConnectionsPerHost, firstByteTimeout, idleTimeout and security.minimumVersion"
-        #endif
-        guard self != supported else { return brokenRule }
-        let changed = unsupportedNames(supported).joined(separator: ", ")
-        return "URLSession does not support \(changed); the only supported settings are \(names)"
-    }
-
-    /// Returns the names of the changed settings that `URLSession` does not support.
-    private func unsupportedNames(_ supported: TransportConfiguration) -> [String] {
-        let settings: [(name: String, isChanged: Bool)] = [
-            ("queueTimeout", queueTimeout != supported.queueTimeout),
-            ("connectTimeout", connectTimeout != supported.connectTimeout),
-            ("maximumConnections", maximumConnections != supported.maximumConnections),
-            ("maximumHeadSize", maximumHeadSize != supported.maximumHeadSize), ("proxy", proxy != supported.proxy),
-            ("security", security != supported.security), ("unixSocketPath", unixSocketPath != nil),
-            ("httpVersions", httpVersions != .http2), ("addressFamily", addressFamily != .any),
-            ("networkInterface", networkInterface != nil), ("tcpKeepAlive", tcpKeepAlive != supported.tcpKeepAlive),
-            ("connectTo", !connectTo.isEmpty), ("dnsOverHTTPS", dnsOverHTTPS != nil),
-            ("decodesContent", !decodesContent),
-            ("maximumDecodingRatio", maximumDecodingRatio != supported.maximumDecodingRatio),
-        ]
-        let names = settings.filter(\.isChanged).map(\.name)
-        return names.isEmpty ? ["another setting"] : names
-    }
-}
-
-/// A private copy of a Foundation configuration.
-///
-/// `@unchecked Sendable`: only sessions read the copy, and each session copies it again.
-struct FoundationConfiguration: @unchecked Sendable {
-    private let copy: URLSessionConfiguration
-
-    init(_ configuration: URLSessionConfiguration) {
-        copy = configuration.copy() as? URLSessionConfiguration ?? configuration
-    }
-
-    func makeURLSession(delegate: URLSessionRelay) -> URLSession {
-        URLSession(configuration: copy, delegate: delegate, delegateQueue: .serial)
-    }
-}
-
-extension OperationQueue {
-    /// Creates a queue that runs one operation at a time, as required for a delegate.
-    fileprivate static var serial: OperationQueue {
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = 1
-        return queue
-    }
-}
-
-extension HTTPError {
-    /// Creates an error from Foundation's error at the end of a task, and from the received part of the response.
-    /// Foundation's code for a lost connection does not tell whether the connection was ever established.
-    init(endOf request: HTTPRequest, _ error: any Error, head: HTTPURLResponse?, receivedBytes: Int) {
-        let code = (error as? URLError)?.code
-        guard code == .networkConnectionLost || code == .unknown && head != nil else {
-            self.init(error, request: request)
-            return
-        }
-        let response = head?.response(to: request, body: HTTPResponseBody())
-        if let length = head?.knownLength(of: request.method), receivedBytes < length {
-            self.init(
-                .invalidResponse, request: request, response: response, underlying: error,
-                message: "the body ended after \(receivedBytes) of \(length) bytes")
-        } else if code == .networkConnectionLost {
-            self.init(
-                .connectionLost, request: request, response: response, underlying: error,
-                message: "the connection was lost")
-        } else {
-            self.init(error, request: request, response: response)
-        }
-    }
-}
-
-extension HTTPURLResponse {
-    /// Returns the length of the body; nil if it is not known or if Foundation decompresses the body.
-    func knownLength(of method: HTTPMethod) -> Int? {
-        if method == .head || statusCode == 204 || statusCode == 304 { return 0 }
-        guard expectedContentLength >= 0, value(forHTTPHeaderField: "Content-Encoding") == nil else { return nil }
-        return Int(exactly: expectedContentLength)
-    }
-
-    /// Returns the response without the headers of content codings that Foundation has decompressed.
-    func response(to request: HTTPRequest, body: HTTPResponseBody) -> HTTPResponse {
-        var fields: [String: String] = [:]
-        for case (let name as String, let value as String) in allHeaderFields { fields[name] = value }
-        var headers = HTTPHeaders(fields)
-        if let codings = headers[.contentEncoding], request.method != .head, Self.areUndone(codings) {
-            headers[.contentEncoding] = nil
-            headers[.contentLength] = nil
-        }
-        return HTTPResponse(request: request, status: HTTPStatus(statusCode), headers: headers, body: body)
-    }
-
-    private static func areUndone(_ codings: String) -> Bool {
-        ASCII.members(of: [codings]).allSatisfy { undoneCodings.contains(ASCII.keyword($0)) }
-    }
-
-    /// The content codings that Foundation decompresses. On Linux, Foundation offers the codings of its libcurl, and a
-    /// response with any other coding fails.
     #if canImport(FoundationNetworking)
-        private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
+        import FoundationNetworking
     #else
-        private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "identity"]
+        import Security
     #endif
-}
+
+    extension TransportConfiguration {
+        /// Creates a session that stores nothing: no cache, no cookies, no credentials.
+        func makeURLSession(delegate: URLSessionRelay) -> URLSession {
+            let settings = URLSessionConfiguration.ephemeral
+            settings.urlCache = nil
+            settings.httpCookieStorage = nil
+            settings.urlCredentialStorage = nil
+            settings.httpShouldSetCookies = false
+            settings.httpCookieAcceptPolicy = .never
+            settings.httpMaximumConnectionsPerHost = maximumConnectionsPerHost
+            settings.timeoutIntervalForRequest = idleSeconds
+            #if !canImport(FoundationNetworking)
+                settings.tlsMinimumSupportedProtocolVersion = security.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
+            #endif
+            return URLSession(configuration: settings, delegate: delegate, delegateQueue: .serial)
+        }
+
+        /// The idle limit in whole seconds, at least one. Foundation on Linux truncates fractions, and treats zero as no
+        /// limit.
+        var idleSeconds: TimeInterval { Self.seconds(of: idleTimeout) }
+
+        /// Returns the idle limit of a request in whole seconds.
+        func idleSeconds(for request: HTTPRequest) -> TimeInterval {
+            Self.seconds(of: request.idleTimeout ?? idleTimeout)
+        }
+
+        private static func seconds(of limit: Duration?) -> TimeInterval {
+            guard let limit else { return 86_400 }
+            return min(86_400, max(1, (limit / .seconds(1)).rounded(.up)))
+        }
+
+        /// The setting that is out of range or not supported by `URLSession`; nil if all settings can be applied.
+        var brokenURLSessionRule: String? {
+            let standard = TransportConfiguration()
+            var supported = standard
+            supported.maximumConnectionsPerHost = maximumConnectionsPerHost
+            supported.firstByteTimeout = firstByteTimeout
+            supported.idleTimeout = idleTimeout
+            #if canImport(FoundationNetworking)
+                let names = "maximumConnectionsPerHost, firstByteTimeout and idleTimeout"
+            #else
+                supported.security.minimumVersion = security.minimumVersion
+                let names = "maximumConnectionsPerHost, firstByteTimeout, idleTimeout and security.minimumVersion"
+            #endif
+            guard self != supported else { return brokenRule }
+            let changed = unsupportedNames(supported).joined(separator: ", ")
+            return "URLSession does not support \(changed); the only supported settings are \(names)"
+        }
+
+        /// Returns the names of the changed settings that `URLSession` does not support.
+        private func unsupportedNames(_ supported: TransportConfiguration) -> [String] {
+            let settings: [(name: String, isChanged: Bool)] = [
+                ("queueTimeout", queueTimeout != supported.queueTimeout),
+                ("connectTimeout", connectTimeout != supported.connectTimeout),
+                ("maximumConnections", maximumConnections != supported.maximumConnections),
+                ("maximumHeadSize", maximumHeadSize != supported.maximumHeadSize), ("proxy", proxy != supported.proxy),
+                ("security", security != supported.security), ("unixSocketPath", unixSocketPath != nil),
+                ("httpVersions", httpVersions != .http2), ("addressFamily", addressFamily != .any),
+                ("networkInterface", networkInterface != nil), ("tcpKeepAlive", tcpKeepAlive != supported.tcpKeepAlive),
+                ("connectTo", !connectTo.isEmpty), ("dnsOverHTTPS", dnsOverHTTPS != nil),
+                ("decodesContent", !decodesContent),
+                ("maximumDecodingRatio", maximumDecodingRatio != supported.maximumDecodingRatio),
+            ]
+            let names = settings.filter(\.isChanged).map(\.name)
+            return names.isEmpty ? ["another setting"] : names
+        }
+    }
+
+    /// A private copy of a Foundation configuration.
+    ///
+    /// `@unchecked Sendable`: only sessions read the copy, and each session copies it again.
+    struct FoundationConfiguration: @unchecked Sendable {
+        private let copy: URLSessionConfiguration
+
+        init(_ configuration: URLSessionConfiguration) {
+            copy = configuration.copy() as? URLSessionConfiguration ?? configuration
+        }
+
+        func makeURLSession(delegate: URLSessionRelay) -> URLSession {
+            URLSession(configuration: copy, delegate: delegate, delegateQueue: .serial)
+        }
+    }
+
+    extension OperationQueue {
+        /// Creates a queue that runs one operation at a time, as required for a delegate.
+        fileprivate static var serial: OperationQueue {
+            let queue = OperationQueue()
+            queue.maxConcurrentOperationCount = 1
+            return queue
+        }
+    }
+
+    extension HTTPError {
+        /// Creates an error from Foundation's error at the end of a task, and from the received part of the response.
+        /// Foundation's code for a lost connection does not tell whether the connection was ever established.
+        init(endOf request: HTTPRequest, _ error: any Error, head: HTTPURLResponse?, receivedBytes: Int) {
+            let code = (error as? URLError)?.code
+            guard code == .networkConnectionLost || code == .unknown && head != nil else {
+                self.init(error, request: request)
+                return
+            }
+            let response = head?.response(to: request, body: HTTPResponseBody())
+            if let length = head?.knownLength(of: request.method), receivedBytes < length {
+                self.init(
+                    .invalidResponse, request: request, response: response, underlying: error,
+                    message: "the body ended after \(receivedBytes) of \(length) bytes")
+            } else if code == .networkConnectionLost {
+                self.init(
+                    .connectionLost, request: request, response: response, underlying: error,
+                    message: "the connection was lost")
+            } else {
+                self.init(error, request: request, response: response)
+            }
+        }
+    }
+
+    extension HTTPURLResponse {
+        /// Returns the length of the body; nil if it is not known or if Foundation decompresses the body.
+        func knownLength(of method: HTTPMethod) -> Int? {
+            if method == .head || statusCode == 204 || statusCode == 304 { return 0 }
+            guard expectedContentLength >= 0, value(forHTTPHeaderField: "Content-Encoding") == nil else { return nil }
+            return Int(exactly: expectedContentLength)
+        }
+
+        /// Returns the response without the headers of content codings that Foundation has decompressed.
+        func response(to request: HTTPRequest, body: HTTPResponseBody) -> HTTPResponse {
+            var fields: [String: String] = [:]
+            for case (let name as String, let value as String) in allHeaderFields { fields[name] = value }
+            var headers = HTTPHeaders(fields)
+            if let codings = headers[.contentEncoding], request.method != .head, Self.areUndone(codings) {
+                headers[.contentEncoding] = nil
+                headers[.contentLength] = nil
+            }
+            return HTTPResponse(request: request, status: HTTPStatus(statusCode), headers: headers, body: body)
+        }
+
+        private static func areUndone(_ codings: String) -> Bool {
+            ASCII.members(of: [codings]).allSatisfy { undoneCodings.contains(ASCII.keyword($0)) }
+        }
+
+        /// The content codings that Foundation decompresses. On Linux, Foundation offers the codings of its libcurl, and a
+        /// response with any other coding fails.
+        #if canImport(FoundationNetworking)
+            private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
+        #else
+            private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "identity"]
+        #endif
+    }
+#endif

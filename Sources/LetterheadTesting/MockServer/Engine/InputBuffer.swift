@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// Received bytes that have not been parsed yet.
 struct InputBuffer {

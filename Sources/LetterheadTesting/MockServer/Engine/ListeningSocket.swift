@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LetterheadFoundation
 
 /// A listening socket on the loopback interface.
 struct ListeningSocket: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The queued output of a connection: bytes, and the events between them, in order.
 struct OutputQueue {

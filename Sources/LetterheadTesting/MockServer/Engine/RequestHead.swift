@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Letterhead
 
 /// The request line and the header fields, with the framing of the body and the persistence of the connection that they

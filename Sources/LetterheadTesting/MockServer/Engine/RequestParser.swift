@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Letterhead
 
 /// Parses HTTP/1.1 requests from bytes in pieces of any size (RFC 9112). It is strict: what a client must not send is

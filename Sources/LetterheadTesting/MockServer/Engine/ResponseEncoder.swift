@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 import Letterhead
 
 /// Encodes a response as HTTP/1.1 (RFC 9112).

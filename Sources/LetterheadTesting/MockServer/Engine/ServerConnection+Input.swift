@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 extension ServerConnection {
     /// The largest number of unparsed bytes. The server stops reading above it.

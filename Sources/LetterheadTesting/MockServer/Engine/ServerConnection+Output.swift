@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 extension ServerConnection {
     /// Sends the queued segments, until the system accepts no more bytes or a fault holds the connection.

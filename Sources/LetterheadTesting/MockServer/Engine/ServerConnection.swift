@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// One connection. It parses requests and responds to them one after another. Reading is in +Input, responding in
 /// +Answering, sending in +Output, and faults are in +Faults.
@@ -132,14 +132,6 @@ final class ServerConnection {
         }
     }
 }
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 extension ServerConnection {
     #if canImport(Darwin)

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LetterheadFoundation
 
 /// One thread that serves all connections of a server with `poll`.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// A message from another thread or task to the loop. A task that the loop started sends exactly one of the first three
 /// as its last message.

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LetterheadFoundation
 
 /// A failed system call, with the system's reason.
 struct SocketFailure: Error, CustomStringConvertible {

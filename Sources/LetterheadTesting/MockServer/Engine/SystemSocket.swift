@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LetterheadFoundation
 
 /// A socket of the system that never blocks and never raises SIGPIPE.
 ///

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LetterheadFoundation
 
 /// A pipe with which other threads end the loop's wait in `poll`.
 struct WakePipe: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 extension HTTPRetryStrategy {
     /// Sends a template, decodes its response, then waits, and then retries the original.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// A body with the names and values of a form (`application/x-www-form-urlencoded`). Use it for sign-in and token
 /// endpoints and for HTML forms; to send files, use ``MultipartBody``.

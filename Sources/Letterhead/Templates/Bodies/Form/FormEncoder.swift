@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// An encoder that writes the properties of a value as the items of a form (`application/x-www-form-urlencoded`).
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The items of a form whose values are all strings.
 struct FormPairs: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 /// A body that consists of several parts (RFC 2046, 5.1): a form with files (RFC 7578), or another multipart type. To
 /// add parts to a template instead of writing its body, use ``RequestTemplate/multipart(_:subtype:)``.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The boundary between parts (RFC 2046, 5.1.1).
 enum MultipartBoundary {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Foundation
+public import LetterheadFoundation
 
 extension MultipartBody {
     /// A part of a ``MultipartBody``: a string, bytes, a file, a stream, or any other body. Set a `filename` if the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// Writes a multipart body to a buffer that is allocated with the exact size.
 struct MultipartWriter {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The header fields of a part: Content-Disposition (RFC 7578, 4.2), Content-Type, then the others in order.
 ///
