@@ -60,6 +60,7 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionDisallowUsername = 278,
     CurlOptionHTTP09Allowed = 285,
     CurlOptionProxySSLVersion = 250,
+    CurlOptionUploadBufferSize = 280,
     CurlOptionQuickExit = 322,
     // pointer or string
     CurlOptionAddress = 10002,

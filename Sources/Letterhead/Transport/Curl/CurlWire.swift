@@ -209,6 +209,9 @@
             if isGet, settings.isGet { return }
             settings.isGet = isGet
             options.set(.httpGet, 1)
+            // libcurl asks for pieces of this size, which is that of the pieces of a file.
+            let isPulled = if case .pulled = plan.content { true } else { false }
+            options.set(.uploadBufferSize, isPulled ? Self.largeBuffer : Self.uploadBuffer)
             switch plan.content {
             case .none: if plan.method == .head { options.set(.noBody, 1) }
             case .copied(let count):
@@ -239,8 +242,8 @@
             if !settings.isGet { _ = lh_curl_set_pointer(easy, .postFields, nil) }
         }
 
-        /// In bytes; the smaller one is libcurl's default.
-        private static let (standardBuffer, largeBuffer) = (16 << 10, 256 << 10)
+        /// In bytes; the first two are libcurl's defaults for receiving and for sending.
+        private static let (standardBuffer, uploadBuffer, largeBuffer) = (16 << 10, 64 << 10, 256 << 10)
     }
 
     /// The URL of a request up to its path. libcurl parses it once, because most requests of a handle have the same
