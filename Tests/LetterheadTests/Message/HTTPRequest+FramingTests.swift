@@ -68,9 +68,11 @@ import Testing
     func `the Accept of a decoder can be omitted, and that of a request is sent`(isBelow: Bool) async throws {
         let mock = MockLoader { .ok($0, body: Data("[1]".utf8)) }
         let omit = ModifyRequest { $0.omittedHeaders = [.accept] }
-        let client = HTTPClient(
-            environment: ServerEnvironment("https://example.com"), links: isBelow ? [] : [omit],
-            attemptLinks: isBelow ? [omit] : [], transport: mock)
+        let environment = ServerEnvironment("https://example.com")
+        let client =
+            isBelow
+            ? HTTPClient(environment: environment, attemptLinks: omit, transport: mock)
+            : HTTPClient(environment: environment, links: omit, transport: mock)
         let get = Get<[Int]>("a")
         let standard = "application/json, application/problem+json"
         for template in [get.header("Accept", nil), get.header("Accept", standard)] {
