@@ -153,7 +153,7 @@ import Testing
         var (request, values) = (try HTTPRequest("https://example.com/a"), Self.values)
         values.set("date", to: Date(timeIntervalSince1970: -1e15))
         request.query = URITemplate(text).query(values)
-        let error = #expect(throws: HTTPError.self) { [request] in try request.validate() }
+        let error = #expect(throws: HTTPError.self) { try request.validate() }
         #expect(error?.code == .invalidRequest, "\(request.query)")
         #expect(
             error?.message.hasPrefix("the query cannot be written: the URI template is malformed at offset ") == true)
