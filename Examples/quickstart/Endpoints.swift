@@ -60,9 +60,3 @@ struct Receipt: Codable, Sendable {
     var contentType: String
     var bytes: Int
 }
-
-/// Any URL: a template with a base URL needs no environment.
-struct Fetch: RequestTemplate {
-    let baseURL: URL?
-    var path: RequestPath { "" }
-}

@@ -43,6 +43,12 @@ struct Quickstart {
             report("page \(page.number): \(page.value.map(\.login).joined(separator: ", "))")
         }
 
+        show(
+            "One request with the value of another",
+            #"client.send(GetUser(login: "ada").then { ListFollowers(login: $0.login) })"#)
+        let chained = try await client.send(GetUser(login: "ada").then { ListFollowers(login: $0.login) })
+        report(chained.map(\.login).joined(separator: ", "))
+
         show("Server-sent events, as they arrive", #"client.events(of: WatchActivity(login: "ada"))"#)
         for try await event in client.events(of: WatchActivity(login: "ada")) {
             report("\(event.event): \(event.data)")
@@ -58,8 +64,11 @@ struct Quickstart {
             #"client.send(GetUser(login: "nobody/else?").header("Authorization", …))"#)
         await fail(client)
 
-        show("The chain of the client", "print(client)")
-        report("\(client)")
+        show(
+            "Where each part of a request comes from",
+            #"client.explain(GetUser(login: "ada").header("X-Trace", "1").timeout(.seconds(5)))"#)
+        let explanation = try await client.explain(GetUser(login: "ada").header("X-Trace", "1").timeout(.seconds(5)))
+        report("\(explanation)")
         await server.stop()
     }
 
@@ -86,11 +95,7 @@ struct Quickstart {
     }
 
     private static func fetch(_ argument: String) async throws {
-        guard let url = URL(string: argument), url.host != nil else {
-            print("not a URL with a scheme and a host: write https://example.com")
-            exit(2)
-        }
-        let response = try await HTTPClient().send(Fetch(baseURL: url))
+        let response = try await HTTPClient().send(HTTPRequest(argument))
         print(response)
         print("\n\(response.metrics)")
     }

@@ -29,8 +29,9 @@ public import Letterhead
 /// { "status": 503, "headers": { "Retry-After": "60" } }
 /// ```
 ///
-/// Without any file, the response is 404 for GET and HEAD, and 405 for other methods. A file outside of the folder is
-/// never read, whatever the path of the request contains, and even if a symbolic link leads to it.
+/// Without any file, the response is 404 for GET and HEAD, and 405 for other methods. A file for the head of a response is
+/// never a body, and a file for POST, PUT, PATCH or DELETE is never the response to GET or HEAD. A file outside of the
+/// folder is never read, whatever the path of the request contains, and even if a symbolic link leads to it.
 public struct FolderLoader: HTTPLoader {
     private let folder: String
 
@@ -50,7 +51,8 @@ public struct FolderLoader: HTTPLoader {
 
     private func response(to request: HTTPRequest) throws(HTTPError) -> HTTPResponse {
         let isRead = request.method == .get || request.method == .head
-        guard let place = place(of: request, isRead: isRead), let files = files(of: place, for: request) else {
+        guard let place = place(of: request, isRead: isRead), let files = files(of: place, for: request, isRead: isRead)
+        else {
             return isRead
                 ? HTTPResponse(request: request, status: .notFound)
                 : HTTPResponse(request: request, status: .methodNotAllowed, headers: ["Allow": "GET, HEAD"])
@@ -97,13 +99,22 @@ extension FolderLoader {
         }
         guard areNames else { return nil }
         let last = names.popLast() ?? "index"
+        if isRead, Self.isReserved(last, isRead: true) { return nil }
         return Place(
             directory: ([folder] + names).joined(separator: "/"),
             name: isRead ? last : "\(last).\(ASCII.lowercased(request.method.rawValue))")
     }
 
+    /// Returns whether a file cannot be a body: it is for the head of a response or, of a method that reads, for another
+    /// method.
+    private static func isReserved(_ name: String, isRead: Bool) -> Bool {
+        let reserved = isRead ? ["head", "post", "put", "patch", "delete"] : ["head"]
+        let extensions = ASCII.lowercased(name).split(at: ".", omittingEmpty: false).dropFirst()
+        return extensions.suffix(isRead ? 2 : 1).contains { part in reserved.contains { part.isSame(as: $0) } }
+    }
+
     /// Returns the files of a place; nil if there is none.
-    private func files(of place: Place, for request: HTTPRequest) -> (head: String?, body: String?)? {
+    private func files(of place: Place, for request: HTTPRequest, isRead: Bool) -> (head: String?, body: String?)? {
         let accepted = (request.framedHeaders()[.accept] ?? "").split(at: ",").compactMap {
             MediaType(String($0))?.essence
         }
@@ -112,6 +123,7 @@ extension FolderLoader {
             // The name of another method, or of a head, has two extensions.
             guard name.begins(with: place.name + ".") else { return false }
             return !name.utf8.dropFirst(place.name.utf8.count + 1).contains(UInt8(ascii: "."))
+                && !Self.isReserved(name, isRead: isRead)
         }.sorted()
         let chosen =
             names.first { accepted.contains(MediaType(filename: $0).essence) } ?? names.first { $0.ends(with: ".json") }

@@ -39,8 +39,9 @@
             print("\n\(name), from \(server.name); the floor is a loop in C over libcurl's multi interface")
             let words = Array(CommandLine.arguments.dropFirst(2))
             if words.count >= 2, let width = Int(words[0]) {
-                let speed = TransportSpeed(width: width, transport: processor, line: processor)
-                try await speed.runAlone(words[1], words.count > 2 ? Int(words[2]) ?? 0 : 100_000, server)
+                let isSecure = words.contains("tls")
+                let speed = TransportSpeed(width: width, isSecure: isSecure, transport: processor, line: processor)
+                try await speed.runAlone(words[1], server, count: words.dropFirst(2).lazy.compactMap(Int.init).first)
                 return true
             }
             var isKept = true
@@ -51,11 +52,11 @@
             return isKept
         }
 
-        /// Runs one of the contenders by itself, for a profiler: `benchmarks small 16 load`, or `benchmarks small 16 load
-        /// 2000` for so many requests.
-        private func runAlone(_ name: String, _ count: Int, _ server: GetServer) async throws {
+        /// Runs one of the contenders by itself, for a profiler: `benchmarks small 16 load`, or over TLS and with a
+        /// number of requests: `benchmarks small 16 load tls 10000`.
+        private func runAlone(_ name: String, _ server: GetServer, count: Int?) async throws {
             let index = ["raw": 0, "load": 1, "line": 2, "data": 3, "decode": 4][name] ?? 1
-            let start = ContinuousClock.now
+            let (start, count) = (ContinuousClock.now, count ?? 100_000)
             try await contenders(server)?[index](count)
             print(
                 "  \(name), \(width) at a time: \(text(Double(count) / ((ContinuousClock.now - start) / .seconds(1))))")

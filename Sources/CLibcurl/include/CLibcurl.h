@@ -60,6 +60,7 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionDisallowUsername = 278,
     CurlOptionHTTP09Allowed = 285,
     CurlOptionProxySSLVersion = 250,
+    CurlOptionUploadBufferSize = 280,
     CurlOptionQuickExit = 322,
     // pointer or string
     CurlOptionAddress = 10002,
@@ -101,6 +102,7 @@ typedef LH_OPEN_ENUM(CurlMultiOption) {
     CurlMultiOptionMaximumIdleConnections = 6,
     CurlMultiOptionMaximumHostConnections = 7,
     CurlMultiOptionMaximumTotalConnections = 13,
+    CurlMultiOptionMaximumStreams = 16,
 } CurlMultiOption;
 
 // MARK: Facts about a finished transfer

@@ -137,12 +137,15 @@ where Template.Response: Equatable {
             let (reconnection, interval) = (sequence.reconnection, sequence.interval)
             let rule =
                 interval <= .zero ? "the interval of changes(of:every:) is zero or less" : reconnection.brokenRule
-            let repeats = "changes(of:every:) sends the request again, and \(request.method.printable) is not idempotent; "
+            let repeats =
+                "changes(of:every:) sends the request again, and \(request.method.printable) is not idempotent; "
             let isRepeatable = reconnection.allowsRepeating(request)
             if let rule = rule ?? (isRepeatable ? nil : repeats + "mark the template with idempotent(key: .none)") {
                 throw HTTPError(.invalidRequest, request: request, message: rule, mayHaveBeenSent: false)
             }
-            client.context.deadline = reconnection.deadline.map { DeadlinePoint(in: $0, on: Timeline(reconnection.clock)) }
+            client.context.deadline = reconnection.deadline.map {
+                DeadlinePoint(in: $0, on: Timeline(reconnection.clock))
+            }
             self.client = client
             return client
         }

@@ -120,7 +120,9 @@ private struct Explaining {
     private mutating func explainURL() {
         let environment = built.options.contains(ServerEnvironment.self) ? "its own environment" : environmentName
         if final.method != .get {
-            add("method", final.method.printable, built.method == final.method ? setter { "\($0.method)" } : environment)
+            add(
+                "method", final.method.printable, built.method == final.method ? setter { "\($0.method)" } : environment
+            )
         }
         if let origin = final.origin {
             add("base URL", origin.description, built.host == nil ? environment : setter { "\($0.baseURL as Any)" })
@@ -146,7 +148,8 @@ private struct Explaining {
             let name = field.name
             let values = { (layer: any RequestTemplate) in "\(layer.headers.values(for: name))" }
             let source =
-                if layers.first?.headers.contains(name) == true { setter(values) } else if built.headers.contains(name) {
+                if layers.first?.headers.contains(name) == true { setter(values) } else if built.headers.contains(name)
+                {
                     "the builder"
                 } else if adopted.headers.contains(name) { "the client" } else if filled.headers.contains(name) {
                     name == .accept && field.value == adopted.context.accept ? "the decoder" : environment
@@ -205,7 +208,9 @@ private struct Explaining {
         guard maximum > 0 else { return add("retries", "none", source) }
         var value = "at most \(maximum)"
         value += strategy.map { ", \($0)" } ?? ", if a validator asks for them"
-        if !final.isIdempotent { value += ", only if nothing was sent, because \(final.method.printable) is not idempotent" }
+        if !final.isIdempotent {
+            value += ", only if nothing was sent, because \(final.method.printable) is not idempotent"
+        }
         if !final.body.isEmpty, !final.body.isReplayable { value += ", never, because the body can be sent only once" }
         add("retries", value, source)
     }

@@ -26,6 +26,20 @@ package enum PercentEncoding {
         } ?? text
     }
 
+    /// Returns the first characters of a string that may contain escapes. A character is never split, whether or not its
+    /// bytes are escaped.
+    package static func literalPrefix(_ text: String, _ count: Int) -> String {
+        text.withBytes { bytes in
+            var end = 0
+            for _ in 0..<count where end < bytes.count {
+                repeat {
+                    end += bytes[end] == UInt8(ascii: "%") && isEscape(bytes, at: end) ? 3 : 1
+                } while end < bytes.count && isContinuation(bytes, at: end)
+            }
+            return String(decoding: UnsafeBufferPointer(rebasing: bytes[..<end]), as: UTF8.self)
+        }
+    }
+
     /// Returns the string with every well-formed `%XX` decoded. Bytes that are not UTF-8 become U+FFFD.
     package static func unescape(_ text: some StringProtocol) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
@@ -135,6 +149,12 @@ package enum PercentEncoding {
 
     private static func isEscape(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
         index + 2 < bytes.count && hexValue(bytes[index + 1]) != nil && hexValue(bytes[index + 2]) != nil
+    }
+
+    /// Returns whether a byte, which may be escaped, continues a character of UTF-8.
+    private static func isContinuation(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
+        guard bytes[index] == UInt8(ascii: "%"), isEscape(bytes, at: index) else { return bytes[index] & 0xC0 == 0x80 }
+        return (hexValue(bytes[index + 1]) ?? 0) & 0xC == 0x8
     }
 
     private static func hexValue(_ byte: UInt8) -> UInt8? {

@@ -63,7 +63,8 @@ struct ChangeSequenceTests {
                 body: Data("{\"state\":\"\(number == 1 ? "queued" : "done")\"}".utf8))
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url)).accepting([200])
-        let jobs = try await client
+        let jobs =
+            try await client
             .changes(of: GetJob(), every: .seconds(2), until: \.isDone, reconnecting: reconnection()).all()
         #expect(jobs.map(\.state) == ["queued", "done"])
         #expect(seen.withLock { $0 } == [nil, "\"1\"", "\"1\""])
@@ -78,9 +79,9 @@ struct ChangeSequenceTests {
             .then { try job($0, "queued", headers: ["Retry-After": "9999"]) }
             .then { try job($0, "done") }
         let jobs = try await client(mock)
-            .changes(of: GetJob(), every: .seconds(2), until: \.isDone, reconnecting: reconnection()).all()
+            .changes(of: GetJob(), every: .seconds(1), until: \.isDone, reconnecting: reconnection()).all()
         #expect(jobs.map(\.state) == ["queued", "done"])
-        #expect(clock.sleeps == [30, 2, 3, 120].map { .seconds($0) })
+        #expect(clock.sleeps == [30, 1, 2, 120].map { .seconds($0) })
     }
 
     @Test func `too many failures in a row, and any other error, end the sequence`() async throws {
@@ -102,7 +103,8 @@ struct ChangeSequenceTests {
         #expect(jobs.count == 1 && (error as? HTTPError)?.code == .timedOut && mock.requests.count == 3)
     }
 
-    @Test func `what must not be sent again, and an interval of zero, are errors before anything is sent`() async throws {
+    @Test func `what must not be sent again, and an interval of zero, are errors before anything is sent`() async throws
+    {
         let mock = MockLoader { try job($0, "queued") }
         struct Post: RequestTemplate {
             typealias Response = Job
@@ -131,7 +133,11 @@ struct ChangeSequenceTests {
             if isReset { await client.reset() } else { task.cancel() }
             let (jobs, error) = await task.value
             #expect(jobs.count == 1 && clock.sleepers == 0 && mock.requests.count == 1)
-            if isReset { #expect((error as? HTTPError)?.code == .cancelled) } else { #expect(error is CancellationError) }
+            if isReset {
+                #expect((error as? HTTPError)?.code == .cancelled)
+            } else {
+                #expect(error is CancellationError)
+            }
         }
     }
 
@@ -173,8 +179,10 @@ struct ChangeSequenceTests {
             .then { try job($0, "queued", headers: ["ETag": "\"1\"", "Cache-Control": "no-cache"]) }
             .then { HTTPResponse(request: $0, status: .notModified) }
             .then { try job($0, "done") }
-        let caching = HTTPClient(environment: .of("http://a.example"), cache: ResponseCache(store: .memory(bytes: 1 << 20)), transport: mock)
-        let jobs = try await caching
+        let caching = HTTPClient(
+            environment: .of("http://a.example"), cache: ResponseCache(store: .memory(bytes: 1 << 20)), transport: mock)
+        let jobs =
+            try await caching
             .changes(of: GetJob(), every: .seconds(2), until: \.isDone, reconnecting: reconnection()).all()
         #expect(jobs.map(\.state) == ["queued", "done"])
         #expect(mock.requests.map { $0.headers["If-None-Match"] } == [nil, "\"1\"", "\"1\""])

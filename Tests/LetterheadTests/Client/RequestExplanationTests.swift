@@ -47,7 +47,8 @@ import Testing
         let mock = MockLoader()
         let template = Traced(base: GetUser(login: "ada").header("X-Both", "modifier")).timeout(.seconds(5))
         let explanation = try await client(mock).header("X-As", "admin").explain(template)
-        let parts = Dictionary(uniqueKeysWithValues: explanation.parts.filter { $0.name != "query" }.map { ($0.name, $0) })
+        let parts = Dictionary(
+            uniqueKeysWithValues: explanation.parts.filter { $0.name != "query" }.map { ($0.name, $0) })
         #expect(parts["base URL"]?.value == "https://api.example.com")
         #expect(parts["base URL"]?.source == "the environment of the client")
         #expect(parts["path"]?.source == "GetUser")
@@ -80,7 +81,8 @@ import Testing
         }
     }
 
-    @Test func `the settings of the template, the client and the retries, and why a retry does not apply`() async throws {
+    @Test func `the settings of the template, the client and the retries, and why a retry does not apply`() async throws
+    {
         let retrying = client().retry(.exponential, maximumRetries: 2).timeout(.seconds(9)).deadline(in: .seconds(20))
         let explanation = try await retrying.explain(CreateUser())
         #expect(source("timeout", in: explanation) == "CreateUser")
@@ -94,7 +96,8 @@ import Testing
         #expect(source("retries", in: read) == "a modifier" && source("timeout", in: read) == "the client")
     }
 
-    @Test func `the closure of an environment is called, cookies are added, and a refused request throws`() async throws {
+    @Test func `the closure of an environment is called, cookies are added, and a refused request throws`() async throws
+    {
         let jar = CookieJar()
         let setting = MockLoader { HTTPResponse(request: $0, status: .ok, headers: ["Set-Cookie": "id=1"]) }
         let client = HTTPClient(
@@ -137,7 +140,8 @@ import Testing
         let keyed = client(authentication: .apiKey("k3y", header: "X-Tenant"))
         let explanation = try await keyed.explain(GetUser(login: "ada").header("X-Tenant", "other"))
         #expect(!"\(explanation)".contains("other"))
-        let derived = try await client().environment(ServerEnvironment("https://b.example")).explain(GetUser(login: "ada"))
+        let derived = try await client().environment(ServerEnvironment("https://b.example")).explain(
+            GetUser(login: "ada"))
         #expect(source("base URL", in: derived) == "the client")
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadTesting
 import Testing
 
 @Suite struct HTTPRequestFramingTests {
@@ -53,6 +54,31 @@ import Testing
         var request = request(Parcel(additionalHeaders: ["Content-Type": "multipart/form-data; boundary=b"]))
         request.headers["Content-Type"] = asked
         #expect(request.framedHeaders().values(for: "Content-Type") == [sent])
+    }
+
+    @Test func `a body keeps its boundary if its Content-Type is omitted`() {
+        var request = request(Parcel(additionalHeaders: ["Content-Type": "multipart/form-data; boundary=b"]))
+        request.omittedHeaders = [.contentType]
+        #expect(request.framedHeaders().isEmpty)
+        request.headers[.contentType] = "multipart/mixed"
+        #expect(request.framedHeaders().values(for: .contentType) == ["multipart/mixed; boundary=b"])
+    }
+
+    @Test(arguments: [true, false])
+    func `the Accept of a decoder can be omitted, and that of a request is sent`(isBelow: Bool) async throws {
+        let mock = MockLoader { .ok($0, body: Data("[1]".utf8)) }
+        let omit = ModifyRequest { $0.omittedHeaders = [.accept] }
+        let environment = ServerEnvironment("https://example.com")
+        let client =
+            isBelow
+            ? HTTPClient(environment: environment, attemptLinks: omit, transport: mock)
+            : HTTPClient(environment: environment, links: omit, transport: mock)
+        let get = Get<[Int]>("a")
+        let standard = "application/json, application/problem+json"
+        for template in [get.header("Accept", nil), get.header("Accept", standard)] {
+            _ = try await client.send(template)
+        }
+        #expect(mock.requests.map { $0.framedHeaders()[.accept] } == [nil, standard])
     }
 
     @Test func `a body in memory has its exact length`() throws {

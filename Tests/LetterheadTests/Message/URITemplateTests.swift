@@ -13,6 +13,7 @@ import Testing
         "list": ["red", "green", "blue"], "keys": URITemplate.pairs(["semi": ";", "dot": ".", "comma": ","]),
         "v": "6", "x": "1024", "y": 768, "empty": "", "empty_keys": [String](), "undef": String?.none,
         "escaped": "a%2Fb%", "city": "Zürich", "clef": "𝄞x", "a.b": 1.5, "Stra%C3%9Fe": "x",
+        "umlaut": "%C3%BCx", "one": ["red"], "both": QueryParameters.list([1, 2]), "json": JSONValue.array(["red"]),
     ]
 
     @Test(arguments: [
@@ -34,8 +35,13 @@ import Testing
         ("{base}index", "http%3A%2F%2Fexample.com%2Fhome%2Findex"), ("{+base}index", "http://example.com/home/index"),
         ("{+path}/here", "/foo/bar/here"), ("{+path:6}/here", "/foo/b/here"), ("{+path,x}/here", "/foo/bar,1024/here"),
         ("{+list*}", "red,green,blue"), ("{+keys}", "semi,;,dot,.,comma,,"), ("{+keys*}", "semi=;,dot=.,comma=,"),
-        ("{+escaped}", "a%2Fb%25"),
+        ("{+escaped}", "a%2Fb%25"), ("{+escaped:1}", "a"), ("{+escaped:2}", "a%2F"), ("{+escaped:9}", "a%2Fb%25"),
+        ("{+umlaut:1}", "%C3%BC"), ("{+umlaut:2}", "%C3%BCx"), ("{+clef:1}", "%F0%9D%84%9E"), ("{umlaut:2}", "%25C"),
+        // Lists of a query
+        ("{both}", "1,2"), ("{?both}", "?both=1,2"), ("{?both*}", "?both=1&both=2"),
+        ("{?one,json}", "?one=red&json=red"),
         // Fragment
+        ("{#escaped:2}", "#a%2F"),
         ("{#var}", "#value"), ("{#hello}", "#Hello%20World!"), ("foo{#empty}", "foo#"), ("foo{#undef}", "foo"),
         ("{#x,hello,y}", "#1024,Hello%20World!,768"), ("{#path:6}here", "#/foo/bhere"),
         ("{#keys*}", "#semi=;,dot=.,comma=,"),
@@ -107,7 +113,8 @@ import Testing
 
     @Test(arguments: [
         URITemplate("a/{list:2}"), URITemplate("a/{keys:2}"), URITemplate("a/{dot}"), URITemplate("a/{dots}/b"),
-        URITemplate("a{/dots}"), URITemplate("a/{date}"),
+        URITemplate("a{/dots}"), URITemplate("a/{date}"), URITemplate("a/{one:2}"), URITemplate("a/{json:2}"),
+        URITemplate("a/{both:2}"), URITemplate("{dots}:b/.."),
     ])
     func `a path whose value cannot be written, or would change its segments, is refused`(template: URITemplate) {
         var values = Self.values
@@ -128,6 +135,28 @@ import Testing
         #expect(same.target == request.target && same.path.route == request.path.route && same.host == nil)
         let put = try StandardRequestBuilder(Put<Void>(template.path(values), query: template.query(values))).request()
         #expect(put.target == request.target)
+    }
+
+    @Test(arguments: [
+        ("accounts:lookup{?key}", "accounts:lookup", "accounts:lookup"), ("{+id}{?key}", "urn:isbn:1", "{id}"),
+        ("a:b/{key}#c", "a:b/k", "a:b/{key}"), ("{key}:cancel{#id}", "k:cancel", "{key}:cancel"),
+    ])
+    func `a path may begin with a word and a colon`(text: String, path: String, route: String) throws {
+        let (template, values) = (URITemplate(text), ["id": "urn:isbn:1", "key": "k"] as URITemplate.Values)
+        #expect(template.path(values).string == path && template.path(values).route == route)
+        let request = try HTTPRequest(template, values)
+        #expect(request.target == "/" + path + (text.contains("?") ? "?key=k" : ""))
+    }
+
+    @Test(arguments: ["users{?q:0}", "users{?list:2}", "{x:0}?a=b", "users{?date}"])
+    func `a request with the query of a malformed template or value is refused`(text: String) throws {
+        var (request, values) = (try HTTPRequest("https://example.com/a"), Self.values)
+        values.set("date", to: Date(timeIntervalSince1970: -1e15))
+        request.query = URITemplate(text).query(values)
+        let error = #expect(throws: HTTPError.self) { try request.validate() }
+        #expect(error?.code == .invalidRequest, "\(request.query)")
+        #expect(
+            error?.message.hasPrefix("the query cannot be written: the URI template is malformed at offset ") == true)
     }
 
     @Test func `an absolute template is a request, and no path`() throws {

@@ -105,6 +105,32 @@ import Testing
     }
 
     @Test(arguments: [
+        "/a", "/a.head", "/a.head.json", "/a.post", "/a.post.json", "/a.post.head", "/a.post.head.json", "/a.DELETE",
+    ])
+    func `a file for a head or for another method is not the response to GET`(path: String) async throws {
+        let loader = try loader([
+            "served/a.head": "{}", "served/a.post": "post", "served/a.post.json": "post",
+            "served/a.post.head": "{}", "served/a.post.head.json": #"{"status":201}"#, "served/a.DELETE": "delete",
+        ])
+        #expect(try await text(path, loader) == "404")
+        let created = try await loader.load(try .to("https://demo.test/a", method: .post))
+        #expect(created.status == .created && text(of: created) == "post")
+    }
+
+    @Test func `a file with a head is not the body of its own head`() async throws {
+        let loader = try loader([
+            "served/a.head.json": #"{"status":503}"#, "served/a.head": "x", "served/a.put.head": "x",
+            "served/a.put.head.json": #"{"status":204}"#, "served/post.json": "post", "served/head": "head",
+        ])
+        let head = try await loader.load(try .to("https://demo.test/a"))
+        #expect(head.status == .serviceUnavailable && text(of: head) == "")
+        let put = try await loader.load(try .to("https://demo.test/a", method: .put))
+        #expect(put.status == .noContent && text(of: put) == "")
+        #expect(try await text("/post", loader) == "post")
+        #expect(try await text("/head", loader) == "head")
+    }
+
+    @Test(arguments: [
         "/../secret.json", "/../secret", "/%2E%2E/secret", "/a/..%2F..%2Fsecret", "/..%2Fsecret", "/a%2Fb", "/a/b%00",
         "/link", "/link.json", "/folder/secret", "/a/../../secret", "/a", "//../secret", "/.",
     ])

@@ -39,6 +39,18 @@
             }
         }
 
+        @Test func `256 concurrent requests share one connection if the server allows so many streams`() async throws {
+            let nginx = try await Nginx(trusting)
+            let loader = CurlLoader(trusting)
+            let serials = try await withThrowingTaskGroup(of: Data.self) { group in
+                for _ in 0..<256 {
+                    group.addTask { try await loader.load(HTTPRequest(url: nginx.url("/connection"))).body.data() }
+                }
+                return try await group.reduce(into: Set<Data>()) { $0.insert($1) }
+            }
+            #expect(serials.count == 1)
+        }
+
         @Test func `Bodies of known and of unknown length are sent over HTTP/2`() async throws {
             let nginx = try await Nginx(trusting)
             let loader = CurlLoader(trusting)
@@ -174,7 +186,7 @@
             daemon off; master_process off; pid \(directory)/pid; error_log \(directory)/log;
             events { worker_connections 512; }
             http {
-                access_log off; default_type text/plain; client_max_body_size 0;
+                access_log off; default_type text/plain; client_max_body_size 0; http2_max_concurrent_streams 512;
                 client_body_temp_path \(directory)/body; proxy_temp_path \(directory)/proxy;
                 fastcgi_temp_path \(directory)/fastcgi; uwsgi_temp_path \(directory)/uwsgi;
                 scgi_temp_path \(directory)/scgi;
@@ -183,6 +195,7 @@
                     listen 127.0.0.1:\(plainPort) http2;
                     ssl_certificate \(directory)/certificate; ssl_certificate_key \(directory)/key;
                     location = /item { return 200 "item"; }
+                    location = /connection { return 200 "$connection"; }
                     location /id/ { return 200 "$request_uri"; }
                     location = /none { return 204; }
                     location = /read { proxy_pass http://unix:\(directory)/socket:/; }

@@ -238,11 +238,12 @@ extension Page {
             throw error(.invalidResponse, "the link to the next page is neither a string nor an object with href")
         }
         guard link["templated"] == .bool(true) else { return ASCII.trimmed(text) }
-        let template = URITemplate(ASCII.trimmed(text))
-        if let defect = template.defect {
+        let values = URITemplate.Values(response.request.query)
+        let expansion = URITemplate(ASCII.trimmed(text)).expansion(of: values)
+        if let defect = expansion.defect {
             throw error(.invalidResponse, "the link to the next page cannot be used: \(defect.description)")
         }
-        return template.expanded(URITemplate.Values(response.request.query))
+        return expansion.text
     }
 
     /// Returns the absolute URL of a link, which must have the origin of the page.

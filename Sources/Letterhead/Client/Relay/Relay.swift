@@ -21,10 +21,12 @@ import Synchronization
 ///   ``streaming(_:clock:_:)`` for larger ones. Downloads are saved at the near end.
 /// - When the task of a request is cancelled, when its `timeout` or its deadline passes, or when a streamed body is dropped,
 ///   the request ends at once, the task of the closure is cancelled, and a message cancels the request at the far end.
+///   Reading a streamed body also fails with `.timedOut` if no bytes arrive for the `idleTimeout` of the request.
 /// - ``reset()`` ends the requests in progress with `.cancelled`, and resets the far chain by a message. It returns when the
 ///   closure has returned the answer to this message, so let the closure end if the other device cannot be reached.
 /// - An error of the far chain has its code, its message, its response and `mayHaveBeenSent`. An ``HTTPError`` of the closure
 ///   is thrown unchanged; any other error of it is `.connectionLost`. A malformed message is `.invalidResponse`.
+/// - Deliver each message at most once. The far end refuses a message that it receives again; see ``RelayEnd``.
 /// - Metrics, attempts, progress and events of the far chain do not travel.
 public struct Relay: HTTPLoader, CustomStringConvertible {
     private let chain: any HTTPLoader
@@ -106,7 +108,10 @@ private struct RelayWire: HTTPLoader {
     }
 
     private func response(to request: HTTPRequest, _ id: String) async throws -> HTTPResponse {
-        let next = open(try await form.data(of: request, id: id))
+        let data = try await form.data(of: request, id: id)
+        // A request that has ended while its body was read is not sent.
+        try Task.checkCancellation()
+        let next = open(data)
         guard let first = try await next() else { throw request.relayEnded }
         let answer = try form.read(first, for: request)
         var response = try form.response(answer, to: request)
@@ -115,7 +120,13 @@ private struct RelayWire: HTTPLoader {
             response.provide(metrics: { HTTPResponse.Metrics() }, trailers: { body.trailers.valueNow ?? [:] })
             let pull = { @Sendable () async throws -> Data? in
                 do {
-                    return try await wait(within: request.timeLeft) { try await piece(next, of: body, for: request) }
+                    let limit = [request.timeLeft, request.idleTimeout].compactMap(\.self).min()
+                    return try await wait(within: limit, named: "idleTimeout") {
+                        var data = try await piece(next, of: body, for: request)
+                        // An empty piece is no activity, so it does not begin another wait.
+                        while data?.isEmpty == true { data = try await piece(next, of: body, for: request) }
+                        return data
+                    }
                 } catch {
                     throw request.ofRelay(error)
                 }
@@ -138,7 +149,7 @@ private struct RelayWire: HTTPLoader {
             return bytes
         }
         guard end.count == body.count.load(ordering: .relaxed) else { throw request.relayEnded }
-        do { body.trailers.set(try HTTPHeaders(pairs: end.trailers)) } catch {
+        do { body.trailers.set(try HTTPHeaders(pairs: end.trailers, ofResponse: true)) } catch {
             throw request.malformedAnswer(error.description)
         }
         return nil
@@ -147,17 +158,18 @@ private struct RelayWire: HTTPLoader {
     /// Runs code in a task, and waits for it no longer than a limit, and until the calling task is cancelled. The code of
     /// a caller may not end then.
     private func wait<Value: Sendable>(
-        within limit: Duration?, _ operation: @escaping @Sendable () async throws -> Value
+        within limit: Duration?, named name: String = "timeout",
+        _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let outcome = OneShot<Result<Value, any Error>>()
         let task = Task {
             do { outcome.set(.success(try await operation())) } catch { outcome.set(.failure(error)) }
         }
         return try await outcome.value(within: limit, on: clock) {
-            outcome.set(.failure(RelayTimeout()))
+            outcome.set(.failure(RelayTimeout(name: name)))
             task.cancel()
         } onCancel: {
-            outcome.set(.failure(CancellationError()))
+            outcome.set(.failure(RelayCancellation()))
             task.cancel()
         }.get()
     }
@@ -178,7 +190,13 @@ private final class RelayedBody: Sendable {
     let trailers = OneShot<HTTPHeaders>()
 }
 
-private struct RelayTimeout: Error {}
+private struct RelayTimeout: Error {
+    /// The setting that limits the time, unless the deadline does.
+    let name: String
+}
+
+/// The cancellation of the calling task. The closure may throw a `CancellationError` for other reasons.
+private struct RelayCancellation: Error {}
 
 extension HTTPRequest {
     fileprivate var relayEnded: HTTPError {
@@ -187,19 +205,21 @@ extension HTTPRequest {
 
     fileprivate func ofRelay(_ error: any Error) -> HTTPError {
         let phase = "waiting for the other end of the relay"
-        if error is RelayTimeout {
+        switch error {
+        case let error as RelayTimeout:
             let isLate = timeLeft.map { $0 <= .zero } ?? false
             return isLate
                 ? deadlinePassed(while: phase)
-                : HTTPError(.timedOut, request: self, message: "the timeout passed while \(phase)")
+                : HTTPError(.timedOut, request: self, message: "the \(error.name) passed while \(phase)")
+        case is RelayCancellation: return HTTPError(.cancelled, request: self, message: canceller)
+        case let error as HTTPError where error.code == .cancelled && error.message.isEmpty:
+            return HTTPError(
+                .cancelled, request: self, message: canceller, mayHaveBeenSent: error.mayHaveBeenSent)
+        case let error as HTTPError: return error
+        default:
+            return HTTPError(
+                .connectionLost, request: self, underlying: error,
+                message: "the relay failed: \(HTTPError.summary(of: error))", mayHaveBeenSent: true)
         }
-        let mapped = HTTPError(error, request: self)
-        if mapped.code == .cancelled, mapped.message.isEmpty || error is CancellationError {
-            return HTTPError(.cancelled, request: self, message: canceller, mayHaveBeenSent: mapped.mayHaveBeenSent)
-        }
-        guard mapped.code == .unknown, !(error is HTTPError), !(error is HTTPBodyError) else { return mapped }
-        return HTTPError(
-            .connectionLost, request: self, underlying: error,
-            message: "the relay failed: \(HTTPError.summary(of: error))")
     }
 }

@@ -16,8 +16,11 @@ import Synchronization
 ///
 /// A malformed message is answered with an error, sends nothing and never traps. The deadline of a request is the time that
 /// was left when it was written, from its arrival on. Setting `timeout` limits each attempt of the chain.
+///
+/// Deliver each message of a ``Relay`` at most once. While its request is in progress, and until 1,024 later requests have
+/// ended, the same message is answered with `.invalidRequest`, whose `mayHaveBeenSent` is true, and sends nothing.
 public struct RelayEnd: Sendable {
-    private let form: WireForm
+    fileprivate let form: WireForm
     private let chain: any HTTPLoader
     private let running = RunningRelays()
 
@@ -84,7 +87,10 @@ public struct RelayEnd: Sendable {
     private func load(_ request: HTTPRequest, _ id: String) async throws(HTTPError) -> HTTPResponse {
         // The link cancels one request, whether it is loading or its body is being read.
         let link = Autocancel()
-        guard running.begin(id, link) else { throw .malformed(WireMessage.Malformed("its id is already in use")) }
+        guard id.utf8.count <= 100 else { throw .malformed(WireMessage.Malformed("its id has more than 100 bytes")) }
+        guard running.begin(id, link) else {
+            throw .malformed(WireMessage.Malformed("its id is already in use")).with(mayHaveBeenSent: true)
+        }
         do throws(HTTPError) {
             let response = try await link.load(request, next: chain)
             response.body.onEnd { [running] _ in running.remove(id) }
@@ -131,7 +137,8 @@ private final class StreamedAnswer: Sendable {
                     state.withLock { [iterator] in $0 = .body(iterator, response, count: count + piece.count) }
                     return message.data(with: piece)
                 }
-                message.end = WireMessage.End(count: count, trailers: response.trailers.pairs)
+                let trailers = end.form.pairs(of: response.trailers, in: response.request)
+                message.end = WireMessage.End(count: count, trailers: trailers)
                 return message.data()
             } catch {
                 return await end.failure(error, of: response)
@@ -140,25 +147,42 @@ private final class StreamedAnswer: Sendable {
     }
 }
 
-/// The requests in progress by their ids. It is a class, because the copies of an end share it.
+/// The requests in progress by their ids, and the ids of the last ones that ended. It is a class, because the copies of an
+/// end share it.
 private final class RunningRelays: Sendable {
-    private let links = Mutex<[String: Autocancel]>([:])
+    private struct State {
+        var links: [String: Autocancel] = [:]
+        /// The oldest one first. An id is not free after its request, because a message may be delivered twice.
+        var ended: [String] = []
+    }
 
-    /// Returns false if a request with the id is in progress.
+    private let state = Mutex(State())
+
+    /// Returns false if a request with the id is in progress or was one of the last ones.
     func begin(_ id: String, _ link: Autocancel) -> Bool {
-        links.withLock { links in
-            guard links[id] == nil else { return false }
-            links[id] = link
+        state.withLock { state in
+            guard state.links[id] == nil, !state.ended.contains(id) else { return false }
+            state.links[id] = link
             return true
         }
     }
 
-    func remove(_ id: String) { _ = links.withLock { $0.removeValue(forKey: id) } }
+    func remove(_ id: String) {
+        state.withLock { state in
+            state.links[id] = nil
+            if state.ended.count == 1024 { state.ended.removeFirst() }
+            state.ended.append(id)
+        }
+    }
 
-    /// Cancels one request, or all of them, and returns when they have ended.
+    /// Cancels one request, or all of them at once, and returns when they have ended.
     func end(_ id: String? = nil) async {
-        let ended = links.withLock { links in id.map { id in [links[id]].compactMap(\.self) } ?? Array(links.values) }
-        for link in ended { await link.reset(next: ResetEnd()) }
+        let ended = state.withLock { state in
+            id.map { id in [state.links[id]].compactMap(\.self) } ?? Array(state.links.values)
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for link in ended { group.addTask { await link.reset(next: ResetEnd()) } }
+        }
     }
 }
 

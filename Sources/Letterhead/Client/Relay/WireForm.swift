@@ -30,8 +30,8 @@ public struct WireForm: Sendable {
     /// What becomes of secrets: headers and query items that are marked as secret or whose names are, and the bodies of a
     /// request with ``RequestSettings/isSecret``.
     public enum Secrets: Sendable {
-        /// A request with secrets is `.invalidRequest`. Of a response, secret headers such as `Set-Cookie` are left out;
-        /// ``HTTPResponse/headersLeftOut`` lists them.
+        /// A request with secrets is `.invalidRequest`. Of a response, secret headers and trailers such as `Set-Cookie` are
+        /// left out; ``HTTPResponse/headersLeftOut`` lists them.
         case refused
         /// Secrets are written like anything else. Use it only if what transports and stores the data protects them.
         case travel
@@ -81,7 +81,9 @@ public struct WireForm: Sendable {
             guard let request = message.request else { throw WireMessage.Malformed("it is not a request") }
             return try self.request(request, body)
         } catch {
-            throw HTTPError(.invalidRequest, request: HTTPRequest(), message: "the data is not a request: \(error)")
+            throw HTTPError(
+                .invalidRequest, request: HTTPRequest(),
+                message: "the data is not a request: \(HTTPError.summary(of: error))")
         }
     }
 
@@ -198,18 +200,23 @@ extension WireForm {
     /// - Parameter received: the request as it was received, to which the one that was sent is compared.
     func message(of response: HTTPResponse, to received: HTTPRequest? = nil) -> WireMessage {
         let request = response.request
-        let secret = secrets == .refused ? response.headers.filter { request.isSecret($0) }.map(\.name.rawValue) : []
-        let headers = HTTPHeaders(response.headers.filter { secrets == .travel || !request.isSecret($0) })
+        let (headers, trailers) = (response.headers, response.trailers)
+        let secret = secrets == .refused ? (Array(headers) + trailers).filter { request.isSecret($0) } : []
         let hidden = secrets == .refused ? request.secretQuery : []
         let query = QueryParameters(request.query.filter { !hidden.contains($0) })
         let target = WireMessage.Target(request, query: query)
         let isElsewhere = received.map { WireMessage.Target($0, query: $0.query) != target } ?? false
         var message = WireMessage()
         message.response = WireMessage.Response(
-            status: response.status.code, headers: headers.pairs,
-            trailers: response.trailers.isEmpty ? nil : response.trailers.pairs,
-            headersLeftOut: secret.isEmpty ? nil : secret, sentTo: isElsewhere ? target : nil)
+            status: response.status.code, headers: pairs(of: headers, in: request),
+            trailers: trailers.isEmpty ? nil : pairs(of: trailers, in: request),
+            headersLeftOut: secret.isEmpty ? nil : secret.map(\.name.rawValue), sentTo: isElsewhere ? target : nil)
         return message
+    }
+
+    /// The names and values of the fields that travel.
+    func pairs(of fields: HTTPHeaders, in request: HTTPRequest) -> [[String]] {
+        HTTPHeaders(fields.filter { secrets == .travel || !request.isSecret($0) }).pairs
     }
 
     /// Returns the response of a message, or throws its failure.
@@ -236,9 +243,12 @@ extension WireForm {
             var sent = request
             try wire.sentTo?.write(to: &sent, route: request.path.route)
             var response = HTTPResponse(
-                request: sent, status: HTTPStatus(wire.status), headers: try HTTPHeaders(pairs: wire.headers),
+                request: sent, status: HTTPStatus(wire.status),
+                headers: try HTTPHeaders(pairs: wire.headers, ofResponse: true),
                 body: HTTPResponseBody(body))
-            if let trailers = wire.trailers { response.trailers = try HTTPHeaders(pairs: trailers) }
+            if let trailers = wire.trailers {
+                response.trailers = try HTTPHeaders(pairs: trailers, ofResponse: true)
+            }
             response[option: HeadersLeftOut.self] = (wire.headersLeftOut ?? []).map { HTTPHeaders.Name($0) }
             return response
         } catch {
@@ -273,8 +283,8 @@ private enum HeadersLeftOut: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// The secret headers that the response had before it was written by a ``WireForm`` that refuses secrets; empty for
-    /// any other response.
+    /// The secret headers that the response had before it was written by a ``WireForm`` that refuses secrets, and its secret
+    /// trailers unless its body was streamed; empty for any other response.
     public var headersLeftOut: [HTTPHeaders.Name] { self[option: HeadersLeftOut.self] }
 }
 

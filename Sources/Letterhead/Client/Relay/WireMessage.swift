@@ -124,7 +124,9 @@ extension WireMessage.Target {
         if let scheme { request.scheme = scheme }
         (request.host, request.port) = (host, port)
         request.path = RequestPath(escaped: path, route: route)
+        let secret = request.query.filter(\.isSecret).map(\.name)
         request.query = query.isEmpty ? [:] : QueryParameters(escaped: query)
+        request.query.markSecret(secret)
     }
 }
 
@@ -132,10 +134,14 @@ extension HTTPHeaders {
     /// The names and values for a message.
     var pairs: [[String]] { map { [$0.name.rawValue, $0.value] } }
 
-    init(pairs: [[String]]) throws(WireMessage.Malformed) {
-        guard pairs.allSatisfy({ $0.count == 2 && ASCII.isToken($0[0]) && ASCII.isFieldValue($0[1]) }) else {
-            throw WireMessage.Malformed("a header is not a name and a value")
+    /// - Parameter ofResponse: whether a value may contain all bytes that a transport accepts in a response.
+    init(pairs: [[String]], ofResponse: Bool = false) throws(WireMessage.Malformed) {
+        let areFields = pairs.allSatisfy { pair in
+            guard pair.count == 2, ASCII.isToken(pair[0]) else { return false }
+            return ofResponse
+                ? ASCII.allBytes(of: pair[1]) { $0 != 0 && $0 != 0x0A && $0 != 0x0D } : ASCII.isFieldValue(pair[1])
         }
+        guard areFields else { throw WireMessage.Malformed("a header is not a name and a value") }
         self.init(pairs.map { Field(Name($0[0]), $0[1]) })
     }
 }

@@ -297,8 +297,10 @@ extension ElementStream {
         throw error
             ?? HTTPError(
                 .invalidRequest, request: request,
-                message: "the \(Parser.name) cannot continue: \(request.method.printable) is not idempotent, so the request "
-                    + "is not sent again; return another one for the next connection, or mark it with idempotent(key: .none)")
+                message:
+                    "the \(Parser.name) cannot continue: \(request.method.printable) is not idempotent, so the request "
+                    + "is not sent again; return another one for the next connection, or mark it with idempotent(key: .none)"
+            )
     }
 
     private func pause(for wait: Duration, on clock: any Clock<Duration>, after failure: HTTPError?) async throws {

@@ -98,8 +98,7 @@ public struct Reconnection: Sendable {
     ///
     /// - Parameter isReading: whether the error ended a connection; otherwise, it ended an attempt to connect.
     func accepts(_ error: HTTPError, isReading: Bool) -> Bool {
-        if let status = error.response?.status, error.code == .unacceptableStatus || error.code == .retriesExhausted
-        {
+        if let status = error.response?.status, error.code == .unacceptableStatus || error.code == .retriesExhausted {
             return Retry.Condition.standardStatuses.contains(status)
         }
         // A connection that is lost inside a body results in an incomplete response.

@@ -29,8 +29,12 @@ extension HTTPRequest {
     public func framedHeaders() -> HTTPHeaders {
         var merged = headers
         let omitted = omittedHeaders
-        if let accept = context.accept, !merged.contains(.accept), !omitted.contains(.accept) {
-            merged[.accept] = accept
+        if let accept = context.accept {
+            if !omitted.contains(.accept) {
+                if !merged.contains(.accept) { merged[.accept] = accept }
+            } else if context.hasFilledAccept, merged[.accept]?.isSame(as: accept) == true {
+                merged[.accept] = nil
+            }
         }
         // Another length is refused when the request is validated.
         if merged.contains(.contentLength), let length = body.contentLength,
@@ -39,9 +43,10 @@ extension HTTPRequest {
             merged[.contentLength] = nil
         }
         guard !body.isEmpty else { return merged }
-        var own = body.additionalHeaders
-        for name in omitted { own[name] = nil }
-        merged.fill(from: own)
+        let own = body.additionalHeaders
+        var added = own
+        for name in omitted { added[name] = nil }
+        merged.fill(from: added)
         if let asked = headers[.contentType], let own = own[.contentType] {
             merged[.contentType] = Self.contentType(asked: asked, own: own)
         }
@@ -192,7 +197,10 @@ extension QueryParameters {
     fileprivate var brokenRule: String? {
         for place in items.indices {
             if let refusal = items[place].refusal {
-                return "the query item \(Redaction.visible(items[place].name)) cannot be written: \(refusal)"
+                let name = items[place].name
+                // The expansion of a template is not one item.
+                if name.isEmpty { return "the query cannot be written: \(refusal)" }
+                return "the query item \(Redaction.visible(name)) cannot be written: \(refusal)"
             }
             guard let original = items[place].original else { continue }
             if !ASCII.isPrintable(original) || original.utf8.contains(UInt8(ascii: "#")) {

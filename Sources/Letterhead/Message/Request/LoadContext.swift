@@ -18,6 +18,8 @@ struct LoadContext: Sendable {
     /// The value of `Accept` for a response that will be decoded. It applies if neither the request nor an environment
     /// sets the header.
     var accept: String?
+    /// Whether the header `Accept` of the request is ``accept``, and was not set by the caller.
+    var hasFilledAccept = false
     /// When the load must have ended: the deadline of the request, or of the operation that the request belongs to.
     var deadline: DeadlinePoint?
     /// What the client adds to its requests; nil without a client.
@@ -80,15 +82,17 @@ extension HTTPRequest {
     mutating func join(loadOf original: HTTPRequest) {
         let own = context
         context = original.context
-        (context.template, context.accept) = (own.template, own.accept)
+        (context.template, context.accept, context.hasFilledAccept) = (own.template, own.accept, own.hasFilledAccept)
         (context.settings, context.download, context.progress) = (nil, nil, nil)
         // This request may have another environment.
         context.environment = context.environment.map { ClientEnvironment($0.environment) }
     }
 
     /// Sets `Accept` (RFC 9110, 12.5.1) to the media types of the decoder, if the response will be decoded and the
-    /// header is not set.
+    /// header is neither set nor omitted.
     mutating func fillAccept() {
-        if let accept = context.accept, !headers.contains(.accept) { headers[.accept] = accept }
+        guard let accept = context.accept, !headers.contains(.accept), !omittedHeaders.contains(.accept) else { return }
+        headers[.accept] = accept
+        context.hasFilledAccept = true
     }
 }

@@ -25,7 +25,7 @@ public struct QueryParameters: Hashable, Sendable {
         /// The reason that the item cannot be written, in which case the request is refused; otherwise nil.
         let refusal: String?
         /// Whether the value is redacted in descriptions, errors and logs, regardless of the name of the item.
-        public let isSecret: Bool
+        public internal(set) var isSecret: Bool
 
         /// Creates an item from an unescaped name and value; a value of nil creates a flag. The value of a secret item
         /// is always redacted; by default, the name of the item decides.
@@ -89,6 +89,13 @@ public struct QueryParameters: Hashable, Sendable {
     /// Replaces all values of a name by one value, which is redacted in all descriptions.
     public mutating func setSecret(_ value: String, for name: String) {
         items.replace(with: Item(name, value, isSecret: true)) { $0.name.isSame(as: name) }
+    }
+
+    /// Marks the items of some names as secret.
+    mutating func markSecret(_ names: [String]) {
+        for place in items.indices where names.contains(where: { $0.isSame(as: items[place].name) }) {
+            items[place].isSecret = true
+        }
     }
 
     /// The values of a name, in order; nil for each flag.

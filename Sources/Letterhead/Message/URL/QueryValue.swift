@@ -22,6 +22,12 @@ public protocol QueryValue: Sendable {
     func append(to query: inout QueryParameters, name: String)
 }
 
+/// A query value that a ``URITemplate`` expands as a list, also if the list has one element.
+protocol QueryElements: QueryValue {
+    /// The elements as items with the same name; nil if this value is not a list.
+    var elements: (any QueryValue)? { get }
+}
+
 extension QueryParameters {
     /// The value of an item that consists of its name alone: `["verbose": QueryParameters.flag]` is `?verbose`.
     public static var flag: some QueryValue { QueryFlag() }
@@ -32,15 +38,17 @@ extension QueryParameters {
     /// `?ids=1,2`, the style of OpenAPI's `explode: false`. A comma in an element is escaped. An empty list is omitted.
     ///
     /// An array without this function is written as one item for each element: `?ids=1&ids=2`.
-    public static func list(_ elements: [some QueryValue]) -> some QueryValue { QueryList(elements: elements) }
+    public static func list(_ elements: [some QueryValue]) -> some QueryValue { QueryList(list: elements) }
 }
 
-private struct QueryList<Element: QueryValue>: QueryValue {
-    let elements: [Element]
+private struct QueryList<Element: QueryValue>: QueryElements {
+    let list: [Element]
+
+    var elements: (any QueryValue)? { list }
 
     func append(to query: inout QueryParameters, name: String) {
         var items = QueryParameters()
-        for element in elements { element.append(to: &items, name: name) }
+        list.append(to: &items, name: name)
         guard !items.isEmpty else { return }
         if let refused = items.first(where: { $0.refusal != nil }) { return query.append(refused) }
         let values = items.map { PercentEncoding.escape($0.value ?? "", .unreserved) }
@@ -107,6 +115,10 @@ extension Array: QueryValue where Element: QueryValue {
     public func append(to query: inout QueryParameters, name: String) {
         for element in self { element.append(to: &query, name: name) }
     }
+}
+
+extension Array: QueryElements where Element: QueryValue {
+    var elements: (any QueryValue)? { self }
 }
 
 extension Optional: QueryValue where Wrapped: QueryValue {

@@ -19,7 +19,7 @@ public struct URITemplate: Sendable, CustomStringConvertible {
     public let description: String
     private let parts: [URITemplatePart]
     /// Where and why the template is malformed; nil if it is not.
-    let defect: URITemplateDefect?
+    private let defect: URITemplateDefect?
 
     /// Creates a template. See ``expanded(_:)`` for what becomes of a malformed one.
     public init(_ text: String) {
@@ -39,12 +39,15 @@ public struct URITemplate: Sendable, CustomStringConvertible {
     public func path(_ values: Values = [:]) -> RequestPath {
         let expansion = expansion(of: values)
         let defect = pathDefect(of: expansion) ?? (URLParts.namesHost(expansion.text) ? .host : nil)
-        return RequestPath(escaped: URLParts(expansion.text).path, route: route, defect: defect)
+        return RequestPath(escaped: Self.path(of: expansion.text), route: route, defect: defect)
     }
 
-    /// Returns the query items for some values, which are part of the reference after the `?`.
+    /// Returns the query items for some values, which are part of the reference after the `?`. A request with the query of
+    /// a malformed template is `.invalidRequest`.
     public func query(_ values: Values = [:]) -> QueryParameters {
-        let query = URLParts(expansion(of: values).text).query ?? ""
+        let expansion = expansion(of: values)
+        if let defect = expansion.defect { return QueryParameters([.init("", refused: defect.description)]) }
+        let query = URLParts(expansion.text).query ?? ""
         return query.isEmpty ? [:] : QueryParameters(escaped: query)
     }
 
@@ -59,19 +62,27 @@ public struct URITemplate: Sendable, CustomStringConvertible {
             case .expression: "?"
             }
         }.joined()
-        return URLParts(text).path
+        return Self.path(of: text)
+    }
+
+    /// Returns the path of a reference. Without a host, a first segment such as `accounts:lookup` has no scheme.
+    private static func path(of reference: String) -> String {
+        if URLParts.namesHost(reference) { return URLParts(reference).path }
+        let path = reference.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        return String(decoding: path, as: UTF8.self)
     }
 
     /// Returns why a path from the expansion is refused; nil if it is not.
     private func pathDefect(of expansion: (text: String, defect: URITemplateDefect?)) -> RequestPath.Defect? {
         if let defect = expansion.defect { return .template(defect.description) }
-        let hasDots = URLParts(expansion.text).path.split(at: "/").contains {
+        let hasDots = Self.path(of: expansion.text).split(at: "/").contains {
             $0.isSame(as: ".") || $0.isSame(as: "..")
         }
         return hasDots ? .dotValue : nil
     }
 
-    private func expansion(of values: Values) -> (text: String, defect: URITemplateDefect?) {
+    /// Returns the text up to the first defect, followed by the rest of the template.
+    func expansion(of values: Values) -> (text: String, defect: URITemplateDefect?) {
         var text = ""
         for part in parts {
             switch part {
@@ -109,7 +120,9 @@ extension URITemplate {
         /// Creates values from the items of a query.
         init(_ query: QueryParameters) {
             for items in Dictionary(grouping: query, by: { Array($0.name.utf8) }).values {
-                set(items[0].name, to: items.map { $0.value ?? "" })
+                // The value of one item is not a list, so that its length can be limited.
+                let texts = items.map { $0.value ?? "" }
+                set(items[0].name, to: items.count == 1 ? texts[0] as any QueryValue : texts)
             }
         }
 
@@ -143,13 +156,14 @@ enum URITemplateValue: Sendable {
     init?(_ value: any QueryValue) {
         var items = (value as? URITemplatePairs)?.items ?? QueryParameters()
         let isPairs = !items.isEmpty
-        if !isPairs { value.append(to: &items, name: "value") }
+        let list = (value as? any QueryElements)?.elements
+        if !isPairs { (list ?? value).append(to: &items, name: "value") }
         guard !items.isEmpty else { return nil }
         if let refusal = items.lazy.compactMap(\.refusal).first {
             self = .refused(refusal)
         } else if isPairs {
             self = .pairs(items.map { ($0.name, $0.value ?? "") })
-        } else if items.count == 1 {
+        } else if items.count == 1, list == nil {
             self = .single(items[0].value ?? "")
         } else {
             self = .list(items.map { $0.value ?? "" })

@@ -192,7 +192,7 @@ extension URITemplateExpression {
         let separator = operation.separator
         switch value {
         case .single(let text):
-            return named(variable.name, escape(variable.limit.map { String(text.unicodeScalars.prefix($0)) } ?? text))
+            return named(variable.name, escape(variable.limit.map { prefix(of: text, $0) } ?? text))
         case .list where variable.limit != nil, .pairs where variable.limit != nil:
             throw defect("\(variable.name) has a length, but its value is a list or pairs")
         case .list(let list) where variable.isExploded:
@@ -218,6 +218,11 @@ extension URITemplateExpression {
     private func named(_ name: String, _ value: String) -> String {
         guard let ifEmpty = operation.ifEmpty else { return value }
         return value.isEmpty ? name + ifEmpty : "\(name)=\(value)"
+    }
+
+    private func prefix(of text: String, _ count: Int) -> String {
+        operation.keepsReserved
+            ? PercentEncoding.literalPrefix(text, count) : String(text.unicodeScalars.prefix(count))
     }
 
     private func escape(_ text: String) -> String {

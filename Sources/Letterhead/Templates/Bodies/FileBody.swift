@@ -38,7 +38,7 @@ public struct FileBody: HTTPBody {
         return try file.open().all()
     }
 
-    /// Returns the bytes of the file in pieces of at most 64 KiB. Each call starts at the first byte. The file is
+    /// Returns the bytes of the file in pieces of at most 256 KiB. Each call starts at the first byte. The file is
     /// opened when the first piece is requested.
     public func chunks() throws -> BodyChunks {
         let walk = FileWalk(try RegularFile(url, range))
@@ -49,7 +49,7 @@ public struct FileBody: HTTPBody {
 /// Reads a file in pieces. An actor, so that reading does not block the actor of the caller.
 actor FileWalk {
     /// The maximum number of bytes that one read returns.
-    static let pieceSize = 64 << 10
+    static let pieceSize = 256 << 10
 
     let file: RegularFile
     private var open: OpenFile?

@@ -163,6 +163,10 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     }
 }
 
+extension JSONValue: QueryElements {
+    var elements: (any QueryValue)? { if case .array(let elements) = self { elements } else { nil } }
+}
+
 extension JSONValue: QueryValue {
     /// Appends a string, a number or a boolean, or each element of an array.
     ///

@@ -86,7 +86,8 @@
             }
             guard CurlQuirks.initialization == 0 else { throw TransportFailure.unsupported.error(for: sent) }
             guard engine.start() else { throw TransportFailure.exhausted.error(for: sent) }
-            return CurlTransfer(plan, for: sent, engine: engine)
+            let handle = CurlQuirks.reusesHandles ? nil : CurlHandle(configuration)
+            return CurlTransfer(plan, for: sent, engine: engine, handle: handle)
         }
 
         private func plan(for request: HTTPRequest) throws(HTTPError) -> CurlPlan {

@@ -17,6 +17,8 @@
         var now: UInt64 = 0
         /// The entries of `connectTo`, in memory that libcurl reads.
         let connectTo: CurlText?
+        /// The form of the request target for requests without TLS.
+        let plainTarget: TransportConfiguration.Proxy.PlainTarget
         /// The time at which libcurl must be called next, and the earliest deadline of a transfer.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
@@ -32,6 +34,8 @@
         /// transfers again whenever one ends (libcurl's issue 18017), and their connect timeout would run while they
         /// wait.
         var queue: ConnectionQueue<CurlWire>
+        /// The transfer that was last sent on the connection of each TLS session, until it ends.
+        @exclusivity(unchecked) var lastUsers: [UnsafeRawPointer: CurlWire] = [:]
         @exclusivity(unchecked) private(set) var active: [CurlWire] = []
         @exclusivity(unchecked) private var unread: [ReceivePipe] = []
         @exclusivity(unchecked) private var idle: [CurlWire] = []
@@ -56,6 +60,7 @@
                 mostPerOrigin: configuration.maximumConnectionsPerHost, most: configuration.maximumConnections)
             queueTimeout = configuration.queueTimeout?.wholeNanoseconds ?? .max
             connectTo = configuration.connectTo.isEmpty ? nil : CurlText(connectTo: configuration.connectTo)
+            plainTarget = TransportConfiguration.Proxy.PlainTarget(configuration.proxy)
             self.mailbox = mailbox
             self.poller = poller
             self.multi = multi
@@ -112,6 +117,9 @@
                 lh_curl_multi_set_long(multi, .maximumIdleConnections, configuration.maximumConnections),
                 lh_curl_share_tls_sessions(share),
             ]
+            // Available since 7.67. Otherwise, libcurl would open another connection for every 100 streams, whatever
+            // number the server allows.
+            _ = lh_curl_multi_set_long(multi, .maximumStreams, Int(CInt.max))
             return results.allSatisfy { $0 == 0 }
         }
 
@@ -153,7 +161,7 @@
             guard transfer.isPending else { return }  // It was cancelled before it was taken.
             // A transfer that arrives after the sweep of its client's reset.
             if transfer.request.wasReset { return transfer.finish(.failure(.cancelled.unsent)) }
-            guard let wire = idle.popLast() ?? CurlWire(loop: self) else {
+            guard let wire = idle.popLast() ?? newWire(for: transfer) else {
                 return transfer.finish(.failure(.unsupported))
             }
             if let generation = transfer.request.context.generation { note(generation) }
@@ -166,6 +174,11 @@
             wire.ticket = queue.enter(lane, wire)
             note(wire.deadline)
             if !wire.isWaiting { add(wire) }
+        }
+
+        private func newWire(for transfer: CurlTransfer) -> CurlWire? {
+            guard let handle = transfer.handle ?? CurlHandle(configuration) else { return nil }
+            return CurlWire(loop: self, handle: handle)
         }
 
         private func note(_ user: ClientGeneration) {
@@ -214,17 +227,6 @@
             guard !unread.isEmpty else { return }
             for pipe in unread { pipe.flush() }
             unread.removeAll(keepingCapacity: true)
-        }
-
-        /// For each other transfer on the connection of a TLS session, records that the connection is shared. `wire` is
-        /// about to use this connection. Returns false if there are no other transfers on the connection.
-        func noteSharing(of session: UnsafeRawPointer, by wire: CurlWire) -> Bool {
-            var isShared = false
-            for other in active where other !== wire && other.uses(session) {
-                other.progress.connection.isShared = true
-                isShared = true
-            }
-            return isShared
         }
 
         func note(alert: CInt, of session: UnsafeRawPointer) {

@@ -30,8 +30,13 @@
         private let engine: CurlEngine
         private let state = Mutex(State.pending(nil))
 
-        /// The handle that carries the transfer until it ends. `nonisolated(unsafe)`: only the thread uses it.
+        /// The state of the transfer on its handle, until it ends. `nonisolated(unsafe)`: only the thread uses it.
         nonisolated(unsafe) var wire: CurlWire?
+        /// A handle for this transfer alone; nil if the thread uses a handle again. The caller creates it and usually
+        /// releases it, because that work would be a fifth of the work of the thread, which all callers share.
+        ///
+        /// `nonisolated(unsafe)`: after `init`, only the thread uses it.
+        nonisolated(unsafe) var handle: CurlHandle?
         /// The parts of the response that have arrived, except for a streamed body.
         ///
         /// `nonisolated(unsafe)`: only the thread uses it until the transfer completes. After that, only the caller
@@ -42,7 +47,8 @@
         /// the reply's memory, because memory that one thread allocates and another frees slows down both.
         @exclusivity(unchecked) nonisolated(unsafe) var reply = ReceivedResponse()
 
-        init(_ plan: CurlPlan, for request: HTTPRequest, engine: CurlEngine) {
+        init(_ plan: CurlPlan, for request: HTTPRequest, engine: CurlEngine, handle: CurlHandle? = nil) {
+            self.handle = handle
             self.plan = plan
             self.request = request
             self.engine = engine

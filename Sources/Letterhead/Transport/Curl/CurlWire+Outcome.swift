@@ -11,7 +11,7 @@
                 // If an HTTP/2 connection ends before the response has begun, libcurl reports a truncated response.
                 let isWithoutResponse = result == .truncated && !progress.hasAnswer
                 let result = isWithoutResponse ? CurlResult.noResponse : result
-                let reason = result == .pinMismatch ? pinMismatch : String(cString: reasonBuffer)
+                let reason = result == .pinMismatch ? pinMismatch : String(cString: handle.reasonBuffer)
                 return outcome(
                     failing: result.failure(reason: reason, alert: progress.connection.alert, wasSent: wasSent))
             }
@@ -21,7 +21,7 @@
                 return outcome(failing: TransportFailure(.invalidResponse, text))
             }
             if endsWithConnection, !progress.connection.hasCloseNotify {
-                guard !observesAlerts else {
+                guard !handle.observesAlerts else {
                     return outcome(
                         failing: TransportFailure(
                             .invalidResponse,

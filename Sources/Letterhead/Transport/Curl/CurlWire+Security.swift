@@ -4,51 +4,6 @@
     import LetterheadFoundation
 
     extension CurlWire {
-        /// Sets the trusted roots, the client's identity, the addresses and the proxy.
-        func prepareConnection() -> [CInt] {
-            let configuration = loop.configuration
-            let security = configuration.security
-            let version = security.minimumVersion == .tls13 ? Self.tls13 : Self.tls12
-            var results = [lh_curl_set_long(easy, .sslVersion, version)]
-            results += setRoots(security.roots, file: .caInfo, directory: .caPath, data: .caData)
-            if configuration.proxy.mayBeSecure {
-                results.append(lh_curl_set_long(easy, .proxySSLVersion, version))
-                results += setRoots(security.roots, file: .proxyCAInfo, directory: .proxyCAPath, data: .proxyCAData)
-            }
-            if let identity = security.identity {
-                results += [set(.sslCertificateData, identity.certificate), set(.sslKeyData, identity.key)]
-                if let password = identity.password {
-                    results.append(lh_curl_set_string(easy, .keyPassword, password))
-                }
-            }
-            if let path = configuration.unixSocketPath {
-                results.append(lh_curl_set_string(easy, .unixSocketPath, path))
-            }
-            return results + prepareAddresses(configuration) + prepareProxy(configuration.proxy)
-        }
-
-        private func prepareAddresses(_ configuration: TransportConfiguration) -> [CInt] {
-            var results: [CInt] = []
-            switch configuration.addressFamily {
-            case .any: break
-            case .ipv4: results.append(lh_curl_set_long(easy, .addressFamily, 1))
-            case .ipv6: results.append(lh_curl_set_long(easy, .addressFamily, 2))
-            }
-            if let name = configuration.networkInterface {
-                // Without the prefix, libcurl could mistake the name of an interface for that of a host, or the
-                // reverse.
-                let isAddress =
-                    name.utf8.contains(UInt8(ascii: ":"))
-                    || ASCII.allBytes(of: name) { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
-                results.append(lh_curl_set_string(easy, .interface, "\(isAddress ? "host" : "if")!\(name)"))
-            }
-            if let url = configuration.dnsOverHTTPS {
-                results.append(lh_curl_set_string(easy, .resolver, url.absoluteString))
-            }
-            if let list = loop.connectTo?.lines { results.append(lh_curl_set_pointer(easy, .connectTo, list)) }
-            return results
-        }
-
         /// Sets the pinned keys of the host, which libcurl compares when it opens a connection.
         func configurePins(for plan: CurlPlan) -> Bool {
             guard settings.pinnedKeys != plan.pinnedKeys else { return true }
@@ -68,40 +23,6 @@
             return "\(rule) for \(host); the key of the server is \(pin ?? "not known")"
         }
 
-        private func setRoots(
-            _ roots: TransportConfiguration.Security.Roots, file: CurlOption, directory: CurlOption, data: CurlOption
-        ) -> [CInt] {
-            switch roots {
-            case .system: []
-            case .file(let url): [lh_curl_set_string(easy, file, url.path), lh_curl_set_string(easy, directory, nil)]
-            case .pem(let bytes): [set(data, bytes), lh_curl_set_string(easy, directory, nil)]
-            }
-        }
-
-        private func prepareProxy(_ proxy: TransportConfiguration.Proxy) -> [CInt] {
-            guard let url = proxy.url else { return [] }
-            var results = [lh_curl_set_string(easy, .proxy, url)]
-            results.append(lh_curl_set_string(easy, .noProxy, proxy.exceptions.joined(separator: ",")))
-            if let credentials = proxy.credentials {
-                results += [
-                    lh_curl_set_string(easy, .proxyUsername, Self.proxyText(credentials.user)),
-                    lh_curl_set_string(easy, .proxyPassword, Self.proxyText(credentials.password)),
-                ]
-            }
-            return results
-        }
-
-        /// Returns the text that must be passed to libcurl so that it sends `text`.
-        private static func proxyText(_ text: String) -> String {
-            CurlQuirks.decodesProxyCredentials ? text.replacingBytes(of: "%", with: "%25") : text
-        }
-
-        private func set(_ option: CurlOption, _ data: Data) -> CInt {
-            data.withUnsafeBytes { bytes in
-                bytes.baseAddress.map { lh_curl_set_data(easy, option, $0, bytes.count) } ?? Self.badArgument
-            }
-        }
-
         /// Whether only the end of a TLS connection marks the end of the body. Without close_notify, such a body may
         /// have been truncated by anyone on the network path, and libcurl treats it as complete.
         var endsWithConnection: Bool {
@@ -112,26 +33,21 @@
             else { return false }
             return head.bodyLength(of: plan.method) == nil && !head.headers.contains(.transferEncoding)
         }
-
-        private static let badArgument: CInt = 43
-        private static let tls12 = 6
-        private static let tls13 = 7
     }
 
     extension CurlWire {
         /// Registers the callbacks through which libcurl calls the methods of this object.
-        func setCallbacks() -> [CInt] {
+        func setCallbacks(_ options: inout CurlOptions) {
             let context = Unmanaged.passUnretained(self).toOpaque()
-            return [
-                lh_curl_set_pointer(easy, .private, context),
-                lh_curl_set_write(easy, onBody, context),
-                lh_curl_set_header(easy, onLine, context),
-                lh_curl_set_read(easy, onRead, context),
-                lh_curl_set_seek(easy, onSeek, context),
-                lh_curl_set_open_socket(easy, onOpenSocket, context),
-                lh_curl_set_resolver_start(easy, onResolverStart, context),
-                lh_curl_set_close_socket(easy, CurlLoop.onCloseSocket, Unmanaged.passUnretained(loop).toOpaque()),
-            ]
+            options.set(.private, UnsafeRawPointer(context))
+            options.note(lh_curl_set_write(easy, onBody, context))
+            options.note(lh_curl_set_header(easy, onLine, context))
+            options.note(lh_curl_set_read(easy, onRead, context))
+            options.note(lh_curl_set_seek(easy, onSeek, context))
+            options.note(lh_curl_set_open_socket(easy, onOpenSocket, context))
+            options.note(lh_curl_set_resolver_start(easy, onResolverStart, context))
+            options.note(
+                lh_curl_set_close_socket(easy, CurlLoop.onCloseSocket, Unmanaged.passUnretained(loop).toOpaque()))
         }
 
         /// Registers the callback that libcurl calls before it sends a request. Returns false if libcurl is older than

@@ -14,6 +14,7 @@
             let last = progress.connection
             let wasRefused = last.isNew && last.isMultiplexed && !last.isShared
             let connectionsMade = number(.connectionsMade)
+            leaveConnection()
             progress.connection = Connection()
             progress.connection.isNew = connectionsMade > progress.connectionsMade
             progress.connectionsMade = connectionsMade
@@ -51,6 +52,9 @@
 
         /// Reads the protocol that TLS negotiated. Returns false if the connection is not HTTP/2 and another transfer
         /// uses it. Each of the two could otherwise receive the other's response.
+        ///
+        /// It is enough to know the last user of each connection. A connection that is not HTTP/2 has at most one, and
+        /// the transfer for which an HTTP/2 connection was opened is the last user when the second transfer joins.
         private func mayUseConnection() -> Bool {
             guard let plan = transfer?.plan else { return true }
             let (session, isMultiplexed) = plan.isSecure ? tlsSession : (nil, false)
@@ -59,13 +63,27 @@
                 session == nil ? plan.httpVersion.isMultiplexedWithoutSession : isMultiplexed
             // Without a session, it is not known which transfers use the connection.
             progress.connection.isShared = session == nil
-            if let lane, session != nil { loop.queue.note(isExclusive: !isMultiplexed, in: lane) }
-            guard let session, loop.noteSharing(of: session, by: self), !isMultiplexed else { return true }
-            progress.failure = TransportFailure(
-                .connectionLost,
-                "the server claimed HTTP/2 on an HTTP/1.1 connection, so the request was not sent on it",
-                mayHaveBeenSent: progress.timesSent > 1)
-            return false
+            guard let session else { return true }
+            if let lane { loop.queue.note(isExclusive: !isMultiplexed, in: lane) }
+            if let other = loop.lastUsers[session], other.uses(session) {
+                (progress.connection.isShared, other.progress.connection.isShared) = (true, true)
+                guard isMultiplexed else {
+                    progress.failure = TransportFailure(
+                        .connectionLost,
+                        "the server claimed HTTP/2 on an HTTP/1.1 connection, so the request was not sent on it",
+                        mayHaveBeenSent: progress.timesSent > 1)
+                    return false
+                }
+            }
+            loop.lastUsers[session] = self
+            return true
+        }
+
+        /// Records that the transfer no longer uses its connection.
+        func leaveConnection() {
+            if let session = progress.connection.tlsSession, loop.lastUsers[session] === self {
+                loop.lastUsers[session] = nil
+            }
         }
 
         /// Returns whether the transfer uses the connection of a TLS session. A transfer that has ended is detached

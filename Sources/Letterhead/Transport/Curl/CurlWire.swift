@@ -3,22 +3,18 @@
     import CLibcurl
     import LetterheadFoundation
 
-    /// One of libcurl's easy handles and the state of its transfer. It is used for one transfer after another.
+    /// The state of a transfer on one of libcurl's easy handles. It is used for one transfer after another.
     ///
     /// libcurl's callbacks store its address. Only the thread of its ``CurlLoop`` uses it.
     final class CurlWire {
         let easy: OpaquePointer
+        let handle: CurlHandle
         /// The loop that owns this object and outlives it.
         unowned(unsafe) let loop: CurlLoop
-        /// The memory into which libcurl writes its error text.
-        let reasonBuffer: UnsafeMutablePointer<CChar>
         /// Whether a socket could not be opened because this process, or the system, has too many files open.
         var hasNoDescriptor = false
         /// Whether libcurl calls back before it sends a request, and therefore also before it sends a request again.
         private(set) var asksBeforeSending = false
-        /// Whether TLS alerts can be observed. libcurl with OpenSSL does not require close_notify: it treats the end of
-        /// the connection as the end of the body.
-        private(set) var observesAlerts = false
 
         /// The current transfer, and its index in the loop's list of active transfers.
         private(set) var transfer: CurlTransfer?
@@ -31,8 +27,6 @@
         /// The received lines of the head, or of the trailers. Exclusivity is unchecked, because libcurl calls no
         /// callback while they change.
         @exclusivity(unchecked) var lines: [UInt8] = []
-        /// The form of the request target for requests without TLS.
-        let plainTarget: TransportConfiguration.Proxy.PlainTarget
         /// The options that were set for the last transfer and remain set.
         var settings = Settings()
 
@@ -96,22 +90,20 @@
             var hasCloseNotify: Bool { alert == 0 }
         }
 
-        init?(loop: CurlLoop) {
-            guard let easy = curl_easy_init() else { return nil }
-            self.easy = easy
-            self.loop = loop
-            plainTarget = TransportConfiguration.Proxy.PlainTarget(loop.configuration.proxy)
-            reasonBuffer = .allocate(capacity: Self.reasonSize)
-            reasonBuffer.initialize(repeating: 0, count: Self.reasonSize)
+        /// Creates the state for the transfers of a handle. Returns nil if the system's libcurl rejects one of the options
+        /// that depend on the loop.
+        init?(loop: CurlLoop, handle: CurlHandle) {
+            (self.loop, self.handle, easy) = (loop, handle, handle.easy)
             asksBeforeSending = setPrerequestCallback()
-            observesAlerts = lh_curl_observe_alerts(easy) != 0
-            guard prepare() else { return nil }
+            var options = CurlOptions(easy)
+            setCallbacks(&options)
+            options.set(.share, UnsafeRawPointer(loop.share))
+            if let list = loop.connectTo?.lines { options.set(.connectTo, UnsafeRawPointer(list)) }
+            guard options.areAccepted else { return nil }
         }
 
-        deinit {
-            curl_easy_cleanup(easy)
-            reasonBuffer.deallocate()
-        }
+        /// Detaches the handle from the thread, because another thread may release it later.
+        deinit { _ = lh_curl_set_pointer(easy, .share, nil) }
 
         func begin(_ transfer: CurlTransfer, in lane: ConnectionQueue<CurlWire>.Lane, at now: UInt64) {
             (self.transfer, self.lane) = (transfer, lane)
@@ -132,12 +124,15 @@
         /// Releases the transfer, and resets all state that belongs to it.
         func end() {
             unconfigure()
+            leaveConnection()
             transfer?.wire = nil
+            // A streamed response may be held for long, and a handle keeps its buffers.
+            if transfer?.pipe != nil { transfer?.handle = nil }
             (transfer, lane, ticket) = (nil, nil, nil)
             progress = Progress()
             lines.removeAll(keepingCapacity: lines.capacity <= Self.mostKept)
             hasNoDescriptor = false
-            reasonBuffer.pointee = 0
+            handle.reasonBuffer.pointee = 0
         }
 
         /// Resumes both directions of the transfer. libcurl pauses a direction again if it cannot continue.
@@ -149,43 +144,20 @@
             return curl_easy_pause(easy, 0)
         }
 
-        private static let reasonSize = 256
         /// The maximum capacity of `lines` that is kept for the next transfer, in bytes.
         private static let mostKept = 8192
     }
 
     extension CurlWire {
-        /// Sets the options that are the same for all transfers. Returns false if the system's libcurl rejects one of
-        /// them.
-        func prepare() -> Bool {
-            var results = setCallbacks()
-            results += [
-                lh_curl_set_pointer(easy, .errorBuffer, reasonBuffer),
-                lh_curl_set_pointer(easy, .share, UnsafeRawPointer(loop.share)),
-                set(.noSignal, 1), set(.followLocation, 0), set(.netrc, 0), set(.pathAsIs, 1),
-                set(.contentDecoding, 0), set(.http09Allowed, 0), set(.suppressConnectHeaders, 1),
-                set(.disallowUsername, 1), set(.protocols, Self.httpAndHTTPS),
-                set(.headerOptions, Self.separate), set(.httpVersion, CurlHTTPVersion.http1.rawValue),
-            ]
-            results += prepareConnection() + prepareKeepAlive()
-            // Available since 7.87. Without it, ending a transfer waits until the lookup of its host name has finished.
-            _ = set(.quickExit, 1)
-            return results.allSatisfy { $0 == 0 }
-        }
-
-        private func prepareKeepAlive() -> [CInt] {
-            guard let interval = loop.configuration.tcpKeepAlive else { return [set(.tcpKeepAlive, 0)] }
-            let seconds = min((interval.wholeMilliseconds - 1) / 1000 + 1, Self.longestKeepAlive)
-            return [set(.tcpKeepAlive, 1), set(.tcpKeepIdle, seconds), set(.tcpKeepInterval, seconds)]
-        }
-
         /// Sets the options of one transfer. Returns false if the system's libcurl rejects one of them.
         func configure(for plan: CurlPlan) -> Bool {
-            configureAddress(for: plan)
-                && lh_curl_set_pointer(easy, .httpHeader, plan.headerLines) == 0
-                && set(.connectTimeoutMilliseconds, plan.connectTimeout) == 0
-                && configureConnection(for: plan) && configurePins(for: plan) && configureMethod(for: plan)
-                && configureBuffer()
+            var options = CurlOptions(easy)
+            options.set(.httpHeader, UnsafeRawPointer(plan.headerLines))
+            options.set(.connectTimeoutMilliseconds, plan.connectTimeout)
+            configureConnection(for: plan, &options)
+            configureMethod(for: plan, &options)
+            configureBuffer(&options)
+            return options.areAccepted && configureAddress(for: plan) && configurePins(for: plan)
         }
 
         private func configureAddress(for plan: CurlPlan) -> Bool {
@@ -207,56 +179,57 @@
                 && lh_curl_set_string(easy, .address, url) == 0
         }
 
-        private func configureConnection(for plan: CurlPlan) -> Bool {
+        private func configureConnection(for plan: CurlPlan, _ options: inout CurlOptions) {
+            let isSeparate = plan.httpVersion == .http2 && !CurlQuirks.reusesHTTP2WithoutTLS
             if settings.httpVersion != plan.httpVersion {
                 settings.httpVersion = plan.httpVersion
-                let results = [
-                    // The value for HTTP/1.1 allows no other version. With a value that also allows HTTP/2, libcurl
-                    // would multiplex requests if a status line claims HTTP/2.
-                    set(.httpVersion, plan.httpVersion.rawValue),
-                    set(.pipeWait, plan.mayShareConnections ? 1 : 0),
-                    set(.forbidReuse, plan.httpVersion == .http2 && !CurlQuirks.reusesHTTP2WithoutTLS ? 1 : 0),
-                ]
-                guard results == [0, 0, 0] else { return false }
+                // The value for HTTP/1.1 allows no other version. With a value that also allows HTTP/2, libcurl would
+                // multiplex requests if a status line claims HTTP/2.
+                options.set(.httpVersion, plan.httpVersion.rawValue)
+                options.set(.pipeWait, plan.mayShareConnections ? 1 : 0)
+                options.set(.forbidReuse, isSeparate ? 1 : 0)
             }
-            if plan.httpVersion == .http2, !CurlQuirks.reusesHTTP2WithoutTLS { return set(.freshConnect, 1) == 0 }
+            if isSeparate { return options.set(.freshConnect, 1) }
             // Since 7.80, libcurl calls back before it sends a request. An older version may send a request twice,
             // unless the connection is new.
-            return asksBeforeSending || set(.freshConnect, plan.method.isIdempotent ? 0 : 1) == 0
+            if !asksBeforeSending { options.set(.freshConnect, plan.method.isIdempotent ? 0 : 1) }
         }
 
         /// Sets the size of the receive buffer: large for a streamed body, which is then read in larger pieces, and
         /// small for a buffered response, to save memory.
-        private func configureBuffer() -> Bool {
+        private func configureBuffer(_ options: inout CurlOptions) {
             let isStreamed = transfer?.pipe != nil
-            guard settings.isStreamed != isStreamed else { return true }
+            guard settings.isStreamed != isStreamed else { return }
             settings.isStreamed = isStreamed
-            return set(.bufferSize, isStreamed ? Self.largeBuffer : Self.standardBuffer) == 0
+            options.set(.bufferSize, isStreamed ? Self.largeBuffer : Self.standardBuffer)
         }
 
-        private func configureMethod(for plan: CurlPlan) -> Bool {
+        private func configureMethod(for plan: CurlPlan, _ options: inout CurlOptions) {
             let isGet = if case .none = plan.content { plan.method == .get } else { false }
-            if isGet, settings.isGet { return true }
+            if isGet, settings.isGet { return }
             settings.isGet = isGet
-            var results = [set(.httpGet, 1)]
+            options.set(.httpGet, 1)
+            // libcurl asks for pieces of this size, which is that of the pieces of a file.
+            let isPulled = if case .pulled = plan.content { true } else { false }
+            options.set(.uploadBufferSize, isPulled ? Self.largeBuffer : Self.uploadBuffer)
             switch plan.content {
-            case .none: if plan.method == .head { results.append(set(.noBody, 1)) }
+            case .none: if plan.method == .head { options.set(.noBody, 1) }
             case .copied(let count):
-                results += [
-                    set(.post, 1), lh_curl_set_pointer(easy, .postFields, plan.copiedBody),
-                    lh_curl_set_offset(easy, .postFieldSize, Int64(count)),
-                ]
+                options.set(.post, 1)
+                options.set(.postFields, plan.copiedBody)
+                options.set(.postFieldSize, length: count)
             case .held(let data):
-                results += [set(.upload, 1), lh_curl_set_offset(easy, .uploadSize, Int64(data.count))]
+                options.set(.upload, 1)
+                options.set(.uploadSize, length: data.count)
             case .pulled(let source):
-                results += [set(.upload, 1), lh_curl_set_offset(easy, .uploadSize, Int64(source.length ?? -1))]
+                options.set(.upload, 1)
+                options.set(.uploadSize, length: source.length ?? -1)
             }
-            results.append(lh_curl_set_string(easy, .customRequest, plan.methodName))
-            return results.allSatisfy { $0 == 0 }
+            options.note(lh_curl_set_string(easy, .customRequest, plan.methodName))
         }
 
         private func target(of plan: CurlPlan) -> UnsafePointer<CChar>? {
-            switch plan.isSecure ? .path : plainTarget {
+            switch plan.isSecure ? .path : loop.plainTarget {
             case .path: plan.target
             case .url: plan.absoluteTarget
             case .libcurls: nil
@@ -269,15 +242,8 @@
             if !settings.isGet { _ = lh_curl_set_pointer(easy, .postFields, nil) }
         }
 
-        private func set(_ option: CurlOption, _ value: Int) -> CInt { lh_curl_set_long(easy, option, value) }
-
-        /// CURLHEADER_SEPARATE: the header lines of the request are not part of the CONNECT request to a proxy.
-        private static let separate = 1
-        private static let httpAndHTTPS = 3
-        /// The longest time that Linux accepts, in seconds.
-        private static let longestKeepAlive = 32_767
-        /// In bytes; the smaller one is libcurl's default.
-        private static let (standardBuffer, largeBuffer) = (16 << 10, 256 << 10)
+        /// In bytes; the first two are libcurl's defaults for receiving and for sending.
+        private static let (standardBuffer, uploadBuffer, largeBuffer) = (16 << 10, 64 << 10, 256 << 10)
     }
 
     /// The URL of a request up to its path. libcurl parses it once, because most requests of a handle have the same

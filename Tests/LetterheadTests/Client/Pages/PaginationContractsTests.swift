@@ -295,6 +295,21 @@ struct PaginationContractsTests {
         await paged.stop()
     }
 
+    @Test func `HAL: the length of a value may be limited, but not that of a list`() async throws {
+        let link = #"{"_links":{"next":{"href":"orders?page=2{&tag:2}","templated":true}},"_embedded":{"orders":[1]}}"#
+        let paged = try await PagedServer([
+            .init("/shop/orders?tag=abc", link), .init("/shop/orders?tag=a&tag=b", link),
+            .init("/shop/orders?page=2&tag=ab", #"{"_links":{},"_embedded":{"orders":[2]}}"#),
+        ])
+        let one = ListOrders().query("tag", "abc").paginated(by: .nextURL(\._links.next))
+        #expect(try await paged.client.items(of: one, at: \._embedded.orders).collect() == [1, 2])
+        let two = ListOrders().query("tag", ["a", "b"]).paginated(by: .nextURL(\._links.next))
+        let error = await #expect(throws: HTTPError.self) { try await paged.client.pages(of: two).collect() }
+        #expect(error?.code == .invalidResponse && error?.message.contains("tag has a length") == true)
+        #expect(paged.targets.count == 3)
+        await paged.stop()
+    }
+
     @Test func `Google: an empty page with a token continues, and an empty token is the end`()
         async throws
     {

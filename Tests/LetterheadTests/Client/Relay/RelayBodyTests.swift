@@ -34,7 +34,8 @@ import Testing
                     throw HTTPError(failure, request: request, message: "no more")
                 }, cancel: { self.isDropped.withLock { $0 = true } })
             var response = HTTPResponse(request: request, status: .ok, body: body)
-            response.provide(metrics: { HTTPResponse.Metrics() }, trailers: { ["X-T": "t"] })
+            response.provide(
+                metrics: { HTTPResponse.Metrics() }, trailers: { ["X-T": "t", "Set-Cookie": "a=b", "X-U": "\u{1}"] })
             return try await response.delivered(to: request)
         }
     }
@@ -50,7 +51,71 @@ import Testing
             #expect(far.produced.withLock { $0 } == pieces.count)
         }
         #expect(pieces == (1...5).map { Data(repeating: $0, count: 1000) })
-        #expect(response.trailers == ["X-T": "t"])
+        #expect(response.trailers == ["X-T": "t", "X-U": "\u{1}"])
+    }
+
+    @Test func `a body without bytes for the idleTimeout fails, whether or not empty pieces arrive`() async throws {
+        let clock = TestClock()
+        let pulls = SharedValue(0)
+        let relay = Relay.streaming(clock: clock) { _ in
+            AsyncStream {
+                let number = pulls.withLock { pulls in
+                    pulls += 1
+                    return pulls
+                }
+                if number == 1 {
+                    return Data(#"{"letterhead":1,"streams":true,"response":{"status":200,"headers":[]}}"#.utf8 + [10])
+                }
+                await clock.waitForSleepers(1)
+                clock.advance(by: .seconds(number < 5 ? 3 : 2))
+                switch number {
+                case 2, 3: return Data(#"{"letterhead":1,"length":1}"#.utf8 + [10, 65])
+                case 4: return Data(#"{"letterhead":1,"length":0}"#.utf8 + [10])
+                default:
+                    try? await Task.sleep(for: .seconds(86_400))
+                    return nil
+                }
+            }
+        }
+        var sent = request(.streamed)
+        sent.idleTimeout = .seconds(5)
+        var pieces: [Data] = []
+        let response = try await relay.load(sent)
+        let error = await #expect(throws: HTTPError.self) {
+            for try await piece in response.body { pieces.append(piece) }
+        }
+        #expect(pieces == [Data([65]), Data([65])] && error?.code == .timedOut)
+        #expect(error?.message.hasPrefix("the idleTimeout passed while ") == true)
+    }
+
+    @Test func `a request that was cancelled while its body was read is not sent`() async throws {
+        final class Token: Sendable {}
+        let (messages, isRead) = (SharedValue([Data]()), SharedValue(false))
+        let relay = Relay { data in
+            messages.withLock { $0.append(data) }
+            return Data()
+        }
+        /// Returns a weak reference to what the request holds, so that its end can be awaited.
+        func cancelled() async -> @Sendable () -> Bool {
+            let token = Token()
+            var sent = request()
+            sent.method = .put
+            // The stream ends when its task is cancelled, so the body is incomplete.
+            sent.body = StreamBody { [token] in
+                isRead.withLock { $0 = true }
+                return withExtendedLifetime(token) { AsyncStream<Data> { _ in } }
+            }
+            let task = Task { [sent] in _ = try await relay.load(sent) }
+            await until { isRead.withLock { $0 } }
+            task.cancel()
+            let error = await #expect(throws: HTTPError.self) { try await task.value }
+            #expect(error?.code == .cancelled)
+            return { [weak token] in token == nil }
+        }
+        let hasEnded = await cancelled()
+        await until(hasEnded)
+        await until { !messages.withLock { $0.isEmpty } }
+        #expect(messages.withLock { $0.map { String(decoding: $0, as: UTF8.self).contains("cancel") } } == [true])
     }
 
     @Test func `a body that fails at the far end fails at the near end`() async throws {
@@ -65,6 +130,24 @@ import Testing
         let response = try await Relay.streaming { end.answers(to: $0).prefix(3) }.load(request(.streamed))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(error?.code == .connectionLost)
+    }
+
+    @Test func `an error of the sequence is a lost connection`() async throws {
+        let end = RelayEnd(Pieces(5))
+        let relay = Relay.streaming { data in
+            let number = SharedValue(0)
+            return end.answers(to: data).map { piece in
+                let count = number.withLock { number in
+                    number += 1
+                    return number
+                }
+                if count == 3 { throw CancellationError() }
+                return piece
+            }
+        }
+        let response = try await relay.load(request(.streamed))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(error?.code == .connectionLost && error?.underlying is CancellationError)
     }
 
     @Test func `a piece that is lost or is not one is an error`() async throws {
@@ -139,7 +222,7 @@ import Testing
     @Test func `a buffered response may be streamed while it travels`() async throws {
         let end = RelayEnd(Pieces(3))
         let response = try await Relay.streaming { end.answers(to: $0) }.load(request())
-        #expect(response.body.buffered?.count == 3000 && response.trailers == ["X-T": "t"])
+        #expect(response.body.buffered?.count == 3000 && response.trailers == ["X-T": "t", "X-U": "\u{1}"])
     }
 
     @Test func `a streamed request body is read before it travels, and has a limit`() async throws {

@@ -50,7 +50,7 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
         #expect(try WireForm().response(from: answer, to: HTTPRequest("https://h/")).status == .ok)
     }
 
-    @Test func `two requests with one id are refused`() async throws {
+    @Test func `a message that is delivered twice is sent once`() async throws {
         let far = HeldLoader()
         let end = RelayEnd(far)
         let message = Data((#"{"letterhead":1,"request":{"headers":[],"id":"1","settings":{},"# + target + "}}\n").utf8)
@@ -59,14 +59,59 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
         let request = try HTTPRequest("https://h/")
         let second = await end.answer(message)
         let error = #expect(throws: HTTPError.self) { try WireForm().response(from: second, to: request) }
-        #expect(error?.message.contains("id is already in use") == true)
+        #expect(error?.message.contains("id is already in use") == true && error?.mayHaveBeenSent == true)
         far.open()
         #expect(try WireForm().response(from: await first.value, to: request).status == .ok)
-        // An id is free after its request.
-        let third = Task { await end.answer(message) }
-        await far.waitForRunning(1)
-        far.open()
-        #expect(try WireForm().response(from: await third.value, to: request).status == .ok)
+        let third = await end.answer(message)
+        let late = #expect(throws: HTTPError.self) { try WireForm().response(from: third, to: request) }
+        #expect(late?.message.contains("id is already in use") == true && late?.mayHaveBeenSent == true)
+        #expect(far.started.count == 1)
+    }
+
+    private func message(_ id: String, _ options: String = "") -> Data {
+        Data(
+            (#"{"letterhead":1,"request":{"headers":[],"id":"\#(id)",\#(options)"settings":{},"# + target + "}}\n").utf8
+        )
+    }
+
+    @Test func `the number and the length of the ids that are kept are limited`() async throws {
+        let far = MockLoader { .ok($0) }
+        let end = RelayEnd(far)
+        for number in 0...1024 { _ = await end.answer(message("\(number)")) }
+        #expect(far.requests.count == 1025)
+        _ = await end.answer(message("1"))
+        #expect(far.requests.count == 1025)
+        _ = await end.answer(message("0"))
+        _ = await end.answer(message(String(repeating: "x", count: 101)))
+        #expect(far.requests.count == 1026)
+    }
+
+    @Test func `a reset cancels all requests at once`() async throws {
+        let (started, cancelled) = (SharedValue(0), SharedValue(0))
+        // Each request ends when both are cancelled.
+        let far = AnyLoader { request in
+            await withTaskCancellationHandler {
+                started.withLock { $0 += 1 }
+                while cancelled.withLock({ $0 }) < 2 { await Task.yield() }
+            } onCancel: {
+                cancelled.withLock { $0 += 1 }
+            }
+            throw HTTPError(.cancelled, request: request)
+        }
+        let end = RelayEnd(far)
+        let requests = ["1", "2"].map { id in Task { await end.answer(message(id)) } }
+        await until { started.withLock { $0 } == 2 }
+        _ = await end.answer(Data("{\"letterhead\":1,\"reset\":true}\n".utf8))
+        #expect(cancelled.withLock { $0 } == 2)
+        for request in requests { _ = await request.value }
+    }
+
+    @Test func `data that is not a request is described without its values`() throws {
+        enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" }
+        let form = WireForm(carrying: [WireForm.Option(Tenant.self, named: "tenant")])
+        let data = message("1", #""options":{"tenant":12345},"#)
+        let error = #expect(throws: HTTPError.self) { try form.request(from: data) }
+        #expect(error?.message == "the data is not a request: the top level: expected String, found number")
     }
 
     @Test func `a client answers with its cookies, and a reset removes them`() async throws {

@@ -46,7 +46,8 @@ import Testing
             var response = HTTPResponse(
                 request: request, status: 207, headers: ["X-A": "1"], body: HTTPResponseBody(Data([0, 10, 255])))
             response.headers.append("X-A", "é")
-            response.trailers = ["X-T": "t"]
+            response.headers.append("X-A", "a\u{1}b\u{7F}")
+            response.trailers = ["X-T": "t\u{1}"]
             return response
         }
         var sent = request("a%2Fb", method: .post)
@@ -60,8 +61,8 @@ import Testing
         #expect(arrived.method == .post && arrived.headers.values(for: "X-Two") == ["1", "2"])
         #expect(arrived.headers[.contentType] == TextBody("").additionalHeaders[.contentType])
         #expect(try arrived.body.encode() == Data("line\nline".utf8) && arrived.body.isReplayable)
-        #expect(response.status == 207 && response.headers.values(for: "X-A") == ["1", "é"])
-        #expect(response.request.id == sent.id && response.trailers == ["X-T": "t"])
+        #expect(response.status == 207 && response.headers.values(for: "X-A") == ["1", "é", "a\u{1}b\u{7F}"])
+        #expect(response.request.id == sent.id && response.trailers == ["X-T": "t\u{1}"])
         #expect(try await response.body.data() == Data([0, 10, 255]))
     }
 
@@ -106,7 +107,9 @@ import Testing
 
     @Test func `secrets are refused unless they are to travel`() async throws {
         let far = MockLoader { request in
-            HTTPResponse(request: request, status: 200, headers: ["Set-Cookie": "a=b", "X-A": "1"])
+            var response = HTTPResponse(request: request, status: 200, headers: ["Set-Cookie": "a=b", "X-A": "1"])
+            response.trailers = ["X-T": "t", "X-Auth-Token": "t"]
+            return response
         }
         var secret = [request(), request(), request(), request()]
         secret[0].headers[.authorization] = "Bearer t"
@@ -127,9 +130,24 @@ import Testing
         #expect(far.requests[2].query["access_token"] == "t" && far.requests[3].isSecret)
 
         let refused = try await Relay { await RelayEnd(far).answer($0) }.load(request())
-        #expect(refused.headers == ["X-A": "1"] && refused.headersLeftOut == [.setCookie])
+        #expect(refused.headers == ["X-A": "1"] && refused.trailers == ["X-T": "t"])
+        #expect(refused.headersLeftOut == [.setCookie, "X-Auth-Token"])
         let whole = try await Relay { await RelayEnd(far, form).answer($0) }.load(request())
-        #expect(whole.headers[.setCookie] == "a=b" && whole.headersLeftOut.isEmpty)
+        #expect(whole.headers[.setCookie] == "a=b" && whole.headersLeftOut.isEmpty && whole.trailers.count == 2)
+    }
+
+    @Test func `a secret query item is secret in the request of the response`() async throws {
+        let form = WireForm(secrets: .travel)
+        let end = RelayEnd(
+            ApplyEnvironment(ServerEnvironment("https://api.example.com", query: ["v": "2"]))
+                --> MockLoader { .ok($0) },
+            form)
+        var sent = HTTPRequest()
+        (sent.path, sent.query) = ("a", ["q": "%2f b", "r": "1"])
+        sent.query.setSecret("%2f b", for: "q")
+        let request = try await Relay(form) { await end.answer($0) }.load(sent).request
+        #expect(request.query.map(\.isSecret) == [true, false, false] && request.query["q"] == "%2f b")
+        #expect(try request.urlString() == "https://api.example.com/a?q=%252f%20b&r=1&v=2")
     }
 
     @Test func `the environment of the far end completes a request, and the response has its URL`() async throws {
@@ -193,6 +211,20 @@ import Testing
             try await Relay { _ in throw HTTPError(.cannotConnect, request: sent, mayHaveBeenSent: false) }.load(sent)
         }
         #expect(own?.code == .cannotConnect && own?.mayHaveBeenSent == false)
+    }
+
+    @Test(
+        arguments: [
+            CancellationError(), URLError(.badURL), URLError(.cancelled), HTTPBodyError.alreadyRead,
+            HTTPBodyError.tooLarge(limit: 1),
+            EncodingError.invalidValue(1, .init(codingPath: [], debugDescription: "")),
+            DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "")),
+        ] as [any Error])
+    func `an error of any type is a lost connection, after which the request may have been sent`(thrown: any Error)
+        async
+    {
+        let lost = await #expect(throws: HTTPError.self) { try await Relay { _ in throw thrown }.load(request()) }
+        #expect(lost?.code == .connectionLost && lost?.mayHaveBeenSent == true)
     }
 
     @Test(arguments: [

@@ -29,7 +29,8 @@ struct FollowingTests {
     }
 
     private func stream(
-        _ request: HTTPRequest, _ text: String, type: String = "application/x-ndjson", failing code: HTTPError.Code? = nil
+        _ request: HTTPRequest, _ text: String, type: String = "application/x-ndjson",
+        failing code: HTTPError.Code? = nil
     ) -> HTTPResponse {
         HTTPResponse(
             request: request, status: .ok, headers: ["Content-Type": type],
@@ -198,7 +199,8 @@ struct FollowingTests {
         #expect((failure as? HTTPError)?.message.contains("value 2") == true)
     }
 
-    @Test func `what fails to restart for a while is asked again after a wait, and other errors end the stream`() async {
+    @Test func `what fails to restart for a while is asked again after a wait, and other errors end the stream`() async
+    {
         struct NoList: Error {}
         let asked = Mutex(0)
         let mock = MockLoader()

@@ -8,7 +8,7 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test(arguments: [0, 1, 65_536, 200_001]) func `a file is read in pieces of at most 64 KiB`(size: Int)
+    @Test(arguments: [0, 1, 262_144, 700_001]) func `a file is read in pieces of at most 256 KiB`(size: Int)
         async throws
     {
         let data = noise(size)
@@ -16,7 +16,7 @@ import Testing
         #expect(body.contentLength == size && body.additionalHeaders["Content-Type"] == "image/png")
         var pieces: [Data] = []
         for try await piece in try body.chunks() { pieces.append(piece) }
-        #expect(pieces.allSatisfy { $0.count <= 65_536 } && Data(pieces.joined()) == data)
+        #expect(pieces.allSatisfy { $0.count <= 262_144 } && Data(pieces.joined()) == data)
     }
 
     @Test func `a file can be read whole, and again`() async throws {
@@ -59,12 +59,12 @@ import Testing
         await #expect(throws: HTTPBodyError.self) { try await walk.next() }
     }
 
-    @Test(arguments: [70_000, 100_001]) func `a file that changes its size while it is sent is an error`(
+    @Test(arguments: [300_000, 400_001]) func `a file that changes its size while it is sent is an error`(
         size: Int
     ) async throws {
-        let url = try directory.file("a.bin", noise(100_000))
+        let url = try directory.file("a.bin", noise(400_000))
         var walk = try FileBody(at: url).chunks().makeAsyncIterator()
-        #expect(try await walk.next()?.count == 65_536)
+        #expect(try await walk.next()?.count == 262_144)
         let handle = try FileHandle(forWritingTo: url)
         try handle.truncate(atOffset: UInt64(size))
         try handle.close()

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+    import CLibcurl
+    import Foundation
+
+    /// One of libcurl's easy handles, with the options that are the same for all transfers of a transport.
+    ///
+    /// Any thread may create it, because libcurl assigns a handle to a thread only while the handle is in use. From
+    /// ``CurlWire/init(loop:handle:)`` to the end of that object, only the thread of the loop uses it.
+    final class CurlHandle {
+        let easy: OpaquePointer
+        /// The memory into which libcurl writes its error text.
+        let reasonBuffer: UnsafeMutablePointer<CChar>
+        /// Whether TLS alerts can be observed. libcurl with OpenSSL does not require close_notify: it treats the end of
+        /// the connection as the end of the body.
+        let observesAlerts: Bool
+
+        /// Creates a handle. Returns nil if the system's libcurl rejects one of the options.
+        init?(_ configuration: TransportConfiguration) {
+            guard let easy = curl_easy_init() else { return nil }
+            self.easy = easy
+            reasonBuffer = .allocate(capacity: Self.reasonSize)
+            reasonBuffer.initialize(repeating: 0, count: Self.reasonSize)
+            observesAlerts = lh_curl_observe_alerts(easy) != 0
+            var options = CurlOptions(easy)
+            options.set(.errorBuffer, UnsafeRawPointer(reasonBuffer))
+            options.setAll(of: configuration)
+            // Available since 7.87. Without it, ending a transfer waits until the lookup of its host name has finished.
+            _ = lh_curl_set_long(easy, .quickExit, 1)
+            guard options.areAccepted else { return nil }
+        }
+
+        deinit {
+            curl_easy_cleanup(easy)
+            reasonBuffer.deallocate()
+        }
+
+        private static let reasonSize = 256
+    }
+
+    /// Sets options of an easy handle, and remembers whether the system's libcurl has rejected one of them.
+    struct CurlOptions {
+        private let easy: OpaquePointer
+        private(set) var areAccepted = true
+
+        init(_ easy: OpaquePointer) { self.easy = easy }
+
+        mutating func note(_ result: CInt) { if result != 0 { areAccepted = false } }
+
+        mutating func set(_ option: CurlOption, _ value: Int) { note(lh_curl_set_long(easy, option, value)) }
+
+        mutating func set(_ option: CurlOption, _ text: String?) { note(lh_curl_set_string(easy, option, text)) }
+
+        mutating func set(_ option: CurlOption, _ pointer: UnsafeRawPointer?) {
+            note(lh_curl_set_pointer(easy, option, pointer))
+        }
+
+        mutating func set(_ option: CurlOption, length: Int) {
+            note(lh_curl_set_offset(easy, option, Int64(length)))
+        }
+
+        mutating func set(_ option: CurlOption, _ data: Data) {
+            data.withUnsafeBytes { bytes in
+                note(bytes.baseAddress.map { lh_curl_set_data(easy, option, $0, bytes.count) } ?? Self.badArgument)
+            }
+        }
+
+        private static let badArgument: CInt = 43
+    }
+
+    extension CurlOptions {
+        /// Sets the options that are the same for all transfers.
+        fileprivate mutating func setAll(of configuration: TransportConfiguration) {
+            set(.noSignal, 1)
+            set(.followLocation, 0)
+            set(.netrc, 0)
+            set(.pathAsIs, 1)
+            set(.contentDecoding, 0)
+            set(.http09Allowed, 0)
+            set(.suppressConnectHeaders, 1)
+            set(.disallowUsername, 1)
+            set(.protocols, Self.httpAndHTTPS)
+            set(.headerOptions, Self.separate)
+            set(.httpVersion, CurlHTTPVersion.http1.rawValue)
+            setSecurity(configuration)
+            setAddresses(configuration)
+            setProxy(configuration.proxy)
+            setKeepAlive(configuration.tcpKeepAlive)
+        }
+
+        /// Sets the trusted roots and the client's identity.
+        private mutating func setSecurity(_ configuration: TransportConfiguration) {
+            let security = configuration.security
+            let version = security.minimumVersion == .tls13 ? Self.tls13 : Self.tls12
+            set(.sslVersion, version)
+            setRoots(security.roots, file: .caInfo, directory: .caPath, data: .caData)
+            if configuration.proxy.mayBeSecure {
+                set(.proxySSLVersion, version)
+                setRoots(security.roots, file: .proxyCAInfo, directory: .proxyCAPath, data: .proxyCAData)
+            }
+            guard let identity = security.identity else { return }
+            set(.sslCertificateData, identity.certificate)
+            set(.sslKeyData, identity.key)
+            if let password = identity.password { set(.keyPassword, password) }
+        }
+
+        private mutating func setRoots(
+            _ roots: TransportConfiguration.Security.Roots, file: CurlOption, directory: CurlOption, data: CurlOption
+        ) {
+            switch roots {
+            case .system: return
+            case .file(let url): set(file, url.path)
+            case .pem(let bytes): set(data, bytes)
+            }
+            set(directory, nil as String?)
+        }
+
+        private mutating func setAddresses(_ configuration: TransportConfiguration) {
+            switch configuration.addressFamily {
+            case .any: break
+            case .ipv4: set(.addressFamily, 1)
+            case .ipv6: set(.addressFamily, 2)
+            }
+            if let path = configuration.unixSocketPath { set(.unixSocketPath, path) }
+            if let name = configuration.networkInterface {
+                // Without the prefix, libcurl could mistake the name of an interface for that of a host, or the
+                // reverse.
+                let isAddress =
+                    name.utf8.contains(UInt8(ascii: ":"))
+                    || ASCII.allBytes(of: name) { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
+                set(.interface, "\(isAddress ? "host" : "if")!\(name)")
+            }
+            if let url = configuration.dnsOverHTTPS { set(.resolver, url.absoluteString) }
+        }
+
+        private mutating func setProxy(_ proxy: TransportConfiguration.Proxy) {
+            guard let url = proxy.url else { return }
+            set(.proxy, url)
+            set(.noProxy, proxy.exceptions.joined(separator: ","))
+            guard let credentials = proxy.credentials else { return }
+            set(.proxyUsername, Self.proxyText(credentials.user))
+            set(.proxyPassword, Self.proxyText(credentials.password))
+        }
+
+        /// Returns the text that must be passed to libcurl so that it sends `text`.
+        private static func proxyText(_ text: String) -> String {
+            CurlQuirks.decodesProxyCredentials ? text.replacingBytes(of: "%", with: "%25") : text
+        }
+
+        private mutating func setKeepAlive(_ interval: Duration?) {
+            guard let interval else { return set(.tcpKeepAlive, 0) }
+            let seconds = min((interval.wholeMilliseconds - 1) / 1000 + 1, Self.longestKeepAlive)
+            set(.tcpKeepAlive, 1)
+            set(.tcpKeepIdle, seconds)
+            set(.tcpKeepInterval, seconds)
+        }
+
+        /// CURLHEADER_SEPARATE: the header lines of the request are not part of the CONNECT request to a proxy.
+        private static let separate = 1
+        private static let httpAndHTTPS = 3
+        private static let (tls12, tls13) = (6, 7)
+        /// The longest time that Linux accepts, in seconds.
+        private static let longestKeepAlive = 32_767
+    }
+#endif
