@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import CLibcurl
-    import Foundation
+    import LetterheadFoundation
 
     /// One of libcurl's easy handles, with the options that are the same for all transfers of a transport.
     ///
