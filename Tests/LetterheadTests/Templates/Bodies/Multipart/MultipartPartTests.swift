@@ -87,12 +87,12 @@ import Testing
 
     @Test func `a file that grows while it is sent is an error that names its part`() async throws {
         let directory = try TemporaryDirectory()
-        let file = try directory.file("a.bin", noise(100_000))
+        let file = try directory.file("a.bin", noise(300_000))
         var walk = try MultipartBody([.file(at: file, name: "f")]).chunks().makeAsyncIterator()
         _ = try await walk.next()
         _ = try await walk.next()
         let handle = try FileHandle(forWritingTo: file)
-        try handle.truncate(atOffset: 100_001)
+        try handle.truncate(atOffset: 300_001)
         try handle.close()
         let error = await #expect(throws: HTTPBodyError.self) {
             while try await walk.next() != nil {}
