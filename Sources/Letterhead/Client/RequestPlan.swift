@@ -2,8 +2,7 @@
 
 /// Several requests that lead to one value: one after the other, at the same time, or one instead of another.
 ///
-/// Build a plan from templates with ``RequestTemplate/then(_:)``, ``RequestTemplate/and(_:)`` and
-/// ``RequestTemplate/or(_:)``, and send it as you send a template:
+/// Build a plan from templates with `then(_:)`, `and(_:)` and `or(_:)`, and send it as you send a template:
 ///
 /// ```swift
 /// let followers = try await client.send(GetUser(login: "ada").then { ListFollowers(login: $0.login) })
@@ -36,14 +35,14 @@ public struct RequestPlan<Response: Sendable>: Sendable {
         return plan
     }
 
-    /// Sends another request after this plan, and returns its value; see ``RequestTemplate/then(_:)``.
+    /// Sends another request after this plan, and returns its value; see `then(_:)` of ``RequestTemplate``.
     public func then<Next: RequestTemplate>(
         _ next: @escaping @Sendable (Response) async throws -> Next
     ) -> RequestPlan<Next.Response> {
         then { RequestPlan<Next.Response>(try await next($0)) }
     }
 
-    /// Continues with another plan; see ``RequestTemplate/then(_:)``.
+    /// Continues with another plan; see `then(_:)` of ``RequestTemplate``.
     public func then<Value>(
         _ next: @escaping @Sendable (Response) async throws -> RequestPlan<Value>
     ) -> RequestPlan<Value> {
@@ -53,7 +52,7 @@ public struct RequestPlan<Response: Sendable>: Sendable {
         }
     }
 
-    /// Sends this plan and another one at the same time; see ``RequestTemplate/and(_:)``.
+    /// Sends this plan and another one at the same time; see `and(_:)` of ``RequestTemplate``.
     public func and<Other>(_ other: RequestPlan<Other>) -> RequestPlan<(Response, Other)> {
         RequestPlan<(Response, Other)> { client in
             // A group notices the first failure, whichever of the two it is, and cancels the other one.
@@ -73,12 +72,12 @@ public struct RequestPlan<Response: Sendable>: Sendable {
         }
     }
 
-    /// Sends this plan and a request at the same time; see ``RequestTemplate/and(_:)``.
+    /// Sends this plan and a request at the same time; see `and(_:)` of ``RequestTemplate``.
     public func and<Other: RequestTemplate>(_ other: Other) -> RequestPlan<(Response, Other.Response)> {
         and(RequestPlan<Other.Response>(other))
     }
 
-    /// Continues with another plan if this one fails; see ``RequestTemplate/or(_:)``.
+    /// Continues with another plan if this one fails; see `or(_:)` of ``RequestTemplate``.
     public func or(_ other: RequestPlan) -> RequestPlan {
         RequestPlan { client in
             do {
@@ -91,7 +90,7 @@ public struct RequestPlan<Response: Sendable>: Sendable {
         }
     }
 
-    /// Sends a request if this plan fails; see ``RequestTemplate/or(_:)``.
+    /// Sends a request if this plan fails; see `or(_:)` of ``RequestTemplate``.
     public func or(_ other: some RequestTemplate<Response>) -> RequestPlan { or(RequestPlan(other)) }
 
     /// Sends the requests over a client that belongs to this plan.

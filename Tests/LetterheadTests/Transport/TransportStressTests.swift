@@ -19,13 +19,20 @@
         func stress(name: String, count: Int) async throws {
             // An exit finds the threads elsewhere each time.
             for _ in 0..<(name == "leave" ? 3 : 1) {
-                let (status, output) = try await ChildProcess.run(
-                    ofPackage: "transport-stress", [name, String(count)], seconds: 120,
-                    // Otherwise a process with the thread sanitizer sleeps for a second before it exits.
-                    environment: Self.environment)
+                var (status, output) = try await run(name, count)
+                // On a busy machine, Dispatch examines its pools of threads, and ends a process that has no descriptor
+                // left for that.
+                if name == "exhaust", status == 128 + SIGILL { (status, output) = try await run(name, count) }
                 #expect(status == 0, "\(output)")
                 #expect(output.contains("ok: "))
             }
+        }
+
+        private func run(_ name: String, _ count: Int) async throws -> (status: Int32, output: String) {
+            try await ChildProcess.run(
+                ofPackage: "transport-stress", [name, String(count)], seconds: 120,
+                // Otherwise a process with the thread sanitizer sleeps for a second before it exits.
+                environment: Self.environment)
         }
 
         // The sanitizers reserve more address space than a process may have with a limit.
