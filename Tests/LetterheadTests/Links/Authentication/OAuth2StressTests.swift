@@ -48,7 +48,8 @@ private final class Chaos: Sendable {
             state.askingAtOnce = max(state.askingAtOnce, state.asking)
         }
         defer { state.withLock { $0.asking -= 1 } }
-        for _ in 0..<(chance(50) ? 500 : 1) { await Task.yield() }
+        // Few, because a token request may take 30 seconds, and each step is slow on a busy machine.
+        for _ in 0..<(chance(50) ? 20 : 1) { await Task.yield() }
         if chance(10) {
             state.withLock { $0.failures += 1 }
             return MockServer.Response(status: 503)
