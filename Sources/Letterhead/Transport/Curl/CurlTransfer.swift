@@ -35,7 +35,8 @@
         /// A handle for this transfer alone; nil if the thread uses a handle again. The caller creates it and usually
         /// releases it, because that work would be a fifth of the work of the thread, which all callers share.
         ///
-        /// `nonisolated(unsafe)`: after `init`, only the thread uses it.
+        /// `nonisolated(unsafe)`: after `init`, only the thread uses it. The last reference to the transfer releases it,
+        /// which may be the caller's: the thread's wire holds it as well, until it has left the multi handle and the share.
         nonisolated(unsafe) var handle: CurlHandle?
         /// The parts of the response that have arrived, except for a streamed body.
         ///
