@@ -8,10 +8,10 @@
 /// //   base URL: https://api.example.com  (the environment of the client)
 /// //   path: users/ada  (GetUser)
 /// //   header X-Trace: 1  (a modifier)
-/// //   header Accept: application/json  (the decoder)
+/// //   header Accept: application/json, application/problem+json  (the decoder)
 /// //   authentication: bearer  (the client)
 /// //   timeout: 5.0 seconds  (a modifier)
-/// //   retries: none  (the client)
+/// //   retries: none  (the client's retrying)
 /// //   chain: HTTPClient(…)
 /// ```
 ///
