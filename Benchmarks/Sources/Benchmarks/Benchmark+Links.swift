@@ -22,22 +22,23 @@ extension Benchmark {
             link("ResetGuard", ResetGuard()), link("Deadline", Deadline()), link("FollowRedirects", FollowRedirects()),
             link("ApplyEnvironment", ApplyEnvironment()), link("Authenticate", Authenticate()),
             link("Throttle", Throttle(limit: 4)), link("LimitRate", LimitRate()),
-            link("Throttle for each host", Throttle(limit: 4, per: .host)),
-            link("ModifyRequest", ModifyRequest { _ in }), link("ModifyResponse", ModifyResponse { _ in }),
+            link("Throttle for each host", Throttle(limit: 4, per: .host), nanoseconds: 200),
+            link("ModifyRequest", ModifyRequest { _ in }, nanoseconds: 350),
+            link("ModifyResponse", ModifyResponse { _ in }),
             link("ModifyResponse of results", ModifyResponse.result { try $0.get() }),
             link("Choose", Choose(among: [:]) { _ in nil }), link("When", Throttle().when { _ in false }),
             link("LinkGroup", ModifyResponse { _ in }.named("a group"), nanoseconds: 250),
             link("Around", Throttle().around { request, _, past in try await past.load(request) }, nanoseconds: 500),
             link("Retry, which judges", Retry(), nanoseconds: 1_000),
-            link("Autocancel, which owns a task", Autocancel(), nanoseconds: 1_500),
-            link("Deduplicate, which owns a task", Deduplicate(), nanoseconds: 1_500),
+            link("Autocancel, which owns a task", Autocancel(), nanoseconds: 2_500),
+            link("Deduplicate, which owns a task", Deduplicate(), nanoseconds: 2_500),
             Benchmark(
                 "the chain of a client", floor: { try await transport.load(sent) },
-                measured: { try await client.send(sent) }, limits: .more(nanoseconds: 3_000), areSame: areSame),
+                measured: { try await client.send(sent) }, limits: .more(nanoseconds: 8_000), areSame: areSame),
             Benchmark(
                 "a template through a client", floor: { try await transport.load(sent) },
                 measured: { try await client.sendWithResponse(GetBytes()).response },
-                limits: .more(nanoseconds: 4_000), areSame: { $0.status == $1.status }),
+                limits: .more(nanoseconds: 9_000), areSame: { $0.status == $1.status }),
         ]
 
         func link(_ name: String, _ link: any LoaderLink, nanoseconds: Double = 150) -> Benchmark {

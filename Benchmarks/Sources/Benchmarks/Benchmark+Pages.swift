@@ -30,7 +30,7 @@ extension Benchmark {
                     for try await _ in client.pages(of: first) { found += 1 }
                     return found
                 },
-                limits: .perStep(nanoseconds: 3000, allocations: 20, steps: count))
+                limits: .perStep(nanoseconds: 6000, allocations: 20, steps: count))
         ]
     }()
 }

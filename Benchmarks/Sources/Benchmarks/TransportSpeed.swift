@@ -18,19 +18,19 @@
         static let all = [
             TransportSpeed(width: 1, transport: .speed(0.7), line: .speed(0.5)),
             TransportSpeed(width: 16, transport: .speed(0.68), line: .speed(0.4)),
-            TransportSpeed(width: 64, transport: .speed(0.78), line: .speed(0.42)),
-            TransportSpeed(width: 256, transport: .speed(0.75), line: .speed(0.4)),
+            TransportSpeed(width: 64, transport: .speed(0.7), line: .speed(0.42)),
+            TransportSpeed(width: 256, transport: .speed(0.6), line: .speed(0.4)),
             TransportSpeed(width: 256, isUnlimited: true, transport: .speed(0.75), line: .speed(0.4)),
-            TransportSpeed(width: 1, isSecure: true, transport: .speed(0.7), line: .speed(0.5)),
-            TransportSpeed(width: 16, isSecure: true, transport: .speed(0.68), line: .speed(0.4)),
-            TransportSpeed(width: 64, isSecure: true, transport: .speed(0.78), line: .speed(0.42)),
+            TransportSpeed(width: 1, isSecure: true, transport: .speed(0.55), line: .speed(0.38)),
+            TransportSpeed(width: 16, isSecure: true, transport: .speed(0.58), line: .speed(0.4)),
+            TransportSpeed(width: 64, isSecure: true, transport: .speed(0.7), line: .speed(0.42)),
         ]
         private static let rounds = 15
-        private static let processor = Limit.processor(1.9)
+        private static let processor = Limit.processor(2.4)
         /// The limit for a template whose response is plain data, through the default chain, beside the transport alone.
-        private static let data = Limit.speed(0.85)
+        private static let data = Limit.speed(0.7)
         /// The limit for the whole line, beside the transport and a bare decoder.
-        private static let decoded = Limit.processor(1.1)
+        private static let decoded = Limit.processor(1.5)
 
         /// Measures and prints all of them, and returns whether the limits are kept.
         static func report() async throws -> Bool {

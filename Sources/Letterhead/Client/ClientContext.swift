@@ -114,9 +114,10 @@ struct ClientDefaults: Sendable {
         if request.maximumRetries == nil, let own = options.maximumRetries { request.maximumRetries = own }
         if request.redirectPolicy == nil, let own = options.redirectPolicy { request.redirectPolicy = own }
         if !headers.isEmpty { request.fill(headers: headers) }
+        guard !query.isEmpty else { return }
         // The server has chosen the whole URL of such a page.
         if case .url = (request.template as? any PaginatedTemplate)?.position { return }
-        if !query.isEmpty { request.query.fill(from: query) }
+        request.query.fill(from: query)
     }
 }
 

@@ -46,20 +46,20 @@ struct Load: Sendable {
     /// the template and the progress.
     ///
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
-    mutating func begin(_ request: HTTPRequest, decodes: Bool = false) -> HTTPRequest {
+    mutating func begin(_ request: consuming HTTPRequest, decodes: Bool = false) -> HTTPRequest {
         var begun = request
+        let earlier = begun.context
         begun.context = LoadContext(
-            template: request.context.template, deadline: deadline ?? request.liveDeadline,
-            progress: request.context.progress)
+            template: earlier.template, deadline: deadline ?? begun.liveDeadline, progress: earlier.progress)
         if let client {
             client.adopt(&begun, decodes: decodes)
         } else if decodes {
-            begun.context.accept = request.decoder.map(\.accept) ?? Self.accept
+            begun.context.accept = begun.decoder.map(\.accept) ?? Self.accept
         }
         if case .file = begun.responseDelivery {
-            isNestedDownload = request.context.download.map { !$0.hasEnded } ?? false
+            isNestedDownload = earlier.download.map { !$0.hasEnded } ?? false
             if !isNestedDownload { download = DownloadOwner() }
-            begun.context.download = download ?? request.context.download
+            begun.context.download = download ?? earlier.download
         }
         generation = begun.context.generation
         progress = begun.takeProgressReport()

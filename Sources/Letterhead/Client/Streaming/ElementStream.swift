@@ -86,6 +86,8 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     var resume: (@Sendable () async throws -> StreamConnection?)?
     private(set) var parser: Parser
     private(set) var origin: HTTPResponseBody.Origin?
+    /// The decoder of the request, or else a plain one.
+    private(set) var decoder: any HTTPBodyDecoder = JSONDecoder()
 
     private let connections: StreamConnections?
     /// The response of the first connection, if the caller has sent the request.
@@ -323,6 +325,7 @@ extension ElementStream {
 
     private mutating func begin(_ response: HTTPResponse) throws {
         origin = HTTPResponseBody.Origin(response)
+        decoder = response.request.decoder ?? JSONDecoder()
         self.response = nil
         guard response.status != .noContent else { return end() }
         do {

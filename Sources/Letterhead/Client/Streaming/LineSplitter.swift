@@ -57,7 +57,8 @@ struct LineSplitter: Sendable {
     /// - Throws: ``LineTooLong``, and the errors of the closure.
     @inline(__always)
     mutating func next<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result?) throws -> Result? {
-        let piece = piece
+        let (piece, ending, limit) = (piece, ending, limit)
+        // What is called here with all of `self` by value would copy it for each line.
         return try piece.withUnsafeBytes { bytes -> Result? in
             while offset < bytes.count {
                 let start = offset
@@ -70,8 +71,12 @@ struct LineSplitter: Sendable {
                 if !partial.isEmpty {
                     try keep(bytes[start..<end])
                     defer { partial.removeAll(keepingCapacity: partial.capacity <= 65_536) }
-                    if let result = try partial.withUnsafeBytes({ try body(try withoutEnding($0)) }) { return result }
-                } else if let result = try body(try withoutEnding(.init(rebasing: bytes[start..<end]))) {
+                    if let result = try partial.withUnsafeBytes({ try body(try Self.line($0, ending, limit)) }) {
+                        return result
+                    }
+                } else if let result = try body(
+                    try Self.line(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), ending, limit))
+                {
                     return result
                 }
             }
@@ -79,8 +84,11 @@ struct LineSplitter: Sendable {
         }
     }
 
-    private func withoutEnding(_ line: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer {
-        let hasReturn = ending == .lineFeed && line.last == Self.carriageReturn
+    /// Returns a line without the CR of its ending.
+    private static func line(
+        _ line: UnsafeRawBufferPointer, _ ending: Ending, _ limit: Int
+    ) throws -> UnsafeRawBufferPointer {
+        let hasReturn = ending == .lineFeed && line.last == carriageReturn
         guard line.count - (hasReturn ? 1 : 0) <= limit else { throw LineTooLong(limit: limit) }
         return hasReturn ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
     }

@@ -147,14 +147,13 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
 
         mutating func next() async throws -> Value? {
             while let text = try await stream.next() {
-                let decoder = stream.origin?.request.decoder ?? JSONDecoder()
                 do {
-                    let value = try decoder.value(of: Value.self, from: text)
+                    let value = try stream.decoder.value(of: Value.self, from: text)
                     if let resume { stream.resume = { try await resume(value) } }
                     return value
                 } catch {
                     let problem = DecodingProblem(
-                        error, type: Value.self, in: text, decoder: decoder, for: stream.origin?.request)
+                        error, type: Value.self, in: text, decoder: stream.decoder, for: stream.origin?.request)
                     try await stream.recover(
                         from: stream.error(
                             .cannotDecodeResponse, "value \(stream.parser.count): \(problem)", underlying: error))
