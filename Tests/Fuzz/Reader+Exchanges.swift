@@ -86,7 +86,7 @@ extension Reader {
     }
 
     private static let api = URL(string: "https://api.example.com") ?? URL(filePath: "/")
-    private static let start = HTTPRequest(url: api.appending(path: "start"))
+    static let start = HTTPRequest(url: api.appending(path: "start"))
 
     /// Runs a client over a transport of this process, and waits for it.
     private static func run(

@@ -12,7 +12,8 @@ struct Reader: Sendable {
     let read: @Sendable ([UInt8]) -> Void
 
     static let all =
-        [links, mediaTypes, urls, queries, pages, openJSON, headers, dates, events, values] + state + exchanges
+        [links, challenges, mediaTypes, urls, queries, pages, openJSON, headers, dates, events, values] + state
+        + exchanges
 
     static let events = Reader(
         name: "event stream",
@@ -59,6 +60,24 @@ struct Reader: Sendable {
     ) { bytes in
         let links = LinkHeader.links(in: [text(bytes)])
         _ = links.map { $0.relations.contains("next") }
+    }
+
+    static let challenges = Reader(
+        name: "WWW-Authenticate",
+        samples: [
+            "Digest realm=\"a \\\"b\\\", c\", qop=\"auth, auth-int\", algorithm=SHA-256, nonce=\"YQ==\", Basic realm=x",
+            "Negotiate YII+/~._-==, NTLM, Bearer realm=https://a.example/token, scope=\"a b\"",
+        ],
+        hostile: [
+            ",", " ", "a", "a ", "a,", "a b,", "a=b,", "a b=c,", "a=\"b\",", "\"", "\\\"", "=", "a = b ", "a=\"",
+            "a b==, ",
+        ]
+    ) { bytes in
+        let response = HTTPResponse(request: start, status: 401, headers: ["WWW-Authenticate": text(bytes)])
+        let challenges = response.challenges
+        guard challenges.allSatisfy({ $0 == $0 && !$0.scheme.isEmpty && $0["realm"] == $0["REALM"] }) else {
+            fatalError("a challenge of \(text(bytes).debugDescription) has no scheme")
+        }
     }
 
     static let mediaTypes = Reader(

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+
+/// What a server requires before it grants access: one challenge of `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110,
+/// 11.3). Read ``HTTPResponse/challenges`` to learn how a request must be signed.
+///
+/// ```swift
+/// for challenge in response.challenges where challenge.hasScheme("Bearer") {
+///     print(challenge["realm"] ?? "", challenge["scope"] ?? "")
+/// }
+/// ```
+public struct HTTPChallenge: Sendable {
+    /// The scheme as received, such as `Bearer`. Compare it with ``hasScheme(_:)``, because its case has no meaning.
+    public let scheme: String
+    /// The token68 of schemes such as `Negotiate`, which have it in place of parameters; nil if there is none.
+    public let token: String?
+    /// The parameters in order, with names in lower case and values without quotation marks and escapes. A server may send
+    /// any value, and a name more than once.
+    public let parameters: [(name: String, value: String)]
+
+    /// Returns whether the scheme has a name, ignoring its case.
+    public func hasScheme(_ name: String) -> Bool { ASCII.equalIgnoringCase(scheme, name) }
+
+    /// Returns the first value of a parameter, ignoring the case of its name; nil if the challenge does not have it.
+    public subscript(name: String) -> String? {
+        parameters.first { ASCII.equalIgnoringCase($0.name, name) }?.value
+    }
+}
+
+extension HTTPChallenge: Hashable {
+    /// Compares the schemes without their case, and the parameters in order.
+    public static func == (left: HTTPChallenge, right: HTTPChallenge) -> Bool {
+        left.hasScheme(right.scheme) && left.token.bytes == right.token.bytes
+            && left.parameters.elementsEqual(right.parameters) { $0.name == $1.name && $0.value.isSame(as: $1.value) }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ASCII.lowercased(scheme))
+        for parameter in parameters { hasher.combine(bytesOf: parameter.value) }
+    }
+}
+
+extension HTTPResponse {
+    /// The challenges of the server, in order: those of `Proxy-Authenticate` for a 407, and those of `WWW-Authenticate` for
+    /// any other status that has the header. A malformed challenge and what follows it in the same field are left out.
+    public var challenges: [HTTPChallenge] {
+        headers.values(for: status.code == 407 ? .proxyAuthenticate : .wwwAuthenticate).flatMap { field in
+            var reader = ChallengeReader(field)
+            return reader.challenges()
+        }
+    }
+}
+
+/// Reads the challenges of a field (RFC 9110, 11.6.1). A comma separates challenges as well as their parameters: a token
+/// with an equals sign is a parameter, and any other token is the scheme of the next challenge.
+///
+/// As some servers send them, it accepts parameters without a comma between them and values such as URLs without quotation marks.
+private struct ChallengeReader {
+    private let bytes: [UInt8]
+    private var index = 0
+
+    init(_ field: String) { bytes = Array(field.utf8) }
+
+    private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+    mutating func challenges() -> [HTTPChallenge] {
+        var found: [HTTPChallenge] = []
+        while true {
+            skipBlanks(and: UInt8(ascii: ","))
+            let scheme = read(while: ASCII.isTokenCharacter)
+            let isSeparated = next.map { Self.isBlank($0) || $0 == UInt8(ascii: ",") } ?? true
+            guard !scheme.isEmpty, isSeparated else { return found }
+            skipBlanks()
+            let token = token68()
+            guard let parameters = token == nil ? parameters() : [] else { return found }
+            found.append(HTTPChallenge(scheme: scheme, token: token, parameters: parameters))
+        }
+    }
+
+    /// Reads a token68 that ends at a comma or at the end of the field; otherwise reads nothing.
+    private mutating func token68() -> String? {
+        let start = index
+        _ = read { ASCII.isTokenCharacter($0) || $0 == UInt8(ascii: "/") }
+        if index > start { _ = read { $0 == UInt8(ascii: "=") } }
+        let end = index
+        skipBlanks()
+        guard end > start, next == nil || next == UInt8(ascii: ",") else {
+            index = start
+            return nil
+        }
+        return String(decoding: bytes[start..<end], as: UTF8.self)
+    }
+
+    /// Reads up to the next scheme; nil if a parameter is malformed.
+    private mutating func parameters() -> [(name: String, value: String)]? {
+        var found: [(name: String, value: String)] = []
+        while true {
+            skipBlanks(and: UInt8(ascii: ","))
+            let start = index
+            let name = read(while: ASCII.isTokenCharacter)
+            guard !name.isEmpty else { return next == nil ? found : nil }
+            skipBlanks()
+            guard next == UInt8(ascii: "=") else {
+                index = start
+                return found
+            }
+            index += 1
+            skipBlanks()
+            guard let value = next == UInt8(ascii: "\"") ? quoted() : plain() else { return nil }
+            found.append((ASCII.lowercased(name), value))
+        }
+    }
+
+    private mutating func plain() -> String? {
+        let value = read { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "\"") }
+        return next.map { Self.isBlank($0) || $0 == UInt8(ascii: ",") } ?? true ? value : nil
+    }
+
+    /// Reads a quoted string, and resolves its escapes; nil if it does not end or contains a control character.
+    private mutating func quoted() -> String? {
+        var text: [UInt8] = []
+        index += 1
+        while let byte = next, byte != UInt8(ascii: "\"") {
+            if byte == UInt8(ascii: "\\") { index += 1 }
+            guard let byte = next, byte >= 0x20 && byte != 0x7F || byte == 0x09 else { return nil }
+            text.append(byte)
+            index += 1
+        }
+        guard next != nil else { return nil }
+        index += 1
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private mutating func read(while fits: (UInt8) -> Bool) -> String {
+        let start = index
+        while let byte = next, fits(byte) { index += 1 }
+        return String(decoding: bytes[start..<index], as: UTF8.self)
+    }
+
+    private mutating func skipBlanks(and other: UInt8? = nil) {
+        while let byte = next, Self.isBlank(byte) || byte == other { index += 1 }
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}
