@@ -29,21 +29,46 @@ public struct Authenticate: LoaderLink {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let own = request.authentication
         guard let method = try (own ?? authentication).method(for: request, in: authentication) else {
-            return try await next.load(request)
+            return try await next.load(try Self.withoutCredentials(request))
         }
         if own == nil, method.place?.isFilled(in: request) == true { return try await next.load(request) }
         switch verdict(of: method, on: request, chosenBy: AllowedOrigins.Chooser(own), home: { $0.claim($1) }) {
-        case .leaveUnsigned(let reason): return try await next.load(request.unsigned(because: reason))
-        case .refuse(let rule):
+        case .leaveUnsigned(let reason) where request.authenticationRequirement != .required,
+            .refuse(let reason) where request.authenticationRequirement == .optional:
+            return try await next.load(request.unsigned(because: reason))
+        case .leaveUnsigned(let rule), .refuse(let rule):
             throw HTTPError(signing: HTTPAuthentication.Failure(.originNotAllowed, rule), request: request)
         case .sign:
             if own != nil, method.isStateful { seen.insert(method) }
-            guard case .unknown(let home) = method.memory else {
-                return try await method.link.load(request, next: next)
+            guard request.authenticationRequirement == .optional else {
+                return try await Self.load(request, signedBy: method, next: next)
             }
-            let marked = MarkSigned(unsigned: request, identity: home.identity, next: next)
-            return try await method.link.load(request, next: marked)
+            do throws(HTTPError) {
+                return try await Self.load(request, signedBy: method, next: next)
+            } catch {
+                let isSendable = !error.mayHaveBeenSent || request.body.isEmpty || request.body.isReplayable
+                guard error.code == .cannotAuthenticate, isSendable else { throw error }
+                return try await next.load(request.unsigned(because: error.message))
+            }
         }
+    }
+
+    @inline(__always)
+    private static func load(
+        _ request: HTTPRequest, signedBy method: SigningMethod, next: any HTTPLoader
+    ) async throws(HTTPError) -> HTTPResponse {
+        guard case .unknown(let home) = method.memory else { return try await method.link.load(request, next: next) }
+        let marked = MarkSigned(unsigned: request, identity: home.identity, next: next)
+        return try await method.link.load(request, next: marked)
+    }
+
+    /// Returns a request for which there are no credentials, unless it requires them.
+    private static func withoutCredentials(_ request: HTTPRequest) throws(HTTPError) -> HTTPRequest {
+        guard request.authenticationRequirement == .required, !request.headers.contains(.authorization) else {
+            return request
+        }
+        let rule = "the request requires credentials, and neither it nor its client has any"
+        throw HTTPError(signing: HTTPAuthentication.Failure(.noCredentials, rule), request: request)
     }
 
     /// Removes the stored credentials of every method, once, and resets the links below.
@@ -63,14 +88,18 @@ public struct Authenticate: LoaderLink {
         do { method = try (own ?? authentication).method(for: request, in: authentication) } catch {
             return "refused: \(error.message)"
         }
-        guard let method else { return "none" }
+        guard let method else {
+            return (try? Self.withoutCredentials(request)) == nil ? "none, refused: it is required" : "none"
+        }
         if own == nil, method.place?.isFilled(in: request) == true {
             return "none, because the request has its own credential"
         }
         switch verdict(of: method, on: request, chosenBy: AllowedOrigins.Chooser(own), home: { $0.owner(for: $1) }) {
         case .sign: return method.name
-        case .leaveUnsigned(let reason): return "\(method.name), not sent: \(reason)"
-        case .refuse(let rule): return "\(method.name), refused: \(rule)"
+        case .leaveUnsigned(let reason) where request.authenticationRequirement != .required,
+            .refuse(let reason) where request.authenticationRequirement == .optional:
+            return "\(method.name), not sent: \(reason)"
+        case .leaveUnsigned(let rule), .refuse(let rule): return "\(method.name), refused: \(rule)"
         }
     }
 

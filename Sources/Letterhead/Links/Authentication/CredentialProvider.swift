@@ -54,6 +54,11 @@ public protocol CredentialProvider: Sendable {
     /// Default: always ``HTTPAuthentication/Freshness/fresh``; the credential is replaced only after a 401.
     func freshness(of credential: Credential, for request: HTTPRequest) -> HTTPAuthentication.Freshness
 
+    /// Reads a response to a request that was signed with the credential, and returns whether it refuses the credential.
+    /// Implement it for a server that refuses credentials with another status, or that announces the next signature in a
+    /// response. It is called once for each response. Default: returns true for a 401.
+    func isRefused(_ credential: Credential, by response: HTTPResponse) -> Bool
+
     /// Removes all stored credentials, including external copies. Default: does nothing.
     func reset() async
 }
@@ -65,6 +70,10 @@ extension CredentialProvider {
 
     public func freshness(of credential: Credential, for request: HTTPRequest) -> HTTPAuthentication.Freshness {
         .fresh
+    }
+
+    public func isRefused(_ credential: Credential, by response: HTTPResponse) -> Bool {
+        response.status == .unauthorized
     }
 
     public func reset() async {}

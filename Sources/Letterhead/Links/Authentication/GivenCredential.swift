@@ -28,16 +28,19 @@ struct BasicCredentials: Sendable, Hashable {
             return .failure(
                 RefusedCredential("the username contains a colon, which separates it from the password (RFC 7617)"))
         }
-        // RFC 7617, 2.1 asks for the composed form, which does not depend on how the characters were typed.
+        return Self.composed(username + ":" + password.reveal()).map { "Basic " + Data($0.utf8).base64EncodedString() }
+    }
+
+    /// Returns the composed form of a username or a password, which does not depend on how the characters were typed (RFC
+    /// 7617, 2.1; RFC 7616, 4). Control characters are refused.
+    static func composed(_ text: String) -> Result<String, RefusedCredential> {
         #if Foundation || canImport(Darwin)
-            let text = (username + ":" + password.reveal()).precomposedStringWithCanonicalMapping
-        #else
-            let text = username + ":" + password.reveal()
+            let text = text.precomposedStringWithCanonicalMapping
         #endif
         guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
             return .failure(RefusedCredential("the username or the password contains a control character"))
         }
-        return .success("Basic " + Data(text.utf8).base64EncodedString())
+        return .success(text)
     }
 }
 

@@ -9,8 +9,9 @@ public import LetterheadFoundation
 /// request.authentication = .anonymous                                       // one request
 /// ```
 ///
-/// Use ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, an API key, `oauth2`, or a custom
-/// method (``method(_:allowedOrigins:link:)``). The authentication of a request replaces that of its client entirely.
+/// Use ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, an API key, `digest`, `oauth2`, a
+/// method for the challenge of a server, or a custom method (``method(_:allowedOrigins:link:)``). The authentication of a
+/// request replaces that of its client entirely.
 ///
 /// Credentials belong to origins and are sent to no other. List the origins in `allowedOrigins`; an origin with `http`
 /// is allowed only if it is listed. Without `allowedOrigins`:
@@ -68,6 +69,16 @@ extension RequestTemplate {
         settings { $0.authentication = authentication }
     }
 
+    /// Sets whether requests are sent without credentials if there are none to sign them.
+    ///
+    /// ```swift
+    /// GetProfile().authenticated(.required)   // never sent without credentials
+    /// GetArticle().authenticated(.optional)   // signed for those who have signed in, and sent in any case
+    /// ```
+    public func authenticated(_ requirement: HTTPAuthentication.Requirement) -> Modified<Self> {
+        settings { $0.authenticationRequirement = requirement }
+    }
+
     /// Sets the scopes that the token of the request must have. If the current token lacks a scope, a token with this
     /// scope is requested first.
     ///
@@ -86,6 +97,12 @@ extension RequestSettings {
         set { self[option: AuthenticationOption.self] = newValue }
     }
 
+    /// Whether the request may be sent without credentials. Default: nil (see ``HTTPAuthentication/Requirement``).
+    public var authenticationRequirement: HTTPAuthentication.Requirement? {
+        get { self[option: AuthenticationRequirementOption.self] }
+        set { self[option: AuthenticationRequirementOption.self] = newValue }
+    }
+
     /// The scopes that the token of the request must have. Default: none.
     public var requiredScopes: Set<String> {
         get { self[option: RequiredScopesOption.self] }
@@ -99,6 +116,24 @@ enum AuthenticationOption: HTTPRequestOption {
 
 enum RequiredScopesOption: HTTPRequestOption {
     static let defaultOptionValue: Set<String> = []
+}
+
+enum AuthenticationRequirementOption: HTTPRequestOption {
+    static let defaultOptionValue: HTTPAuthentication.Requirement? = nil
+}
+
+extension HTTPAuthentication {
+    /// What happens to a request that cannot be signed. By default, a request is sent without credentials if its client
+    /// has none, or has some that do not belong to its origin; if its credentials cannot be obtained, it fails.
+    public enum Requirement: Sendable, Hashable {
+        /// The request fails with ``HTTPError/Code/cannotAuthenticate`` before anything is sent, with the reason
+        /// ``Failure/Reason/noCredentials`` if there are none. An `Authorization` header that the request sets itself
+        /// suffices, and so does a digest or a challenge, which may begin with a request without credentials.
+        case required
+        /// The request is sent without credentials, also if the stored ones are refused and cannot be replaced. A
+        /// malformed credential is an error.
+        case optional
+    }
 }
 
 extension HTTPAuthentication {

@@ -35,13 +35,13 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         do throws(CredentialRefusal) {
             held = try await credential(key, for: request, next: next)
         } catch {
-            guard case .otherOrigin(let owner) = error, request.authentication == nil else {
-                throw error.error(for: request)
-            }
+            guard case .otherOrigin(let owner) = error, request.authentication == nil,
+                request.authenticationRequirement != .required
+            else { throw error.error(for: request) }
             return try await next.load(request.unsigned(because: AllowedOrigins.rule(ofCredentialsFor: owner)))
         }
         var response = try await next.load(try signed(request, with: held))
-        guard response.status == .unauthorized else { return response }
+        guard provider.isRefused(held.credential, by: response) else { return response }
         let refusal = response.withoutRequestBody(upTo: 1 << 16)
         guard request.body.isEmpty || request.body.isReplayable else {
             state.withLock { $0.refuse(held, for: key, by: refusal) }
@@ -51,7 +51,7 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         // occupies no connection or slot.
         response.body = HTTPResponseBody(response.body.buffered?.prefix(1 << 20) ?? Data())
         if let observation = request.observation {
-            observation.record(.credentialsRefused) { $0[.status] = HTTPStatus.unauthorized.code }
+            observation.record(.credentialsRefused) { $0[.status] = refusal.status.code }
         }
         let newer: Held
         do throws(CredentialRefusal) {
@@ -59,7 +59,9 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         } catch {
             throw error.error(for: request, response: response)
         }
-        return try await next.load(try signed(request, with: newer))
+        let second = try await next.load(try signed(request, with: newer))
+        _ = provider.isRefused(newer.credential, by: second)
+        return second
     }
 
     /// Cancels the fetch in flight, removes the credential, and resets the provider. The fetch is not awaited, because it

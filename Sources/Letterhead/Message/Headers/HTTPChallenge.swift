@@ -50,6 +50,14 @@ extension HTTPResponse {
     }
 }
 
+extension HTTPChallenge {
+    /// Returns the parameters of `Authentication-Info` (RFC 9110, 11.6.3), which have the same form as those of a challenge.
+    static func parameters(of field: String) -> [(name: String, value: String)] {
+        var reader = ChallengeReader(field)
+        return reader.parameters() ?? []
+    }
+}
+
 /// Reads the challenges of a field (RFC 9110, 11.6.1). A comma separates challenges as well as their parameters: a token
 /// with an equals sign is a parameter, and any other token is the scheme of the next challenge.
 ///
@@ -91,7 +99,7 @@ private struct ChallengeReader {
     }
 
     /// Reads up to the next scheme; nil if a parameter is malformed.
-    private mutating func parameters() -> [(name: String, value: String)]? {
+    mutating func parameters() -> [(name: String, value: String)]? {
         var found: [(name: String, value: String)] = []
         while true {
             skipBlanks(and: UInt8(ascii: ","))

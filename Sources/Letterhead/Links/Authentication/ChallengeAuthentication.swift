@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+public import LetterheadFoundation
+import Synchronization
+
+extension HTTPAuthentication {
+    /// Signs requests as the server demands in a 401. Use it for a server that names its token endpoint and the scope of a
+    /// token in a challenge, such as a container registry, or that you know only at run time.
+    ///
+    /// ```swift
+    /// .challenge { challenge, need in
+    ///     challenge.hasScheme("Basic") ? .basic(username: "ada", password: password) : nil
+    /// }
+    /// ```
+    ///
+    /// The first request is sent without credentials. After a 401, the closure is called with its challenges in order, but
+    /// Basic last, until it returns a method, with which the request is sent again. If it returns nil for all of them, the
+    /// request fails with ``HTTPError/Code/cannotAuthenticate``.
+    ///
+    /// The method signs all requests that receive an equal challenge from the same origin: concurrent ones wait for a
+    /// single call of the closure. Requests with the same method, whose paths are equal up to the last slash, are then
+    /// signed at once; others learn their challenge from a 401. If a signed request receives a 401 with an equal challenge,
+    /// the closure is called again, and `need.isRefused` is true. If the challenge is another one, such as for a further
+    /// scope, the request is sent again with the method of that challenge. Two challenges are equal if they differ only in
+    /// a nonce or in the description of an error.
+    ///
+    /// Send requests for a token to `need.next`. `need.request` is the first request that waits, with its method, URL and
+    /// `path.route`; `need.previous` is the method that was refused. A request with a one-shot body is not sent again: the
+    /// 401 is returned, and the next request is signed.
+    ///
+    /// - Parameters:
+    ///   - allowedOrigins: where requests are signed; see ``HTTPAuthentication``. Without them, the methods belong to the
+    ///     first origin, until a reset. A method with its own `allowedOrigins` is bound to these as well.
+    ///   - limit: the maximum number of calls for equal challenges in a window.
+    ///   - window: the period in which calls are counted.
+    ///   - clock: measures the window.
+    ///   - choose: returns the method for a challenge; nil to refuse it.
+    public static func challenge(
+        allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
+        clock: any Clock<Duration> = ContinuousClock(),
+        choosing choose:
+            @escaping @Sendable (
+                HTTPChallenge, HTTPAuthentication.Need<HTTPAuthentication>
+            ) async throws -> HTTPAuthentication?
+    ) -> HTTPAuthentication {
+        let methods = SharedCredential(
+            ChosenMethods(choose: choose), limit: CredentialLimit(count: limit, window: window), isBound: false,
+            clock: clock)
+        return HTTPAuthentication(
+            .method(
+                SigningMethod(
+                    "challenge", place: .header(.authorization), origins: AllowedOrigins(allowedOrigins),
+                    memory: .unknown(CredentialHome()), link: AnswerChallenges(methods: methods))))
+    }
+}
+
+/// The challenges of a 401, and what makes them equal to those of another one.
+private struct Challenges: Sendable {
+    let list: [HTTPChallenge]
+    let key: String
+
+    /// Returns nil if the response is no 401 with a challenge.
+    init?(_ response: HTTPResponse) {
+        list = response.status == .unauthorized ? response.challenges : []
+        if list.isEmpty { return nil }
+        key = list.map { challenge in
+            let parameters = challenge.parameters.filter { !Self.passing.contains($0.name) }
+            return ASCII.lowercased(challenge.scheme)
+                + parameters.map { " \($0.name)=\(ASCII.quoted($0.value))" }.joined()
+        }.joined(separator: ", ")
+    }
+
+    var byPreference: [HTTPChallenge] {
+        list.filter { !$0.hasScheme("Basic") } + list.filter { $0.hasScheme("Basic") }
+    }
+
+    var schemes: String { list.prefix(10).map { String($0.scheme.prefix(50)) }.joined(separator: ", ") }
+
+    /// The parameters that change from one response to the next.
+    private static let passing: Set<String> = [
+        "nonce", "opaque", "stale", "error", "error_description", "error_uri",
+    ]
+}
+
+/// The challenges for which a request is signed, and the method that signs it.
+private enum ChosenMethodOption: HTTPRequestOption {
+    static let defaultOptionValue: (challenges: Challenges, method: HTTPAuthentication?)? = nil
+}
+
+/// Remembers which requests receive which challenges.
+private final class AnswerChallenges: LoaderLink {
+    private let methods: SharedCredential<ChosenMethods>
+    /// The challenges by the beginning of the URL.
+    private let known = Mutex<[[UInt8]: Challenges]>([:])
+
+    init(methods: SharedCredential<ChosenMethods>) { self.methods = methods }
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        let place = Self.place(of: request)
+        var challenges = known.withLock { $0[place] }
+        for _ in 1...2 {
+            let response = try await load(request, for: challenges, next: next)
+            guard let new = Challenges(response), !new.key.isSame(as: challenges?.key ?? "") else { return response }
+            learn(new, at: place)
+            guard request.body.isEmpty || request.body.isReplayable else { return response }
+            challenges = new
+        }
+        return try await load(request, for: challenges, next: next)
+    }
+
+    func reset(next: any HTTPLoader) async {
+        known.withLock { $0 = [:] }
+        await methods.reset(next: next)
+    }
+
+    private func load(
+        _ request: HTTPRequest, for challenges: Challenges?, next: any HTTPLoader
+    ) async throws(HTTPError) -> HTTPResponse {
+        guard let challenges else { return try await next.load(request) }
+        var request = request
+        request[option: ChosenMethodOption.self] = (challenges, nil)
+        return try await methods.load(request, next: SignAsChosen(next: next))
+    }
+
+    private func learn(_ challenges: Challenges, at place: [UInt8]) {
+        known.withLock { known in
+            if known.count >= 1_000 { known = [:] }
+            known[place] = challenges
+        }
+    }
+
+    /// Returns the method, the origin, and the path up to the last slash, which often have the same scope.
+    private static func place(of request: HTTPRequest) -> [UInt8] {
+        let method = request.method == .head ? .get : request.method
+        let path = request.path.string.utf8
+        let end = path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+        return Array("\(method.rawValue) \(request.origin?.description ?? "") ".utf8) + path[..<end]
+    }
+}
+
+/// Signs with the method that was chosen. Requests of the closure are sent unchanged.
+private struct SignAsChosen: HTTPLoader {
+    let next: any HTTPLoader
+
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        let chosen = request[option: ChosenMethodOption.self]?.method
+        var request = request
+        request.options.remove(ChosenMethodOption.self)
+        guard let method = try chosen?.method(for: request, in: chosen ?? .anonymous) else {
+            return try await next.load(request)
+        }
+        if method.origins.areNamed {
+            switch method.origins.verdict(on: request, chosenBy: .request) {
+            case .sign: break
+            case .leaveUnsigned(let rule), .refuse(let rule):
+                throw HTTPError(signing: HTTPAuthentication.Failure(.originNotAllowed, rule), request: request)
+            }
+        }
+        return try await method.link.load(request, next: next)
+    }
+
+    func reset() async { await next.reset() }
+}
+
+/// Calls the closure, once for equal challenges of an origin.
+private final class ChosenMethods: CredentialProvider {
+    struct Chosen: Sendable {
+        let method: HTTPAuthentication
+        let key: String
+    }
+
+    typealias Choose =
+        @Sendable (
+            HTTPChallenge, HTTPAuthentication.Need<HTTPAuthentication>
+        ) async throws -> HTTPAuthentication?
+
+    private let choose: Choose
+    /// The methods that store credentials, which a reset must remove.
+    private let stateful = Mutex<[SigningMethod]>([])
+
+    init(choose: @escaping Choose) { self.choose = choose }
+
+    func key(for request: HTTPRequest) -> String {
+        (request.origin?.description ?? "") + " " + (request[option: ChosenMethodOption.self]?.challenges.key ?? "")
+    }
+
+    func credential(for need: HTTPAuthentication.Need<Chosen>) async throws -> Chosen? {
+        let asked = need.request[option: ChosenMethodOption.self]?.challenges
+        guard let asked else { return nil }
+        let own = HTTPAuthentication.Need(
+            request: need.request, next: need.next, previous: need.previous?.method, isRefused: need.isRefused,
+            response: need.response)
+        for challenge in (need.response.flatMap(Challenges.init) ?? asked).byPreference {
+            guard let method = try await choose(challenge, own) else { continue }
+            keep(method, inPlaceOf: need.previous?.method)
+            return Chosen(method: method, key: asked.key)
+        }
+        throw HTTPAuthentication.Failure(
+            .noCredentials, "no method was chosen for the challenges of the server, which are \(asked.schemes)")
+    }
+
+    func sign(_ request: inout HTTPRequest, with credential: Chosen) throws {
+        request[option: ChosenMethodOption.self]?.method = credential.method
+    }
+
+    /// A 401 with other challenges refuses nothing: the request needs another method.
+    func isRefused(_ credential: Chosen, by response: HTTPResponse) -> Bool {
+        Challenges(response)?.key.isSame(as: credential.key) ?? false
+    }
+
+    func reset() async {
+        for method in stateful.withLock({ exchange(&$0, with: []) }) { await method.reset() }
+    }
+
+    private func keep(_ method: HTTPAuthentication, inPlaceOf previous: HTTPAuthentication?) {
+        let (old, new) = (previous?.methods ?? [], method.methods.filter(\.isStateful))
+        stateful.withLock { stateful in
+            stateful.removeAll { method in (old + new).contains { $0 === method } }
+            stateful = (stateful + new).suffix(1_000)
+        }
+    }
+}

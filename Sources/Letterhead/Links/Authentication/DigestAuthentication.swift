@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+public import LetterheadFoundation
+
+extension HTTPAuthentication {
+    /// Proves that the client knows a password without sending it (RFC 7616). Use it for servers that require it, such as
+    /// cameras and printers; over https, prefer a token.
+    ///
+    /// ```swift
+    /// let camera = HTTPClient(
+    ///     environment: .camera, authentication: .digest(user: "admin", password: password))
+    /// ```
+    ///
+    /// The first request is sent without credentials, and once more with a proof for the challenge in the server's 401.
+    /// Later requests to the same origin are signed at once, concurrent ones with the same nonce. SHA-256 and MD5 and their
+    /// session forms are supported, of several challenges the strongest. The body is part of the proof if the server
+    /// accepts nothing else (`auth-int`).
+    ///
+    /// If the server refuses the password, the request ends with the 401, and the password is not tried again for it. A
+    /// request with a one-shot body fails with ``HTTPError/Code/cannotAuthenticate`` before it is sent, unless an earlier
+    /// request has received a challenge. If the username or the password contains a control character, each request fails
+    /// with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`; without them, the password belongs to the
+    /// first origin for which it is used, until a reset.
+    ///
+    /// - Parameter random: returns the given number of unpredictable bytes.
+    public static func digest(
+        user: String, password: Secret, allowedOrigins: [URL]? = nil, random: (@Sendable (Int) -> [UInt8])? = nil
+    ) -> HTTPAuthentication {
+        let provider = DigestProvider(user: user, password: password, random: random ?? RandomBytes.system)
+        // A nonce costs no request, and some servers issue a new one for each.
+        let unlimited = CredentialLimit(count: .max, window: .zero)
+        return HTTPAuthentication(
+            .method(
+                SigningMethod(
+                    "digest", place: .header(.authorization), origins: AllowedOrigins(allowedOrigins),
+                    memory: .unknown(CredentialHome()),
+                    link: SharedCredential(provider, limit: unlimited, isBound: false, clock: ContinuousClock()))))
+    }
+}
+
+enum DigestCredential: Sendable {
+    /// The server has sent no challenge yet.
+    case unknown
+    case session(DigestSession)
+}
+
+/// Keeps a session with each origin, which begins with the challenge of a 401.
+private struct DigestProvider: CredentialProvider {
+    private let user: Result<String, RefusedCredential>
+    private let password: Result<Secret, RefusedCredential>
+    private let random: @Sendable (Int) -> [UInt8]
+
+    init(user: String, password: Secret, random: @escaping @Sendable (Int) -> [UInt8]) {
+        self.user = BasicCredentials.composed(user)
+        self.password = BasicCredentials.composed(password.reveal()).map { Secret($0) }
+        self.random = random
+    }
+
+    func key(for request: HTTPRequest) -> String { request.origin?.description ?? "" }
+
+    func credential(for need: HTTPAuthentication.Need<DigestCredential>) async throws -> DigestCredential? {
+        guard let challenge = need.response.flatMap(DigestChallenge.strongest) else { return .unknown }
+        return .session(
+            DigestSession(
+                challenge, user: try user.get(), password: try password.get(),
+                clientNonce: Data(random(33)).base64EncodedString()))
+    }
+
+    func sign(_ request: inout HTTPRequest, with credential: DigestCredential) throws {
+        _ = (try user.get(), try password.get())
+        switch credential {
+        case .session(let session):
+            let value = try session.proof(for: request)
+            CredentialPlace.header(.authorization).put(value, into: &request)
+        case .unknown:
+            guard request.body.isEmpty || request.body.isReplayable else {
+                throw HTTPAuthentication.Failure(
+                    .noCredentials,
+                    "the server has not sent a digest challenge yet, and the body can be sent only once; send another "
+                        + "request to the server first, or use a replayable body")
+            }
+        }
+    }
+
+    func freshness(
+        of credential: DigestCredential, for request: HTTPRequest
+    ) -> HTTPAuthentication.Freshness {
+        if case .session(let session) = credential, session.isOver { .expired } else { .fresh }
+    }
+
+    func isRefused(_ credential: DigestCredential, by response: HTTPResponse) -> Bool {
+        guard response.status == .unauthorized else {
+            if case .session(let session) = credential { session.accept(response) }
+            return false
+        }
+        guard DigestChallenge.strongest(in: response) != nil else { return false }
+        return if case .session(let session) = credential { session.mayBeReplaced(after: response) } else { true }
+    }
+}
+
+/// A challenge that can be met (RFC 7616, 3.3).
+struct DigestChallenge: Sendable {
+    let realm: String
+    let nonce: String
+    let opaque: String?
+    /// The name of the algorithm as received; nil if there was none, which means MD5.
+    let algorithm: String?
+    let hash: DigestHash
+    /// Whether the proof depends on the nonces of the session's beginning.
+    let isSession: Bool
+    /// `auth` or `auth-int`; nil for servers that know only RFC 2069.
+    let protection: String?
+    let hashesUser: Bool
+    let isUTF8: Bool
+
+    static func strongest(in response: HTTPResponse) -> DigestChallenge? {
+        response.challenges.compactMap { DigestChallenge($0) }.max { $0.hash.strength < $1.hash.strength }
+    }
+
+    /// Returns nil for another scheme, and for a challenge that is malformed or requires something unknown.
+    init?(_ challenge: HTTPChallenge) {
+        guard challenge.hasScheme("Digest"), let realm = challenge["realm"], let nonce = challenge["nonce"] else {
+            return nil
+        }
+        (self.realm, self.nonce, opaque, algorithm) = (realm, nonce, challenge["opaque"], challenge["algorithm"])
+        switch ASCII.keyword(algorithm ?? "MD5") {
+        case "md5": (hash, isSession) = (.md5, false)
+        case "md5-sess": (hash, isSession) = (.md5, true)
+        case "sha-256": (hash, isSession) = (.sha256, false)
+        case "sha-256-sess": (hash, isSession) = (.sha256, true)
+        default: return nil
+        }
+        let offered = challenge["qop"].map { ASCII.members(of: [$0]).map(ASCII.keyword) } ?? []
+        protection = ["auth", "auth-int"].first { offered.contains($0) }
+        guard protection != nil || offered.isEmpty else { return nil }
+        hashesUser = challenge["userhash"].map(ASCII.keyword) == "true"
+        isUTF8 = challenge["charset"].map(ASCII.keyword) == "utf-8"
+    }
+}
+
+enum DigestHash: Sendable {
+    case md5, sha256
+
+    var strength: Int { self == .md5 ? 0 : 1 }
+
+    /// Returns the hash of a text in hexadecimal digits, as all hashes of RFC 7616 are written.
+    func hexadecimal(_ text: String) -> String { hexadecimal(Array(text.utf8)) }
+
+    func hexadecimal(_ bytes: [UInt8]) -> String {
+        let hash = self == .md5 ? MD5Hash.hash(bytes) : SHA256Hash.hash(bytes)
+        return hash.map { DigestHash.digits(of: $0, count: 2) }.joined()
+    }
+
+    static func digits(of number: some BinaryInteger, count: Int) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: max(count - digits.utf8.count, 0)) + digits
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+import LetterheadFoundation
+import Synchronization
+
+/// The proofs for the nonces of a server, beginning with that of a challenge. Concurrent requests share a nonce, each with
+/// another count.
+final class DigestSession: Sendable {
+    private struct State {
+        var nonce: String
+        var count = 0
+        /// Whether the server has accepted a proof.
+        var isAccepted = false
+        var isOver = false
+    }
+
+    private let challenge: DigestChallenge
+    private let clientNonce: String
+    /// The parameters that are the same in each request.
+    private let (userParameters, realmParameter): (String, String)
+    /// The hash of the username, the realm and the password (RFC 7616, 3.4.2), as valuable as the password.
+    private let key: Secret
+    private let state: Mutex<State>
+
+    init(_ challenge: DigestChallenge, user: String, password: Secret, clientNonce: String) {
+        let hash = challenge.hash
+        self.challenge = challenge
+        self.clientNonce = clientNonce
+        userParameters = Self.parameters(of: user, for: challenge)
+        realmParameter = "realm=" + ASCII.quoted(challenge.realm)
+        let key = hash.hexadecimal("\(user):\(challenge.realm):\(password.reveal())")
+        self.key = Secret(challenge.isSession ? hash.hexadecimal("\(key):\(challenge.nonce):\(clientNonce)") : key)
+        state = Mutex(State(nonce: challenge.nonce))
+    }
+
+    /// Whether the server has refused the password.
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    /// Returns the value of `Authorization` for a request (RFC 7616, 3.4).
+    func proof(for request: HTTPRequest) throws -> String {
+        let bodyHash =
+            challenge.protection == "auth-int" ? ":" + challenge.hash.hexadecimal(try bytes(of: request)) : ""
+        let (nonce, number) = state.withLock { state in
+            state.count += 1
+            return (state.nonce, state.count)
+        }
+        let count = DigestHash.digits(of: number, count: 8)
+        let target = challenge.hash.hexadecimal("\(request.method.rawValue):\(request.target)\(bodyHash)")
+        let protected = challenge.protection.map { "\(count):\(clientNonce):\($0):" } ?? ""
+        let proof = challenge.hash.hexadecimal("\(key.reveal()):\(nonce):\(protected)\(target)")
+        var parameters = [
+            userParameters, realmParameter, "nonce=" + ASCII.quoted(nonce), "uri=" + ASCII.quoted(request.target),
+            "response=\"\(proof)\"",
+        ]
+        if let algorithm = challenge.algorithm { parameters.append("algorithm=\(algorithm)") }
+        if challenge.isSession || challenge.protection != nil { parameters.append("cnonce=\"\(clientNonce)\"") }
+        if let protection = challenge.protection { parameters += ["qop=\(protection)", "nc=\(count)"] }
+        if let opaque = challenge.opaque { parameters.append("opaque=" + ASCII.quoted(opaque)) }
+        return "Digest " + parameters.joined(separator: ", ")
+    }
+
+    /// Returns whether the server may accept a proof for the challenge of a 401.
+    ///
+    /// Without `stale`, a 401 refuses the password (RFC 7616, 3.3). But some servers do not send it when a nonce has
+    /// expired, so a password that has been accepted before is tried with a new nonce.
+    func mayBeReplaced(after response: HTTPResponse) -> Bool {
+        let isStale = response.challenges.contains {
+            $0.hasScheme("Digest") && $0["stale"].map(ASCII.keyword) == "true"
+        }
+        return state.withLock { state in
+            state.isOver = state.isOver || !isStale && !state.isAccepted
+            return !state.isOver
+        }
+    }
+
+    /// Changes to the nonce that a response announces (RFC 7616, 3.5), if its request had the current one.
+    func accept(_ response: HTTPResponse) {
+        let information = response.headers["Authentication-Info"].map(HTTPChallenge.parameters) ?? []
+        let next = information.first { $0.name.isSame(as: "nextnonce") }?.value
+        let proof = response.request.headers[.authorization]
+        state.withLock { state in
+            state.isAccepted = true
+            guard let next, !next.isSame(as: state.nonce), proof?.holds(ASCII.quoted(state.nonce)) == true else {
+                return
+            }
+            (state.nonce, state.count) = (next, 0)
+        }
+    }
+
+    /// Returns the bytes of the body, which are part of the proof.
+    private func bytes(of request: HTTPRequest) throws -> [UInt8] {
+        if request.body.isReplayable, let data = try? request.body.encode() { return Array(data) }
+        throw HTTPAuthentication.Failure(
+            .misconfigured,
+            "the server requires a proof that includes the body (auth-int), so the body must be replayable and in memory"
+        )
+    }
+
+    /// Returns the parameters of the username. The extended form (RFC 8187) is only for servers that announce UTF-8; others
+    /// receive the bytes.
+    private static func parameters(of user: String, for challenge: DigestChallenge) -> String {
+        if challenge.hashesUser {
+            return "username=\"\(challenge.hash.hexadecimal("\(user):\(challenge.realm)"))\", userhash=true"
+        }
+        if challenge.isUTF8, !ASCII.isASCII(user) {
+            return "username*=UTF-8''" + PercentEncoding.escape(user, .unreserved)
+        }
+        return "username=" + ASCII.quoted(user)
+    }
+}
