@@ -100,7 +100,10 @@ private final class AnswerChallenges: LoaderLink {
         for _ in 1...2 {
             let response = try await load(request, for: challenges, next: next)
             guard let new = Challenges(response), !new.key.isSame(as: challenges?.key ?? "") else { return response }
-            learn(new, at: place)
+            known.withLock { known in
+                if known.count >= 1_000 { known = [:] }
+                known[place] = new
+            }
             guard request.body.isEmpty || request.body.isReplayable else { return response }
             challenges = new
         }
@@ -119,13 +122,6 @@ private final class AnswerChallenges: LoaderLink {
         var request = request
         request[option: ChosenMethodOption.self] = (challenges, nil)
         return try await methods.load(request, next: SignAsChosen(next: next))
-    }
-
-    private func learn(_ challenges: Challenges, at place: [UInt8]) {
-        known.withLock { known in
-            if known.count >= 1_000 { known = [:] }
-            known[place] = challenges
-        }
     }
 
     /// Returns the method, the origin, and the path up to the last slash, which often have the same scope.
@@ -148,12 +144,9 @@ private struct SignAsChosen: HTTPLoader {
         guard let method = try chosen?.method(for: request, in: chosen ?? .anonymous) else {
             return try await next.load(request)
         }
-        if method.origins.areNamed {
-            switch method.origins.verdict(on: request, chosenBy: .request) {
-            case .sign: break
-            case .leaveUnsigned(let rule), .refuse(let rule):
-                throw HTTPError(signing: HTTPAuthentication.Failure(.originNotAllowed, rule), request: request)
-            }
+        if method.origins.areNamed, method.origins.verdict(on: request, chosenBy: .request) != .sign {
+            let rule = "the chosen method must not sign this request; add its origin to the method's allowedOrigins"
+            throw HTTPError(signing: HTTPAuthentication.Failure(.originNotAllowed, rule), request: request)
         }
         return try await method.link.load(request, next: next)
     }
