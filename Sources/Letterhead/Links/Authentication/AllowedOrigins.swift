@@ -50,7 +50,7 @@ struct AllowedOrigins: Hashable, Sendable {
         guard chooser == .request || request.homeOrigin == origin else {
             return Self.elsewhere(chooser, belongingTo: request.homeOrigin)
         }
-        return Self.isSafe(origin) ? .sign : .refuse(Self.insecure)
+        return origin.isSecure ? .sign : .refuse(Self.insecure)
     }
 
     /// The client's credentials are optional, so a request to another origin is sent without them. A request that
@@ -75,18 +75,7 @@ struct AllowedOrigins: Hashable, Sendable {
     }
 
     /// Whether secrets may be sent to the origin of an authorization server.
-    func areSafe(for origin: HTTPOrigin) -> Bool { Self.isSafe(origin) || listed?.contains(origin) == true }
-
-    /// Whether what is sent to an origin cannot be read on a network: the origin uses https or is this machine. Credentials
-    /// and cookies with `Secure` are sent only to such origins.
-    static func isSafe(_ origin: HTTPOrigin) -> Bool {
-        if origin.scheme == "https" || origin.host == "localhost" || origin.host == "[::1]" { return true }
-        let numbers = origin.host.split(at: ".", omittingEmpty: false).map { number in
-            // Some resolvers read a number with a leading zero as octal, so 0127.0.0.1 can be another machine.
-            number.begins(with: "0") && number.utf8.count > 1 ? nil : UInt8(number)
-        }
-        return numbers.count == 4 && numbers.first == 127 && !numbers.contains(nil)
-    }
+    func areSafe(for origin: HTTPOrigin) -> Bool { origin.isSecure || listed?.contains(origin) == true }
 
     private static let insecure =
         "credentials are sent over https only; to allow http, add the request's origin with http to allowedOrigins"

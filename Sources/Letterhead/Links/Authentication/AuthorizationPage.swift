@@ -8,27 +8,28 @@ struct AuthorizationPage: Sendable {
     let parameters: [String: String]
     let open: @Sendable (URL) async throws -> URL
 
-    struct Proof: Sendable {
-        let code: Secret
-        let verifier: Secret
-    }
-
-    func proof(
+    /// Has a person sign in, and returns the form of the request that exchanges the code (RFC 6749, 4.1.3).
+    func form(
         client: OAuth2.Client, scope: Set<String>, random: @Sendable (Int) -> [UInt8]
-    ) async throws(HTTPAuthentication.Failure) -> Proof {
+    ) async throws(HTTPAuthentication.Failure) -> [(String, String)] {
         let state = RandomBytes.base64URL(random(32))
         let verifier = RandomBytes.base64URL(random(32))
         let url = try url(client: client, scope: scope, state: state, verifier: verifier)
         let callback: URL
         do {
             callback = try await open(url)
+        } catch let error as HTTPAuthentication.Failure {
+            throw error
         } catch {
             throw HTTPAuthentication.Failure(
                 .refused, "the sign-in was cancelled or its page could not be shown: \(HTTPError.summary(of: error))",
                 underlying: error)
         }
         let code = try AuthorizationCallback(callback, of: self).code(state: state)
-        return Proof(code: code, verifier: Secret(verifier))
+        return [
+            ("grant_type", "authorization_code"), ("code", code.reveal()), ("redirect_uri", redirectURI.absoluteString),
+            ("code_verifier", verifier),
+        ]
     }
 
     /// Returns the URL of the page with the request in its query (RFC 6749, 4.1.1; RFC 7636, 4.3). The challenge method
@@ -37,7 +38,7 @@ struct AuthorizationPage: Sendable {
         client: OAuth2.Client, scope: Set<String>, state: String, verifier: String
     ) throws(HTTPAuthentication.Failure) -> URL {
         var request = HTTPRequest(url: endpoint)
-        guard let origin = request.origin, AllowedOrigins.isSafe(origin), redirectURI.fragment == nil else {
+        guard let origin = request.origin, origin.isSecure, redirectURI.fragment == nil else {
             throw HTTPAuthentication.Failure(
                 .misconfigured, "the authorization endpoint does not use https, or the redirect URI has a fragment")
         }

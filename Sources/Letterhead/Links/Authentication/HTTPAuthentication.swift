@@ -279,11 +279,19 @@ extension HTTPAuthentication {
         public let detail: Secret?
         public let underlying: (any Error)?
         /// Whether the refresh token can no longer be used.
-        let endsSession: Bool
+        var endsSession = false
 
-        init(
+        /// Creates a failure, to throw it in a ``CredentialProvider`` or in ``OAuth2/Grant/custom(scope:obtaining:)``.
+        ///
+        /// - Parameters:
+        ///   - message: the problem and its remedy. It is printed, so it must not contain a secret.
+        ///   - code: the error code of an authorization server. Default: nil.
+        ///   - status: the status of its response. Default: nil.
+        ///   - detail: its description of the error, which is not printed. Default: nil.
+        ///   - underlying: the cause. Default: nil.
+        public init(
             _ reason: Reason, _ message: String, code: String? = nil, status: HTTPStatus? = nil,
-            detail: Secret? = nil, underlying: (any Error)? = nil, endsSession: Bool = false
+            detail: Secret? = nil, underlying: (any Error)? = nil
         ) {
             self.reason = reason
             self.message = message
@@ -291,7 +299,6 @@ extension HTTPAuthentication {
             self.status = status
             self.detail = detail
             self.underlying = underlying
-            self.endsSession = endsSession
         }
     }
 }
@@ -347,5 +354,6 @@ extension HTTPAuthentication.Failure {
         "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
         "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
         "interaction_required", "login_required", "account_selection_required", "consent_required", "invalid_target",
+        "authorization_pending", "slow_down", "expired_token", "unsupported_token_type",
     ]
 }

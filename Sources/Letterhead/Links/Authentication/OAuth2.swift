@@ -45,16 +45,24 @@ extension OAuth2 {
         /// The only origin to which the tokens are sent: the one for which they were obtained. nil if the
         /// authentication lists its `allowedOrigins`.
         public var origin: HTTPOrigin?
+        /// The other members of the server's response, such as `id_token`. They may be secret. Those that the response to
+        /// a refresh does not contain are kept.
+        public var members: [String: JSONValue]
+
+        /// The ID token (OpenID Connect Core, 2), which describes the person who has signed in. Its signature is not
+        /// checked. nil if the server issued none, which it does only for the scope `openid`.
+        public var idToken: Secret? { members["id_token"]?.string.map { Secret($0) } }
 
         public init(
             accessToken: Secret, refreshToken: Secret? = nil, scope: Set<String>? = nil, expiresAt: Date? = nil,
-            origin: HTTPOrigin? = nil
+            origin: HTTPOrigin? = nil, members: [String: JSONValue] = [:]
         ) {
             self.accessToken = accessToken
             self.refreshToken = refreshToken
             self.scope = scope
             self.expiresAt = expiresAt
             self.origin = origin
+            self.members = members
         }
     }
 }
@@ -117,6 +125,7 @@ extension OAuth2 {
             case clientCredentials
             case authorizationCode(AuthorizationPage)
             case refreshToken(Secret?)
+            case custom(@Sendable (Exchange) async throws -> Tokens)
         }
 
         let kind: Kind
@@ -286,6 +295,7 @@ private struct Document: Codable {
     var scope: [String]?
     var expires_at: Date?
     var origin: String?
+    var members: [String: JSONValue]?
 
     init(_ tokens: OAuth2.Tokens) {
         access_token = tokens.accessToken.reveal()
@@ -293,11 +303,13 @@ private struct Document: Codable {
         scope = tokens.scope?.sorted()
         expires_at = tokens.expiresAt
         origin = tokens.origin?.description
+        members = tokens.members.isEmpty ? nil : tokens.members
     }
 
     var tokens: OAuth2.Tokens {
         OAuth2.Tokens(
             accessToken: Secret(access_token), refreshToken: refresh_token.map { Secret($0) },
-            scope: scope.map { Set($0) }, expiresAt: expires_at, origin: origin.flatMap { HTTPOrigin(URLParts($0)) })
+            scope: scope.map { Set($0) }, expiresAt: expires_at, origin: origin.flatMap { HTTPOrigin(URLParts($0)) },
+            members: members ?? [:])
     }
 }

@@ -114,7 +114,9 @@ extension OAuth2Provider {
         _ token: Secret, kept: OAuth2Credential?, for need: HTTPAuthentication.Need<OAuth2Credential>
     ) async throws -> OAuth2Credential {
         let form = [("grant_type", "refresh_token"), ("refresh_token", token.reveal())]
-        return try await exchange(form, asked: kept?.asked ?? grant.scope, refreshToken: token, for: need)
+        return try await exchange(
+            form, asked: kept?.asked ?? grant.scope, refreshToken: token, members: kept?.tokens.members ?? [:],
+            for: need)
     }
 
     private func grantedAnew(
@@ -143,14 +145,17 @@ extension OAuth2Provider {
         switch grant.kind {
         case .clientCredentials:
             let form = [("grant_type", "client_credentials")] + text
-            return try await exchange(form, asked: scope, refreshToken: nil, for: need)
+            return try await exchange(form, asked: scope, for: need)
         case .authorizationCode(let page):
-            let proof = try await page.proof(client: endpoint.client, scope: scope, random: random)
-            let form = [
-                ("grant_type", "authorization_code"), ("code", proof.code.reveal()),
-                ("redirect_uri", page.redirectURI.absoluteString), ("code_verifier", proof.verifier.reveal()),
-            ]
-            return try await exchange(form, asked: scope, refreshToken: nil, for: need)
+            let form = try await page.form(client: endpoint.client, scope: scope, random: random)
+            return try await exchange(form, asked: scope, for: need)
+        case .custom(let obtain):
+            let tokens = try await obtain(
+                OAuth2.Exchange(
+                    endpoint: endpoint, scope: scope, next: need.next, original: need.request, now: keeper.now,
+                    random: random))
+            try Task.checkCancellation()
+            return try await keeper.keep(tokens, asked: scope, origin: origin(of: need))
         case .refreshToken:
             throw isSignedIn
                 ? HTTPAuthentication.Failure(
@@ -160,7 +165,7 @@ extension OAuth2Provider {
     }
 
     private func exchange(
-        _ form: [(String, String)], asked: Set<String>, refreshToken: Secret?,
+        _ form: [(String, String)], asked: Set<String>, refreshToken: Secret? = nil, members: [String: JSONValue] = [:],
         for need: HTTPAuthentication.Need<OAuth2Credential>
     ) async throws -> OAuth2Credential {
         // The lifetime is counted from before the request, so that it is never overestimated.
@@ -168,7 +173,8 @@ extension OAuth2Provider {
         let answer = try await endpoint.tokens(form, over: need.next, for: need.request)
         try Task.checkCancellation()
         return try await keeper.keep(
-            answer, asked: asked, refreshToken: refreshToken, origin: origin(of: need), since: instant)
+            answer, asked: asked, refreshToken: refreshToken, members: members, origin: origin(of: need), since: instant
+        )
     }
 
     private static func isScope(_ text: String) -> Bool {

@@ -8,6 +8,8 @@ struct TokenEndpoint: Sendable {
         let refreshToken: Secret?
         let scope: Set<String>?
         let lifetime: Duration?
+        /// All members of the response but those above.
+        let members: [String: JSONValue]
     }
 
     /// The maximum size of a response, in bytes.
@@ -20,13 +22,27 @@ struct TokenEndpoint: Sendable {
 
     /// Requests tokens once, without redirects or retries.
     func tokens(
-        _ form: [(String, String)], over next: any HTTPLoader, for original: HTTPRequest
+        _ form: [(String, String)], over next: any HTTPLoader, for original: HTTPRequest?
     ) async throws(HTTPAuthentication.Failure) -> Grant {
-        let request = try request(form)
+        try TokenAnswer.grant(in: await answer(to: form, at: url, of: "the token endpoint", over: next, for: original))
+    }
+
+    /// Sends a form once to an endpoint of the server, and returns the body of a successful response.
+    ///
+    /// - Parameter name: names the endpoint in messages.
+    func answer(
+        to form: [(String, String)], at url: URL, of name: String, over next: any HTTPLoader, for original: HTTPRequest?
+    ) async throws(HTTPAuthentication.Failure) -> Data {
+        let request = try request(form, to: url, of: name)
         let status: HTTPStatus
         let body: Data
         do {
-            let response = try await next.load(request, as: "refresh", for: original)
+            let response =
+                if let original {
+                    try await next.load(request, as: "refresh", for: original)
+                } else {
+                    try await next.load(request)
+                }
             status = response.status
             body = try await response.body.data(upTo: Self.longestAnswer)
         } catch let error as HTTPError {
@@ -36,25 +52,26 @@ struct TokenEndpoint: Sendable {
             let failure = HTTPError(
                 error.code, request: bare, message: error.message, mayHaveBeenSent: error.mayHaveBeenSent)
             throw HTTPAuthentication.Failure(
-                .unavailable, "the token endpoint could not be reached: \(HTTPError.summary(of: failure))",
+                .unavailable, "\(name) could not be reached: \(HTTPError.summary(of: failure))",
                 underlying: failure)
         } catch {
             throw HTTPAuthentication.Failure(
-                .unavailable, "the response of the token endpoint is truncated or too large")
+                .unavailable, "the response of \(name) is truncated or too large")
         }
         guard status.isSuccess else {
             let sent = form.filter { $0.0 != "grant_type" }.map(\.1) + parameters.values
-            throw TokenAnswer.refusal(status, body, hiding: sent + [client.secret?.reveal() ?? ""])
+            throw TokenAnswer.refusal(status, body, of: name, hiding: sent + [client.secret?.reveal() ?? ""])
         }
-        return try TokenAnswer.grant(in: body)
+        return body
     }
 
-    private func request(_ form: [(String, String)]) throws(HTTPAuthentication.Failure) -> HTTPRequest {
+    private func request(
+        _ form: [(String, String)], to url: URL, of name: String
+    ) throws(HTTPAuthentication.Failure) -> HTTPRequest {
         var request = HTTPRequest(method: .post, url: url)
         guard let origin = request.origin, origins.areSafe(for: origin) else {
             throw HTTPAuthentication.Failure(
-                .misconfigured, "the token endpoint does not use https; to allow http, add its origin to allowedOrigins"
-            )
+                .misconfigured, "\(name) does not use https; to allow http, add its origin to allowedOrigins")
         }
         request.isSecret = true
         request.headers[.accept] = "application/json"
@@ -86,6 +103,9 @@ enum TokenAnswer {
         let scope: String?
         let expires_in: Seconds?
     }
+
+    /// The members of a token response that have a property in ``TokenEndpoint/Grant``.
+    private static let ownMembers = ["access_token", "token_type", "refresh_token", "scope", "expires_in"]
 
     /// The members of an error response (RFC 6749, 5.2).
     private struct Refusal: Decodable {
@@ -119,32 +139,38 @@ enum TokenAnswer {
         if case .failure(let rule) = token.bearerHeaderValue {
             throw HTTPAuthentication.Failure(.malformed, "the response of the token endpoint is invalid: \(rule)")
         }
+        var members = (try? JSONDecoder().decode([String: JSONValue].self, from: body)) ?? [:]
+        for name in ownMembers { members[name] = nil }
         return TokenEndpoint.Grant(
             accessToken: token,
             refreshToken: answer.refresh_token.flatMap { $0.isEmpty ? nil : Secret($0) },
             scope: answer.scope.map { Set($0.split(at: " ").map(String.init).filter(ASCII.isPrintable)) },
-            lifetime: answer.expires_in?.value)
+            lifetime: answer.expires_in?.value, members: members)
     }
 
     /// A 400 or 401 with `invalid_grant`, or without a registered error code, invalidates the refresh token. Other
     /// errors of the client or the server may be temporary, so the tokens are kept.
     ///
-    /// - Parameter sent: the values that were sent, and are redacted in the description of the error, because some
-    ///   servers quote a refused token.
+    /// - Parameters:
+    ///   - name: names the endpoint in the message.
+    ///   - sent: the values that were sent, and are redacted in the description of the error, because some servers quote
+    ///     a refused token.
     static func refusal(
-        _ status: HTTPStatus, _ body: Data, hiding sent: [String]
+        _ status: HTTPStatus, _ body: Data, of name: String, hiding sent: [String]
     ) -> HTTPAuthentication.Failure {
         let answer = try? JSONDecoder().decode(Refusal.self, from: body)
         let code = answer?.error
         let isKnown = code.map(HTTPAuthentication.Failure.isRegistered) ?? false
         let endsSession = [400, 401].contains(status.code) && (!isKnown || code?.isSame(as: "invalid_grant") == true)
         let isPassing = [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
-        return HTTPAuthentication.Failure(
+        var failure = HTTPAuthentication.Failure(
             isPassing ? .unavailable : .refused,
-            "the token endpoint responded with \(status) and "
+            "\(name) responded with \(status) and "
                 + HTTPAuthentication.Failure.printable(code, answer?.error_description, hiding: sent),
             code: code,
             status: status,
-            detail: answer?.error_description.map { Secret($0) }, endsSession: endsSession)
+            detail: answer?.error_description.map { Secret($0) })
+        failure.endsSession = endsSession
+        return failure
     }
 }

@@ -30,7 +30,7 @@ final class TokenKeeper: Sendable {
     private let store: any OAuth2.TokenStore
     private let scope: Set<String>
     private let timeline: Timeline
-    private let now: @Sendable () -> Date
+    let now: @Sendable () -> Date
     private let refreshAhead: Duration
     private let pending = Mutex(Pending())
     /// The end of the last call to the store, and of all calls before it.
@@ -60,19 +60,32 @@ final class TokenKeeper: Sendable {
         if let previous, previous.tokens.accessToken == tokens.accessToken {
             return OAuth2Credential(tokens: tokens, asked: previous.asked, end: previous.end, margin: previous.margin)
         }
-        let life = tokens.expiresAt.map { Duration.seconds(max($0.timeIntervalSince(now()), 0)) }
-        return credential(tokens, asked: tokens.scope ?? scope, life: life, since: instant)
+        return credential(tokens, asked: tokens.scope ?? scope)
     }
 
     /// Creates a credential from tokens that were issued at a point on the timeline, and saves it before it is used.
+    ///
+    /// - Parameters:
+    ///   - old: the refresh token of a response that contains none.
+    ///   - members: the members of the previous response, such as an ID token, for those that this one does not contain.
     func keep(
-        _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, origin: HTTPOrigin?,
-        since instant: Duration
+        _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, members: [String: JSONValue],
+        origin: HTTPOrigin?, since instant: Duration
     ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential {
         let tokens = OAuth2.Tokens(
             accessToken: grant.accessToken, refreshToken: grant.refreshToken ?? old, scope: grant.scope,
-            expiresAt: grant.lifetime.map { now().addingTimeInterval($0 / .seconds(1)) }, origin: origin)
+            expiresAt: grant.lifetime.map { now().addingTimeInterval($0 / .seconds(1)) }, origin: origin,
+            members: members.merging(grant.members) { $1 })
         return try await save(credential(tokens, asked: asked, life: grant.lifetime, since: instant))
+    }
+
+    /// Saves the tokens of a custom grant, and creates their credential.
+    func keep(
+        _ tokens: OAuth2.Tokens, asked: Set<String>, origin: HTTPOrigin?
+    ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential {
+        var tokens = tokens
+        tokens.origin = origin
+        return try await save(credential(tokens, asked: asked))
     }
 
     /// If this fails, ``load(previous:)`` retries the deletion before it loads tokens. A fetch that a reset has
@@ -122,6 +135,12 @@ final class TokenKeeper: Sendable {
         await earlier?.value
         defer { end.set(()) }
         do { return try await call() } catch { throw Self.failure(verb, error) }
+    }
+
+    /// Creates a credential from tokens whose lifetime is known only by the date.
+    private func credential(_ tokens: OAuth2.Tokens, asked: Set<String>) -> OAuth2Credential {
+        let life = tokens.expiresAt.map { Duration.seconds(max($0.timeIntervalSince(now()), 0)) }
+        return credential(tokens, asked: asked, life: life, since: instant)
     }
 
     private func credential(

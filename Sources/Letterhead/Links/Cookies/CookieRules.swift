@@ -122,7 +122,7 @@ struct CookieTarget: Sendable {
         let path = request.path.string
         self.init(
             host: host, path: path.begins(with: "/") ? path : "/" + path,
-            isSecure: request.origin.map(AllowedOrigins.isSafe) ?? false)
+            isSecure: request.origin?.isSecure ?? false)
     }
 
     init(host: String, path: String, isSecure: Bool) {

@@ -101,6 +101,17 @@ public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
         self.init(scheme: base.scheme ?? "https", host: host, port: base.port)
     }
 
+    /// Whether what is sent to the origin cannot be read on a network: it uses https or is this machine. Credentials and
+    /// cookies with `Secure` are sent only to such origins.
+    public var isSecure: Bool {
+        if scheme == "https" || host == "localhost" || host == "[::1]" { return true }
+        let numbers = host.split(at: ".", omittingEmpty: false).map { number in
+            // Some resolvers read a number with a leading zero as octal, so 0127.0.0.1 can be another machine.
+            number.begins(with: "0") && number.utf8.count > 1 ? nil : UInt8(number)
+        }
+        return numbers.count == 4 && numbers.first == 127 && !numbers.contains(nil)
+    }
+
     /// The origin as `https://example.com`, with the port if it is not the default. Control characters are escaped.
     public var description: String {
         // A link from a server can contain any host.

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+public import LetterheadFoundation
+
+extension OAuth2.Grant {
+    /// A grant of your own steps, for one that the library does not have, such as a signed assertion (RFC 7523) or a
+    /// token exchange (RFC 8693).
+    ///
+    /// ```swift
+    /// let grant = OAuth2.Grant.custom(scope: ["read"]) { exchange in
+    ///     let type = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    ///     return try await exchange.tokens(["grant_type": type, "assertion": try assertion(), "scope": "read"])
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - scope: the scopes to request. If there are none, the server chooses.
+    ///   - obtain: returns the tokens, once for all concurrent requests. It may ask a person, so it is not called before
+    ///     the last token has expired. Only a reset cancels its task.
+    public static func custom(
+        scope: Set<String> = [], obtaining obtain: @escaping @Sendable (OAuth2.Exchange) async throws -> OAuth2.Tokens
+    ) -> OAuth2.Grant {
+        OAuth2.Grant(kind: .custom(obtain), scope: scope)
+    }
+}
+
+extension OAuth2 {
+    /// Sends requests to the endpoints of an authorization server, each of which names the client and contains its
+    /// secret. You receive one in ``Grant/custom(scope:obtaining:)``. Create one for a request that is not part of a grant,
+    /// such as a revocation (RFC 7009) or an introspection (RFC 7662).
+    ///
+    /// Each request is sent once, without following redirects. Its form and its response are redacted in all
+    /// descriptions.
+    public struct Exchange: Sendable {
+        /// The scopes to request; empty if the server chooses.
+        public let scope: Set<String>
+        private let endpoint: TokenEndpoint
+        private let next: any HTTPLoader
+        /// The request that waits for the tokens; nil if there is none.
+        private let original: HTTPRequest?
+        private let now: @Sendable () -> Date
+        private let random: @Sendable (Int) -> [UInt8]
+
+        /// - Parameters:
+        ///   - parameters: additional parameters of each request. They cannot replace those of its form. Default: none.
+        ///   - next: sends the requests.
+        public init(
+            client: Client, tokenEndpoint: URL, scope: Set<String> = [], parameters: [String: String] = [:],
+            over next: any HTTPLoader
+        ) {
+            let endpoint = TokenEndpoint(
+                url: tokenEndpoint, client: client, origins: AllowedOrigins(nil), parameters: parameters)
+            self.init(
+                endpoint: endpoint, scope: scope, next: next, original: nil, now: { Date() }, random: RandomBytes.system
+            )
+        }
+
+        init(
+            endpoint: TokenEndpoint, scope: Set<String>, next: any HTTPLoader, original: HTTPRequest?,
+            now: @escaping @Sendable () -> Date, random: @escaping @Sendable (Int) -> [UInt8]
+        ) {
+            (self.endpoint, self.scope, self.next, self.original) = (endpoint, scope, next, original)
+            (self.now, self.random) = (now, random)
+        }
+
+        /// Requests tokens from the token endpoint.
+        ///
+        /// - Parameter form: the parameters of the request, among them `grant_type`.
+        /// - Throws: a failure with the error code of the server, if it sent one.
+        public func tokens(_ form: [String: String]) async throws(HTTPAuthentication.Failure) -> Tokens {
+            try await tokens(form.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+        }
+
+        /// Sends a form to another endpoint of the server, and returns the body of its response. The endpoint must use
+        /// https, or be on this machine.
+        ///
+        /// - Throws: a failure with the error code of the server, if the status is not one of success.
+        public func post(_ form: [String: String], to url: URL) async throws(HTTPAuthentication.Failure) -> Data {
+            let origin = HTTPRequest(url: url).origin
+            return try await endpoint.answer(
+                to: form.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, at: url,
+                of: "the endpoint of \(origin?.description ?? "an unknown host")", over: next, for: original)
+        }
+
+        /// Has a person sign in on a page of the server, and exchanges the code; see
+        /// ``Grant/authorizationCode(endpoint:redirectURI:scope:issuer:parameters:open:)``. Use it if the redirect URI is
+        /// known only now, such as that of a port that the system chooses.
+        public func authorizationCode(
+            endpoint page: URL, redirectURI: URL, issuer: String? = nil, parameters: [String: String] = [:],
+            open: @escaping @Sendable (URL) async throws -> URL
+        ) async throws(HTTPAuthentication.Failure) -> Tokens {
+            let page = AuthorizationPage(
+                endpoint: page, redirectURI: redirectURI, issuer: issuer, parameters: parameters, open: open)
+            return try await tokens(page.form(client: endpoint.client, scope: scope, random: random))
+        }
+
+        private func tokens(_ form: [(String, String)]) async throws(HTTPAuthentication.Failure) -> Tokens {
+            // The lifetime is counted from before the request, so that it is never overestimated.
+            let date = now()
+            let grant = try await endpoint.tokens(form, over: next, for: original)
+            return Tokens(
+                accessToken: grant.accessToken, refreshToken: grant.refreshToken, scope: grant.scope,
+                expiresAt: grant.lifetime.map { date.addingTimeInterval($0 / .seconds(1)) }, members: grant.members)
+        }
+    }
+}

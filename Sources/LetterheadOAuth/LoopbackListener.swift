@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+import Dispatch
+import Letterhead
+import LetterheadFoundation
+import Synchronization
+
+/// Receives the redirect of one sign-in on the loopback interface (RFC 8252, 7.3).
+///
+/// Each program and each web page can send requests to the port. Only the path of the redirect URI with the state of the
+/// sign-in counts; the rest is checked by the grant. Browsers open connections that they do not use, so several are
+/// served at the same time, and the oldest makes way for a new one.
+final class LoopbackListener: Sendable {
+    private typealias Failure = HTTPAuthentication.Failure
+
+    private static let mostConnections = 16
+    private static let longestHead = 16 << 10
+
+    let redirectURI: URL
+    private let listening: Int32
+    /// A pipe: a byte in it ends the wait.
+    private let waking: (end: Int32, start: Int32)
+    private let isListening = Atomic(true)
+
+    /// - Parameter redirectURI: as registered; nil for the default. Without a port, the system chooses one.
+    init(_ redirectURI: URL?) throws(HTTPAuthentication.Failure) {
+        var request = redirectURI.map { HTTPRequest(url: $0) } ?? HTTPRequest(host: "127.0.0.1", path: "/callback")
+        if redirectURI == nil { request.scheme = "http" }
+        guard request.scheme == "http", ["127.0.0.1", "localhost"].contains(request.host ?? "") else {
+            throw Failure(.misconfigured, "the redirect URI does not begin with http://127.0.0.1 or http://localhost")
+        }
+        guard let socket = LoopbackSocket.listening(on: request.port ?? 0) else {
+            throw Failure(.misconfigured, "the port of the redirect URI cannot be opened: \(LoopbackSocket.reason)")
+        }
+        request.port = socket.port
+        var pipes: [Int32] = [-1, -1]
+        guard let url = try? request.url(), pipe(&pipes) == 0 else {
+            _ = close(socket.descriptor)
+            throw Failure(.misconfigured, "the system cannot create a pipe")
+        }
+        pipes.forEach(LoopbackSocket.prepare)
+        (self.redirectURI, listening, waking) = (url, socket.descriptor, (pipes[0], pipes[1]))
+    }
+
+    deinit {
+        stopListening()
+        _ = close(waking.end)
+        _ = close(waking.start)
+    }
+
+    private func stopListening() {
+        if isListening.exchange(false, ordering: .sequentiallyConsistent) { _ = close(listening) }
+    }
+
+    /// Shows a page, and returns the URL to which the browser was redirected.
+    func callback(
+        of page: URL, within limit: Duration, on clock: any Clock<Duration>,
+        open: @escaping @Sendable (URL) async throws -> Void
+    ) async throws -> URL {
+        guard let state = HTTPRequest(url: page).query["state"] else {
+            throw Failure(.misconfigured, "the page's URL contains no state")
+        }
+        return try await withThrowingTaskGroup(of: Step.self) { group in
+            group.addTask { .redirected(try await self.redirect(with: state)) }
+            group.addTask {
+                // A longer time could overflow the clock.
+                try await clock.sleep(for: min(limit, .seconds(86_400)))
+                return .late
+            }
+            group.addTask {
+                try await open(page)
+                return .opened
+            }
+            defer { group.cancelAll() }
+            while let step = try await group.next() {
+                switch step {
+                case .redirected(let url): return url
+                case .late: throw Failure(.refused, "the person did not sign in within \(limit)")
+                case .opened: continue
+                }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private enum Step {
+        case redirected(URL)
+        case late, opened
+    }
+
+    /// Waits for the redirect on a thread, because the wait blocks it. The port is closed afterwards.
+    private func redirect(with state: String) async throws -> URL {
+        defer { stopListening() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue(label: "letterhead.sign-in").async {
+                    continuation.resume(with: Result { try self.serve { self.callback($0, with: state) } })
+                }
+            }
+        } onCancel: {
+            _ = write(waking.start, "x", 1)
+        }
+    }
+
+    /// Returns the URL of a request with a target, if it is the redirect.
+    private func callback(_ target: String, with state: String) -> URL? {
+        guard target.utf8.first == UInt8(ascii: "/"), let origin = redirectURI.origin,
+            let url = URL(string: origin.description + target, encodingInvalidCharacters: false)
+        else { return nil }
+        let (request, expected) = (HTTPRequest(url: url), HTTPRequest(url: redirectURI))
+        return request.path.string == expected.path.string && request.query.values(for: "state") == [state] ? url : nil
+    }
+}
+
+extension LoopbackListener {
+    private struct Connection {
+        let descriptor: Int32
+        var head: [UInt8] = []
+    }
+
+    /// Responds to requests until one of them is the redirect.
+    private func serve(_ callback: (String) -> URL?) throws -> URL {
+        var connections: [Connection] = []
+        defer { for connection in connections { _ = close(connection.descriptor) } }
+        while true {
+            var waits = ([waking.end, listening] + connections.map(\.descriptor)).map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
+            guard poll(&waits, nfds_t(waits.count), -1) >= 0 || errno == EINTR else {
+                throw Failure(.misconfigured, "the wait for the redirect failed: \(LoopbackSocket.reason)")
+            }
+            guard waits[0].revents == 0 else { throw CancellationError() }
+            // Later connections first, so that the positions of the others stay.
+            for index in connections.indices.reversed() where waits[index + 2].revents != 0 {
+                guard LoopbackSocket.receive(connections[index].descriptor, into: &connections[index].head) else {
+                    _ = close(connections.remove(at: index).descriptor)
+                    continue
+                }
+                let head = connections[index].head
+                guard head.contains(Array("\r\n\r\n".utf8)) else {
+                    if head.count > Self.longestHead { _ = close(connections.remove(at: index).descriptor) }
+                    continue
+                }
+                let url = Self.target(of: head).flatMap(callback)
+                LoopbackSocket.send(url == nil ? Self.notFound : Self.done, to: connections[index].descriptor)
+                _ = close(connections.remove(at: index).descriptor)
+                if let url { return url }
+            }
+            guard waits[1].revents != 0 else { continue }
+            switch LoopbackSocket.accepted(from: listening) {
+            case nil:
+                // Without a free descriptor, the connection would be reported again at once.
+                guard [EAGAIN, EINTR, ECONNABORTED].contains(errno) else {
+                    throw Failure(.misconfigured, "a connection was not accepted: \(LoopbackSocket.reason)")
+                }
+            case let descriptor?:
+                if connections.count >= Self.mostConnections { _ = close(connections.removeFirst().descriptor) }
+                connections.append(Connection(descriptor: descriptor))
+            }
+        }
+    }
+
+    /// The request target of a GET; nil for any other request.
+    private static func target(of head: [UInt8]) -> String? {
+        let words = head.prefix { $0 != UInt8(ascii: "\r") }
+            .split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard words.count == 3, words[0].elementsEqual("GET".utf8) else { return nil }
+        return String(decoding: words[1], as: UTF8.self)
+    }
+
+    private static let notFound = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+    /// The URL of the page contains the code, so it is neither stored nor sent to another page.
+    private static let done: String = {
+        let page = """
+            <!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Signed in</title>\
+            <p>You can close this window and return to the app.</p></html>
+            """
+        return "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: \(page.utf8.count)\r\n"
+            + "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n\(page)"
+    }()
+}
+
+/// Calls of the system whose types differ between platforms.
+private enum LoopbackSocket {
+    /// Why the last call has failed.
+    static var reason: String { strerror(errno).map { String(cString: $0) } ?? "error \(errno)" }
+
+    /// Opens a port on 127.0.0.1; nil if a call fails.
+    static func listening(on port: Int) -> (descriptor: Int32, port: Int)? {
+        #if canImport(Glibc)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM), 0)
+        #endif
+        guard descriptor >= 0 else { return nil }
+        prepare(descriptor)
+        var on: Int32 = 1
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isOpen = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(descriptor, pointer, size) == 0 && listen(descriptor, 16) == 0
+                    && getsockname(descriptor, pointer, &size) == 0
+            }
+        }
+        if isOpen { return (descriptor, Int(in_port_t(bigEndian: address.sin_port))) }
+        let code = errno
+        _ = close(descriptor)
+        errno = code
+        return nil
+    }
+
+    /// Makes a descriptor one that never blocks, and that no child process inherits.
+    static func prepare(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+
+    static func accepted(from listening: Int32) -> Int32? {
+        let descriptor = accept(listening, nil, nil)
+        guard descriptor >= 0 else { return nil }
+        prepare(descriptor)
+        #if canImport(Darwin)
+            var on: Int32 = 1
+            _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+        #endif
+        return descriptor
+    }
+
+    /// Appends the bytes that have arrived. Returns false at the end of the connection.
+    static func receive(_ descriptor: Int32, into bytes: inout [UInt8]) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
+        bytes += buffer[..<count]
+        return true
+    }
+
+    /// The response is smaller than the buffer of a new connection, so that one call sends all of it.
+    static func send(_ response: String, to descriptor: Int32) {
+        let bytes = Array(response.utf8)
+        #if canImport(Darwin)
+            _ = write(descriptor, bytes, bytes.count)
+        #else
+            _ = sendWithoutSignal(descriptor, bytes)
+        #endif
+    }
+}
+
+#if !canImport(Darwin)
+    /// The system's `send`, which ``LoopbackSocket/send(_:to:)`` hides.
+    private func sendWithoutSignal(_ descriptor: Int32, _ bytes: [UInt8]) -> Int {
+        send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+#endif

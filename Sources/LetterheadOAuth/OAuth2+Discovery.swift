@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+
+extension OAuth2 {
+    /// Finds the authorization server of an API that is known only at run time, such as a remote MCP server.
+    ///
+    /// ```swift
+    /// let session = try OAuth2.Session(
+    ///     client: OAuth2.Client(id: "app"), server: try await OAuth2.discovered(from: api),
+    ///     signIn: .deviceCode { print($0.userCode, $0.verificationURL) })
+    /// ```
+    ///
+    /// A request without credentials is sent to the API. The `resource_metadata` of a 401, or else the well-known URL of
+    /// the API, leads to the metadata of the API (RFC 9728), which names the authorization server. The tokens are then
+    /// requested for this API only (RFC 8707).
+    ///
+    /// - Parameters:
+    ///   - resource: the URL of the API. It must use https, or be on this machine.
+    ///   - issuer: the issuer identifier of the authorization server, if it is known. An API that names only others is
+    ///     refused; without metadata of the API, this issuer is used. Pass it for a client with a secret, because
+    ///     otherwise any API could obtain the secret by naming its own server. Default: nil (the first issuer that the
+    ///     API names).
+    ///   - loader: sends the requests. Default: the transport, which does not follow redirects.
+    /// - Throws: ``HTTPAuthentication/Failure`` if a server cannot be reached, or if its metadata is missing or invalid.
+    public static func discovered(
+        from resource: URL, issuer: String? = nil, over loader: any HTTPLoader = HTTPClient.defaultTransport
+    ) async throws -> Server {
+        let discovery = Discovery(loader: loader)
+        try discovery.requireSecure(resource)
+        return try await discovery.server(of: resource, after: discovery.response(from: resource), issuer: issuer)
+    }
+
+    /// Finds the endpoints of an authorization server by its issuer identifier (RFC 8414, or OpenID Connect Discovery).
+    ///
+    /// - Parameters:
+    ///   - issuer: exactly as the server's metadata contains it, such as `https://auth.example.com`.
+    ///   - loader: sends the requests. Default: the transport, which does not follow redirects.
+    /// - Throws: ``HTTPAuthentication/Failure`` if the server cannot be reached, or if its metadata is missing or
+    ///   invalid.
+    public static func discovered(
+        issuer: String, over loader: any HTTPLoader = HTTPClient.defaultTransport
+    ) async throws -> Server {
+        try await Discovery(loader: loader).server(issuer: issuer, namedBy: nil)
+    }
+}
+
+/// The requests that find a server. They contain no credentials.
+private struct Discovery {
+    typealias Failure = HTTPAuthentication.Failure
+
+    /// The largest size of a document, in bytes.
+    private static let longestDocument = 1 << 20
+
+    let loader: any HTTPLoader
+
+    func requireSecure(_ url: URL) throws(Failure) {
+        guard url.origin?.isSecure == true else {
+            throw Failure(.misconfigured, "\(url.place) does not use https, so its metadata could be anyone's")
+        }
+    }
+
+    func server(
+        of resource: URL, after response: HTTPResponse, issuer: String?
+    ) async throws(Failure) -> OAuth2.Server {
+        let challenge = response.challenges.first { $0["resource_metadata"] != nil }
+        let scope = response.challenges.lazy.compactMap { $0["scope"] }.first.map(Self.words)
+        guard let (metadata, source) = try await metadata(of: resource, linkedBy: challenge?["resource_metadata"])
+        else {
+            guard let issuer else {
+                throw Failure(
+                    .malformed, "\(resource.place) does not name an authorization server; pass the issuer to discovered"
+                )
+            }
+            var server = try await server(issuer: issuer, namedBy: nil)
+            (server.resource, server.scope) = (resource, scope ?? [])
+            return server
+        }
+        let named = metadata["authorization_servers"]?.array?.compactMap(\.string) ?? []
+        let isKnown = { (name: String) in issuer.map { $0.utf8.elementsEqual(name.utf8) } ?? true }
+        guard let chosen = named.first(where: isKnown) else {
+            throw Failure(
+                .refused,
+                "\(resource.place) does not name \(issuer == nil ? "an" : "the expected") authorization server")
+        }
+        var server = try await server(issuer: chosen, namedBy: source)
+        server.resource = metadata["resource"]?.string.flatMap { URL(string: $0, encodingInvalidCharacters: false) }
+        server.scope = scope ?? Set(metadata["scopes_supported"]?.array?.compactMap(\.string) ?? [])
+        server.isNamedByResource = issuer == nil
+        return server
+    }
+
+    /// Returns the metadata of an API and its URL; nil if there is none.
+    private func metadata(
+        of resource: URL, linkedBy link: String?
+    ) async throws(Failure) -> (document: [String: JSONValue], source: URL)? {
+        var places: [URL] = []
+        if let link {
+            guard let url = URL(string: link, encodingInvalidCharacters: false), url.canFollow(resource) else {
+                throw Failure(
+                    .malformed, "the resource_metadata in the challenge of \(resource.place) is not an https URL")
+            }
+            places = [url]
+        } else {
+            let path = HTTPRequest(url: resource).path.string
+            let paths = ["/", ""].contains(path) ? [""] : [path, ""]
+            places = paths.compactMap { resource.wellKnown("/.well-known/oauth-protected-resource\($0)") }
+        }
+        for place in places {
+            guard let document = try await document(at: place) else { continue }
+            guard let named = document["resource"]?.string, resource.isWithin(named) else {
+                throw Failure(.malformed, "the metadata at \(place.place) is that of another resource (RFC 9728, 3.3)")
+            }
+            return (document, place)
+        }
+        return nil
+    }
+
+    /// - Parameter source: the URL of the document that named the issuer; nil if the caller did.
+    func server(issuer: String, namedBy source: URL?) async throws(Failure) -> OAuth2.Server {
+        guard let url = URL(string: issuer, encodingInvalidCharacters: false), url.canFollow(source ?? url),
+            !issuer.utf8.contains(where: { "?#".utf8.contains($0) })
+        else {
+            throw Failure(
+                source == nil ? .misconfigured : .malformed,
+                "an issuer identifier is not an https URL without a query and a fragment (RFC 8414, 2)")
+        }
+        var path = HTTPRequest(url: url).path.string
+        if path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        // The last one is where OpenID Connect Discovery, 4 puts it; the others are those of RFC 8414, 3.1 and 5.
+        var places = ["/.well-known/oauth-authorization-server\(path)", "/.well-known/openid-configuration\(path)"]
+        if !path.isEmpty { places.append("\(path)/.well-known/openid-configuration") }
+        for place in places.compactMap({ url.wellKnown($0) }) {
+            guard let document = try await document(at: place) else { continue }
+            // Compared byte for byte (RFC 8414, 3.3), so that a server cannot pass for another one.
+            guard let named = document["issuer"]?.string, named.utf8.elementsEqual(issuer.utf8) else {
+                throw Failure(.malformed, "the metadata at \(place.place) is that of another issuer (RFC 8414, 3.3)")
+            }
+            return try OAuth2.Server(metadata: document, issuer: issuer, from: place)
+        }
+        throw Failure(.malformed, "the authorization server at \(url.place) publishes no metadata (RFC 8414)")
+    }
+
+    /// Returns the members of a JSON document; nil if there is no such document. A server may respond to an unknown path
+    /// with any page.
+    private func document(at url: URL) async throws(Failure) -> [String: JSONValue]? {
+        let response = try await response(from: url)
+        guard response.status.code < 500 else {
+            throw Failure(.unavailable, "\(url.place) responded with \(response.status)", status: response.status)
+        }
+        guard response.status == .ok else { return nil }
+        do {
+            let data = try await response.body.data(upTo: Self.longestDocument)
+            return try? JSONDecoder().decode([String: JSONValue].self, from: data)
+        } catch {
+            throw Failure(.unavailable, "the metadata at \(url.place) is truncated or too large", underlying: error)
+        }
+    }
+
+    func response(from url: URL) async throws(Failure) -> HTTPResponse {
+        var request = HTTPRequest(url: url)
+        request.fragment = nil
+        request.authentication = .anonymous
+        request.headers[.accept] = "application/json"
+        request.timeout = .seconds(30)
+        request.responseLimit = Self.longestDocument
+        // An API without authentication may respond with a stream that never ends.
+        request.responseDelivery = .streamed
+        do {
+            return try await loader.load(request)
+        } catch {
+            throw Failure(.unavailable, "\(url.place) could not be reached: \(error.message)", underlying: error)
+        }
+    }
+
+    private static func words(_ text: String) -> Set<String> {
+        Set(text.utf8.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) })
+    }
+}
+
+extension URL {
+    /// The origin, for messages.
+    fileprivate var place: String { origin?.description ?? "a URL without a host" }
+
+    /// Returns the URL of a path at the same origin.
+    fileprivate func wellKnown(_ path: String) -> URL? {
+        origin.flatMap { URL(string: $0.description + path, encodingInvalidCharacters: false) }
+    }
+
+    /// Returns whether a resource identifier is that of the URL, or of a parent at the same origin, as many servers have
+    /// one identifier for all of their endpoints.
+    fileprivate func isWithin(_ identifier: String) -> Bool {
+        guard let other = URL(string: identifier, encodingInvalidCharacters: false), other.origin == origin else {
+            return false
+        }
+        var (path, parent) = (HTTPRequest(url: self).path.string, HTTPRequest(url: other).path.string)
+        if path.utf8.last != UInt8(ascii: "/") { path += "/" }
+        if parent.utf8.last != UInt8(ascii: "/") { parent += "/" }
+        return path.utf8.starts(with: parent.utf8)
+    }
+}

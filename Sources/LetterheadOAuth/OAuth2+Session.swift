@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+import Synchronization
+
+extension OAuth2 {
+    /// The tokens of one user at one authorization server, which you can obtain and revoke at any time.
+    ///
+    /// ```swift
+    /// let session = try OAuth2.Session(
+    ///     client: OAuth2.Client(id: "app"), server: server,
+    ///     signIn: .deviceCode { print("Enter \($0.userCode) at \($0.verificationURL)") },
+    ///     store: OAuth2.FileTokenStore(file))
+    /// let client = HTTPClient(environment: .production, authentication: session.authentication)
+    /// let report = try await client.send(GetReport())   // signs in if necessary
+    /// try await session.revoke()
+    /// ```
+    ///
+    /// Its ``authentication`` keeps all rules of `HTTPAuthentication.oauth2`: concurrent requests share one sign-in,
+    /// tokens are refreshed before they expire and after a 401, and they are sent only to the allowed origins.
+    public struct Session: Sendable {
+        /// Signs the requests of a client or of a template with the tokens of the session.
+        public let authentication: HTTPAuthentication
+        public let server: Server
+        private let client: Client
+        /// A URL of the API, to which no request is sent.
+        private let api: URL
+        private let store: SessionStore
+        private let transport: any HTTPLoader
+
+        /// - Parameters:
+        ///   - client: the app, as registered with the server.
+        ///   - server: the server; see ``OAuth2/discovered(from:issuer:over:)``.
+        ///   - signIn: how the first tokens are obtained.
+        ///   - store: by default, tokens are kept in memory, until the app exits.
+        ///   - allowedOrigins: where the tokens may be sent. Default: nil (the origin of the server's resource).
+        ///   - parameters: additional parameters for the endpoints of the server, such as `audience`.
+        ///   - transport: sends what ``signIn(scopes:)`` and ``revoke()`` need. The requests of a client obtain tokens
+        ///     over the client's chain. Default: the default transport.
+        ///   - clock: measures lifetimes and waits.
+        /// - Throws: ``HTTPAuthentication/Failure`` with the reason `.misconfigured` if the server lacks the endpoint of
+        ///   the sign-in, if neither origins nor a resource are known, or if a client with a secret would send it to a
+        ///   server that only the API has named; pass the issuer to `discovered` in that case.
+        public init(
+            client: Client, server: Server, signIn: SignIn, store: any TokenStore = MemoryTokenStore(),
+            allowedOrigins: [URL]? = nil, parameters: [String: String] = [:],
+            transport: any HTTPLoader = HTTPClient.defaultTransport, clock: any Clock<Duration> = ContinuousClock()
+        ) throws(HTTPAuthentication.Failure) {
+            let origins = allowedOrigins ?? server.resource.flatMap { $0.origin?.isSecure == true ? [$0] : nil } ?? []
+            guard let api = origins.first else {
+                throw HTTPAuthentication.Failure(
+                    .misconfigured, "the origins of the API are not known; pass allowedOrigins")
+            }
+            guard client.secret == nil || !server.isNamedByResource else {
+                throw HTTPAuthentication.Failure(
+                    .misconfigured,
+                    "only the API has named the authorization server; to send it the secret of the client, pass the "
+                        + "issuer to discovered")
+            }
+            let store = SessionStore(store, of: server.tokenEndpoint)
+            authentication = .oauth2(
+                client: client, tokenEndpoint: server.tokenEndpoint, grant: try signIn.grant(server, clock),
+                store: store, allowedOrigins: origins, parameters: server.parameters(parameters), clock: clock)
+            (self.client, self.server, self.api) = (client, server, api)
+            (self.store, self.transport) = (store, transport)
+        }
+
+        /// Obtains tokens now, unless those of the session can still be used: those in the store, or refreshed ones, or
+        /// else those of a new sign-in. Call it to have a person sign in before the first request needs a token.
+        ///
+        /// - Parameter scopes: the scopes that the tokens must have. Default: none.
+        /// - Returns: the tokens, for their ``Tokens/idToken`` and other members.
+        /// - Throws: ``HTTPError/Code/cannotAuthenticate``, whose underlying error is usually an
+        ///   ``HTTPAuthentication/Failure``.
+        @discardableResult
+        public func signIn(scopes: Set<String> = []) async throws -> Tokens {
+            var request = HTTPRequest(url: api)
+            request.authentication = authentication
+            request.requiredScopes = scopes
+            request[option: SignsInOnly.self] = true
+            _ = try await (Authenticate() --> EndSignIn() --> transport).load(request)
+            guard let tokens = store.current else {
+                throw HTTPAuthentication.Failure(.loggedOut, "the tokens were deleted during the sign-in")
+            }
+            return tokens
+        }
+
+        /// Ends the session: deletes the tokens from the store, fails requests that wait for a token, and has the server
+        /// revoke the tokens (RFC 7009). Does no more if there are none.
+        ///
+        /// - Throws: ``HTTPAuthentication/Failure`` with the reason `.misconfigured`, before anything is deleted, if the
+        ///   server has no revocation endpoint; reset the client in that case. Otherwise, if the server cannot be
+        ///   reached or refuses: the tokens are deleted, but the server accepts them until they expire.
+        public func revoke() async throws {
+            guard let endpoint = server.revocationEndpoint else {
+                throw HTTPAuthentication.Failure(.misconfigured, "the server has no revocation endpoint")
+            }
+            let nothing = AnyLoader { throw HTTPError(.resetInProgress, request: $0) }
+            let deleted = await store.deleted { await Authenticate(authentication).reset(next: nothing) }
+            try Task.checkCancellation()
+            guard let deleted else { return }
+            let exchange = Exchange(client: client, tokenEndpoint: server.tokenEndpoint, over: transport)
+            // Many servers revoke the access tokens of a refresh token as well, and refuse to revoke one by itself.
+            if let token = deleted.refreshToken {
+                _ = try await exchange.post(
+                    ["token": token.reveal(), "token_type_hint": "refresh_token"], to: endpoint)
+            }
+            do {
+                let form = ["token": deleted.accessToken.reveal(), "token_type_hint": "access_token"]
+                _ = try await exchange.post(form, to: endpoint)
+            } catch {
+                guard error.code == "unsupported_token_type", deleted.refreshToken != nil else { throw error }
+            }
+        }
+    }
+}
+
+/// Marks the request of ``OAuth2/Session/signIn(scopes:)``, which is never sent.
+private enum SignsInOnly: HTTPRequestOption {
+    static let defaultOptionValue = false
+}
+
+/// Ends a request that was signed only to obtain tokens. The requests that obtain them pass.
+private struct EndSignIn: LoaderLink {
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard request[option: SignsInOnly.self] else { return try await next.load(request) }
+        return HTTPResponse(request: request, status: .noContent)
+    }
+}
+
+/// Remembers the tokens of another store, so that the session need not call it beside the authentication: calls of a store
+/// must not overlap.
+///
+/// Tokens are stored with the origin of their token endpoint. An API that names another server at a later time would
+/// otherwise have the refresh token sent to that server.
+private final class SessionStore: OAuth2.TokenStore {
+    private struct State {
+        var current: OAuth2.Tokens?
+        /// The tokens that were deleted while ``deleted(by:)`` runs.
+        var deleted: OAuth2.Tokens?
+        var revocations = 0
+    }
+
+    /// The member of the tokens that contains the origin.
+    private static let issuingOrigin = "letterhead_token_endpoint"
+
+    private let store: any OAuth2.TokenStore
+    private let origin: String
+    private let state = Mutex(State())
+
+    init(_ store: any OAuth2.TokenStore, of tokenEndpoint: URL) {
+        self.store = store
+        origin = tokenEndpoint.origin?.description ?? ""
+    }
+
+    var current: OAuth2.Tokens? { state.withLock { $0.current } }
+
+    func load() async throws -> OAuth2.Tokens? {
+        var tokens = try await store.load()
+        let issuing = tokens?.members.removeValue(forKey: Self.issuingOrigin)?.string
+        if let issuing, !issuing.utf8.elementsEqual(origin.utf8) { tokens = nil }
+        state.withLock { $0.current = tokens }
+        return tokens
+    }
+
+    func save(_ tokens: OAuth2.Tokens) async throws {
+        var stored = tokens
+        stored.members[Self.issuingOrigin] = .string(origin)
+        try await store.save(stored)
+        state.withLock { $0.current = tokens }
+    }
+
+    func delete() async throws {
+        if state.withLock({ $0.revocations > 0 }) {
+            // The tokens may be those of an earlier run that have not been used in this one.
+            let stored = try? await load()
+            state.withLock { $0.deleted = stored ?? $0.current ?? $0.deleted }
+        }
+        state.withLock { $0.current = nil }
+        try await store.delete()
+    }
+
+    /// Returns the tokens that a reset of the authentication deletes.
+    func deleted(by reset: () async -> Void) async -> OAuth2.Tokens? {
+        state.withLock { $0.revocations += 1 }
+        await reset()
+        return state.withLock { state in
+            state.revocations -= 1
+            return state.deleted.take()
+        }
+    }
+}

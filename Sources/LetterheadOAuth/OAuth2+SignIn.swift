@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+
+extension OAuth2 {
+    /// How a ``Session`` obtains its first tokens from its server.
+    ///
+    /// | Sign-in | Use it for |
+    /// |---|---|
+    /// | ``deviceCode(scope:showing:)`` | a program without a browser: the person signs in on another device |
+    /// | ``loopback(redirectURI:scope:parameters:within:open:)`` | a program on a computer with a browser |
+    /// | ``authorizationCode(redirectURI:scope:parameters:open:)`` | an app that receives the redirect itself |
+    /// | ``clientCredentials(scope:)`` | a program that acts for itself, not for a person |
+    /// | ``storedTokens`` | a program that only uses tokens of an earlier sign-in |
+    ///
+    /// Without a scope, those of the server (``Server/scope``) are requested.
+    public struct SignIn: Sendable {
+        /// Returns the grant for a server. The clock measures waits.
+        let grant: @Sendable (Server, any Clock<Duration>) throws(HTTPAuthentication.Failure) -> Grant
+
+        /// The app authenticates as itself; see ``Grant/clientCredentials(scope:)``.
+        public static func clientCredentials(scope: Set<String>? = nil) -> SignIn {
+            SignIn { server, _ in .clientCredentials(scope: scope ?? server.scope) }
+        }
+
+        /// Only the tokens in the store; see ``Grant/storedTokens``.
+        public static let storedTokens = SignIn { _, _ in .storedTokens }
+
+        /// A person signs in on a page of the server; see
+        /// ``Grant/authorizationCode(endpoint:redirectURI:scope:issuer:parameters:open:)``.
+        ///
+        /// - Parameter open: shows the page at a URL, and returns the URL to which the server redirected.
+        public static func authorizationCode(
+            redirectURI: URL, scope: Set<String>? = nil, parameters: [String: String] = [:],
+            open: @escaping @Sendable (URL) async throws -> URL
+        ) -> SignIn {
+            SignIn { server, _ throws(HTTPAuthentication.Failure) in
+                .authorizationCode(
+                    endpoint: try server.page(), redirectURI: redirectURI, scope: scope ?? server.scope,
+                    issuer: server.pageIssuer, parameters: server.parameters(parameters), open: open)
+            }
+        }
+
+        /// A person signs in with the browser of this machine, which is then redirected to a port of the loopback
+        /// interface (RFC 8252, 7.3).
+        ///
+        /// ```swift
+        /// signIn: .loopback { page in try await browser.open(page) }
+        /// ```
+        ///
+        /// The port is open only during the sign-in. The first redirect with the state of the sign-in ends it, and the
+        /// person sees a page that tells to return to the app. Any other request gets 404.
+        ///
+        /// - Parameters:
+        ///   - redirectURI: as registered, with http and the host `127.0.0.1` or `localhost`. Without a port, the system
+        ///     chooses one, which servers must allow. Default: nil (`http://127.0.0.1/callback`).
+        ///   - parameters: additional parameters for the page, such as `prompt`.
+        ///   - limit: how long the person may take, at most a day. After it, the sign-in fails with the reason `.refused`.
+        ///   - open: shows the page. It may return before the person has signed in.
+        public static func loopback(
+            redirectURI: URL? = nil, scope: Set<String>? = nil, parameters: [String: String] = [:],
+            within limit: Duration = .seconds(300), open: @escaping @Sendable (URL) async throws -> Void
+        ) -> SignIn {
+            SignIn { server, clock throws(HTTPAuthentication.Failure) in
+                let page = try server.page()
+                return .custom(scope: scope ?? server.scope) { exchange in
+                    let listener = try LoopbackListener(redirectURI)
+                    return try await exchange.authorizationCode(
+                        endpoint: page, redirectURI: listener.redirectURI, issuer: server.pageIssuer,
+                        parameters: server.parameters(parameters)
+                    ) { url in
+                        try await listener.callback(of: url, within: limit, on: clock, open: open)
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension OAuth2.Server {
+    fileprivate func page() throws(HTTPAuthentication.Failure) -> URL {
+        guard let authorizationEndpoint else {
+            throw HTTPAuthentication.Failure(.misconfigured, "the server has no authorization endpoint")
+        }
+        return authorizationEndpoint
+    }
+
+    fileprivate var pageIssuer: String? { sendsIssuer ? issuer : nil }
+
+    /// The parameters of each request of this server.
+    func parameters(_ additional: [String: String]) -> [String: String] {
+        guard let resource else { return additional }
+        return additional.merging(["resource": resource.absoluteString]) { $1 }
+    }
+
+}

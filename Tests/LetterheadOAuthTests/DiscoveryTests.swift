@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadOAuth
+import LetterheadTesting
+import Synchronization
+import Testing
+
+private let issuer = "https://auth.example.com/t/1"
+private let places = [
+    "https://auth.example.com/.well-known/oauth-authorization-server/t/1",
+    "https://auth.example.com/.well-known/openid-configuration/t/1",
+    "https://auth.example.com/t/1/.well-known/openid-configuration",
+]
+private let document =
+    #"{"issuer":"https://auth.example.com/t/1","token_endpoint":"https://auth.example.com/token","#
+    + #""authorization_endpoint":"https://auth.example.com/authorize","#
+    + #""device_authorization_endpoint":"https://auth.example.com/device","#
+    + #""revocation_endpoint":"https://auth.example.com/revoke","registration_endpoint":"https://auth.example.com/new","#
+    + #""authorization_response_iss_parameter_supported":true}"#
+
+private let api = "https://api.example.com/mcp"
+private let link = "https://api.example.com/meta"
+private let wellKnown = "https://api.example.com/.well-known/oauth-protected-resource"
+private let resource =
+    #"{"resource":"https://api.example.com/mcp","scopes_supported":["read","write"],"#
+    + #""authorization_servers":["https://auth.example.com/t/1"]}"#
+
+/// The answer of an API that tells where its metadata is.
+private func challenge(_ parameters: String) -> Scene.Answer {
+    Scene.Answer(
+        status: .unauthorized, headers: [.wwwAuthenticate: "Basic realm=\"x\", Bearer error=\"e\"\(parameters)"])
+}
+
+@Suite(.timeLimit(.minutes(1))) struct IssuerDiscoveryTests {
+    @Test(arguments: places.indices)
+    func `The metadata of an issuer with a path is searched at each place, in order`(place: Int) async throws {
+        let scene = Scene([places[place]: [.json(document)]])
+        let server = try await OAuth2.discovered(issuer: issuer, over: scene)
+        #expect(scene.urls == Array(places[...place]))
+        #expect(server.issuer == issuer && server.tokenEndpoint.absoluteString == "https://auth.example.com/token")
+        #expect(server.authorizationEndpoint?.absoluteString == "https://auth.example.com/authorize")
+        #expect(server.deviceAuthorizationEndpoint?.absoluteString == "https://auth.example.com/device")
+        #expect(server.revocationEndpoint?.absoluteString == "https://auth.example.com/revoke")
+        #expect(server.sendsIssuer && server.resource == nil && server.scope.isEmpty)
+        #expect(server.metadata["registration_endpoint"]?.string == "https://auth.example.com/new")
+    }
+
+    @Test(arguments: ["https://auth.example.com", "https://auth.example.com/"])
+    func `The metadata of an issuer without a path is searched at two places`(issuer: String) async throws {
+        let scene = Scene()
+        let failure = await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
+        #expect(failure?.reason == .malformed && failure?.message.contains("no metadata") == true)
+        #expect(
+            scene.urls == [
+                "https://auth.example.com/.well-known/oauth-authorization-server",
+                "https://auth.example.com/.well-known/openid-configuration",
+            ])
+    }
+
+    @Test(arguments: [
+        "https://auth.example.com/t/1/", "https://auth.example.com:443/t/1", "https://AUTH.example.com/t/1",
+        "https://auth.example.com/t/%31", "https://auth.example.com", "https://other.example.com/t/1",
+    ])
+    func `Metadata of an issuer that differs in any byte is refused, and no other place is tried`(
+        other: String
+    ) async throws {
+        let scene = Scene([places[0]: [.json(document.replacing(issuer, with: other))], places[1]: [.json(document)]])
+        let failure = await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
+        #expect(failure?.reason == .malformed && failure?.message.contains("another issuer") == true)
+        #expect(scene.urls.count == 1)
+    }
+
+    @Test(arguments: ["token", "authorize", "device", "revoke"])
+    func `An endpoint without TLS, on this machine or without a host is refused`(name: String) async throws {
+        let good = "\"https://auth.example.com/\(name)\""
+        for bad in ["\"http://auth.example.com/x\"", "\"http://127.0.0.1/x\"", "\"ftp://localhost/x\"", "\"/x\"", "7"] {
+            let scene = Scene([places[0]: [.json(document.replacing(good, with: bad))]])
+            let failure = await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
+            #expect(failure?.reason == .malformed, "\(bad)")
+        }
+    }
+
+    @Test func `Metadata without a token endpoint is refused, and other endpoints may be missing`() async throws {
+        let least = #"{"issuer":"\#(issuer)","revocation_endpoint":null"#
+        let scene = Scene([places[0]: [.json(least + "}")]])
+        #expect(await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }?.reason == .malformed)
+        scene.answer(places[0], .json(least + #","token_endpoint":"https://auth.example.com/token"}"#))
+        let server = try await OAuth2.discovered(issuer: issuer, over: scene)
+        #expect(server.authorizationEndpoint == nil && server.revocationEndpoint == nil && !server.sendsIssuer)
+    }
+
+    @Test func `A page, a redirect and an empty response are no metadata`() async throws {
+        let scene = Scene([
+            places[0]: [.status(.ok, "<html>not found</html>")], places[1]: [.status(.found)],
+            places[2]: [.status(.ok)],
+        ])
+        #expect(await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }?.reason == .malformed)
+        #expect(scene.urls == places)
+    }
+
+    @Test func `A server that fails and a document that is too large end the search`() async throws {
+        let large = document.replacing("{", with: "{\"x\":\"\(String(repeating: "x", count: 1 << 20))\",")
+        for answer in [Scene.Answer.status(.badGateway), .json(large)] {
+            let scene = Scene([places[0]: [answer], places[1]: [.json(document)]])
+            let failure = await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
+            #expect(failure?.reason == .unavailable && scene.urls.count == 1)
+        }
+    }
+
+    @Test(arguments: [
+        "http://auth.example.com", "https://auth.example.com?a=b", "https://auth.example.com#a", "auth.example.com", "",
+    ])
+    func `An issuer identifier that RFC 8414 does not allow is refused before a request`(issuer: String) async throws {
+        let scene = Scene()
+        let failure = await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
+        #expect(failure?.reason == .misconfigured && scene.requests.isEmpty)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct ResourceDiscoveryTests {
+    private func scene(_ answers: [String: [Scene.Answer]]) -> Scene {
+        Scene([places[0]: [.json(document)]].merging(answers) { $1 })
+    }
+
+    @Test func `The challenge of an API leads to its metadata, and that to the server`() async throws {
+        let scene = scene([api: [challenge(", resource_metadata=\"\(link)\", scope=\"a b\"")], link: [.json(resource)]])
+        let server = try await OAuth2.discovered(from: Scene.api, over: scene)
+        #expect(scene.urls == [api, link, places[0]])
+        #expect(server.issuer == issuer && server.resource == Scene.api && server.scope == ["a", "b"])
+        #expect(scene.requests.allSatisfy { !$0.headers.contains(.authorization) && $0.method == .get })
+    }
+
+    @Test(arguments: [false, true])
+    func `Without a link, the metadata is at the well-known URL of the API, or of its origin`(
+        isOfOrigin: Bool
+    ) async throws {
+        let place = isOfOrigin ? wellKnown : wellKnown + "/mcp"
+        let text = isOfOrigin ? resource.replacing(api, with: "https://api.example.com") : resource
+        let scene = scene([api: [challenge("")], place: [.json(text)]])
+        let server = try await OAuth2.discovered(from: Scene.api, over: scene)
+        #expect(scene.urls == [api, wellKnown + "/mcp"] + (isOfOrigin ? [wellKnown] : []) + [places[0]])
+        #expect(server.resource?.absoluteString == (isOfOrigin ? "https://api.example.com" : api))
+        #expect(server.scope == ["read", "write"])
+    }
+
+    @Test(arguments: [
+        "https://other.example.com/mcp", "http://api.example.com/mcp", "https://api.example.com/mc",
+        "https://api.example.com/mcp/more", "https://api.example.com:8443/mcp", "mcp", "",
+    ])
+    func `Metadata of another resource is refused`(other: String) async throws {
+        let scene = scene([
+            api: [challenge(", resource_metadata=\"\(link)\"")], link: [.json(resource.replacing(api, with: other))],
+        ])
+        let failure = await failure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }
+        #expect(failure?.reason == .malformed && failure?.message.contains("another resource") == true)
+        #expect(!scene.urls.contains(places[0]))
+    }
+
+    @Test(arguments: ["http://api.example.com/meta", "http://localhost/meta", "file:///etc/passwd", "meta"])
+    func `A link without TLS or to this machine is not followed`(link: String) async throws {
+        let scene = scene([api: [challenge(", resource_metadata=\"\(link)\"")]])
+        #expect(await failure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }?.reason == .malformed)
+        #expect(scene.urls == [api])
+    }
+
+    @Test(arguments: ["http://auth.example.com", "http://127.0.0.1", "https://auth.example.com?x"])
+    func `An API that names a server without TLS, or on this machine, is refused`(other: String) async throws {
+        let scene = scene([
+            api: [challenge("")], wellKnown + "/mcp": [.json(resource.replacing(issuer, with: other))],
+        ])
+        #expect(await failure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }?.reason == .malformed)
+        #expect(scene.urls == [api, wellKnown + "/mcp"])
+    }
+
+    @Test func `An API that does not name the expected issuer is refused`() async throws {
+        let named = resource.replacing("[\"https://auth", with: "[\"https://evil.example.com\",\"https://auth")
+        let scene = scene([wellKnown + "/mcp": [.json(named)]])
+        let server = try await OAuth2.discovered(from: Scene.api, issuer: issuer, over: scene)
+        #expect(server.issuer == issuer)
+        let failure = await failure {
+            _ = try await OAuth2.discovered(from: Scene.api, issuer: issuer + "/", over: scene)
+        }
+        #expect(failure?.reason == .refused && failure?.message.contains("expected") == true)
+    }
+
+    @Test func `An API without metadata needs an issuer`() async throws {
+        let scene = scene([:])
+        let failure = await failure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }
+        #expect(failure?.reason == .malformed && failure?.message.contains("pass the issuer") == true)
+        let server = try await OAuth2.discovered(from: Scene.api, issuer: issuer, over: scene)
+        #expect(server.resource == Scene.api && server.issuer == issuer)
+    }
+
+    @Test func `An API without TLS is refused before a request`() async throws {
+        let scene = Scene()
+        let insecure = try #require(URL(string: "http://api.example.com/mcp"))
+        #expect(
+            await failure { _ = try await OAuth2.discovered(from: insecure, over: scene) }?.reason == .misconfigured)
+        #expect(scene.requests.isEmpty)
+    }
+
+    @Test func `A secret is sent only to a server that the caller knows`() async throws {
+        let scene = scene([wellKnown + "/mcp": [.json(resource)]])
+        let client = OAuth2.Client(id: "app", secret: "s3cret")
+        let found = try await OAuth2.discovered(from: Scene.api, over: scene)
+        #expect(throws: HTTPAuthentication.Failure.self) {
+            try OAuth2.Session.testing(over: scene, client: client, server: found)
+        }
+        let known = try await OAuth2.discovered(from: Scene.api, issuer: issuer, over: scene)
+        try await OAuth2.Session.testing(over: scene, client: client, server: known).signIn()
+        #expect(scene.requests.last?.headers[.authorization]?.hasPrefix("Basic ") == true)
+    }
+
+    @Test func `A page and a token request name the resource`() async throws {
+        let scene = scene([wellKnown + "/mcp": [.json(resource)]])
+        let found = try await OAuth2.discovered(from: Scene.api, over: scene)
+        let callback = try #require(URL(string: "https://app.example.com/callback"))
+        let pages = Mutex<[URL]>([])
+        let signIn = OAuth2.SignIn.authorizationCode(redirectURI: callback) { page in
+            pages.withLock { $0.append(page) }
+            let state = HTTPRequest(url: page).query["state"] ?? ""
+            let answer = "?code=c&state=\(state)&iss=https%3A%2F%2Fauth.example.com%2Ft%2F1"
+            return try #require(URL(string: callback.absoluteString + answer))
+        }
+        try await OAuth2.Session.testing(over: scene, signIn: signIn, server: found).signIn()
+        let query = HTTPRequest(url: try #require(pages.withLock { $0.first })).query
+        #expect(query["resource"] == api && query["scope"] == "read write")
+        #expect(scene.forms("/token").first?["resource"] == api)
+    }
+
+    @Test func `A server over sockets is found from a 401, and its API accepts the tokens`() async throws {
+        let base = Mutex("")
+        let server = try await MockServer.start { request in
+            let base = base.withLock { $0 }
+            switch request.path {
+            case "/.well-known/oauth-protected-resource/mcp":
+                return .text("{\"resource\":\"\(base)/mcp\",\"authorization_servers\":[\"\(base)\"]}")
+            case "/.well-known/openid-configuration":
+                return .text(
+                    "{\"issuer\":\"\(base)\",\"token_endpoint\":\"\(base)/token\","
+                        + "\"device_authorization_endpoint\":\"\(base)/device\"}")
+            case "/device":
+                return .text(Scene.device)
+            case "/token":
+                return .text(Scene.tokens)
+            case "/mcp" where request.headers[.authorization] == "Bearer a1":
+                return MockServer.Response(status: .accepted)
+            case "/mcp":
+                let place = "\(base)/.well-known/oauth-protected-resource/mcp"
+                return MockServer.Response(
+                    status: .unauthorized, headers: [.wwwAuthenticate: "Bearer resource_metadata=\"\(place)\""])
+            default:
+                return MockServer.Response(status: .notFound)
+            }
+        }
+        base.withLock { $0 = server.url.absoluteString }
+        let mcp = server.url.appending(path: "mcp")
+        let session = try OAuth2.Session(
+            client: OAuth2.Client(id: "app"), server: try await OAuth2.discovered(from: mcp),
+            signIn: .deviceCode { _ in }, clock: TestClock(isAutomatic: true))
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url), authentication: session.authentication)
+        #expect(try await client.send(Get<HTTPResponse>("mcp")).status == .accepted)
+        #expect(server.failures.isEmpty)
+        await server.stop()
+    }
+}
