@@ -13,7 +13,9 @@ extension OAuth2.SignIn {
     /// The server is asked for tokens at the interval that it demands, until the person has decided or the code has
     /// expired.
     ///
-    /// - Parameter show: shows the code. The server is asked only after it has returned.
+    /// - Parameters:
+    ///   - scope: the scopes to request. Default: nil (those of the server).
+    ///   - show: shows the code. The server is asked only after it has returned.
     public static func deviceCode(
         scope: Set<String>? = nil, showing show: @escaping @Sendable (OAuth2.DeviceCode) async throws -> Void
     ) -> OAuth2.SignIn {

@@ -22,7 +22,7 @@ extension OAuth2 {
     ///     otherwise any API could obtain the secret by naming its own server. Default: nil (the first issuer that the
     ///     API names).
     ///   - loader: sends the requests. Default: the transport, which does not follow redirects.
-    /// - Throws: ``HTTPAuthentication/Failure`` if a server cannot be reached, or if its metadata is missing or invalid.
+    /// - Throws: `HTTPAuthentication.Failure` if a server cannot be reached, or if its metadata is missing or invalid.
     public static func discovered(
         from resource: URL, issuer: String? = nil, over loader: any HTTPLoader = HTTPClient.defaultTransport
     ) async throws -> Server {
@@ -36,7 +36,7 @@ extension OAuth2 {
     /// - Parameters:
     ///   - issuer: exactly as the server's metadata contains it, such as `https://auth.example.com`.
     ///   - loader: sends the requests. Default: the transport, which does not follow redirects.
-    /// - Throws: ``HTTPAuthentication/Failure`` if the server cannot be reached, or if its metadata is missing or
+    /// - Throws: `HTTPAuthentication.Failure` if the server cannot be reached, or if its metadata is missing or
     ///   invalid.
     public static func discovered(
         issuer: String, over loader: any HTTPLoader = HTTPClient.defaultTransport

@@ -38,7 +38,7 @@ extension OAuth2 {
         ///   - transport: sends what ``signIn(scopes:)`` and ``revoke()`` need. The requests of a client obtain tokens
         ///     over the client's chain. Default: the default transport.
         ///   - clock: measures lifetimes and waits.
-        /// - Throws: ``HTTPAuthentication/Failure`` with the reason `.misconfigured` if the server lacks the endpoint of
+        /// - Throws: `HTTPAuthentication.Failure` with the reason `.misconfigured` if the server lacks the endpoint of
         ///   the sign-in, if neither origins nor a resource are known, or if a client with a secret would send it to a
         ///   server that only the API has named; pass the issuer to `discovered` in that case.
         public init(
@@ -69,9 +69,9 @@ extension OAuth2 {
         /// else those of a new sign-in. Call it to have a person sign in before the first request needs a token.
         ///
         /// - Parameter scopes: the scopes that the tokens must have. Default: none.
-        /// - Returns: the tokens, for their ``Tokens/idToken`` and other members.
-        /// - Throws: ``HTTPError/Code/cannotAuthenticate``, whose underlying error is usually an
-        ///   ``HTTPAuthentication/Failure``.
+        /// - Returns: the tokens, for their `Tokens.idToken` and other members.
+        /// - Throws: `HTTPError.Code.cannotAuthenticate`, whose underlying error is usually an
+        ///   `HTTPAuthentication.Failure`.
         @discardableResult
         public func signIn(scopes: Set<String> = []) async throws -> Tokens {
             var request = HTTPRequest(url: api)
@@ -88,7 +88,7 @@ extension OAuth2 {
         /// Ends the session: deletes the tokens from the store, fails requests that wait for a token, and has the server
         /// revoke the tokens (RFC 7009). Does no more if there are none.
         ///
-        /// - Throws: ``HTTPAuthentication/Failure`` with the reason `.misconfigured`, before anything is deleted, if the
+        /// - Throws: `HTTPAuthentication.Failure` with the reason `.misconfigured`, before anything is deleted, if the
         ///   server has no revocation endpoint; reset the client in that case. Otherwise, if the server cannot be
         ///   reached or refuses: the tokens are deleted, but the server accepts them until they expire.
         public func revoke() async throws {

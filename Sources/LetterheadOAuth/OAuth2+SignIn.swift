@@ -13,23 +13,26 @@ extension OAuth2 {
     /// | ``clientCredentials(scope:)`` | a program that acts for itself, not for a person |
     /// | ``storedTokens`` | a program that only uses tokens of an earlier sign-in |
     ///
-    /// Without a scope, those of the server (``Server/scope``) are requested.
+    /// The scopes of the server (``Server/scope``) are requested, unless you pass others.
     public struct SignIn: Sendable {
         /// Returns the grant for a server. The clock measures waits.
         let grant: @Sendable (Server, any Clock<Duration>) throws(HTTPAuthentication.Failure) -> Grant
 
-        /// The app authenticates as itself; see ``Grant/clientCredentials(scope:)``.
+        /// The app authenticates as itself; see `Grant.clientCredentials`.
         public static func clientCredentials(scope: Set<String>? = nil) -> SignIn {
             SignIn { server, _ in .clientCredentials(scope: scope ?? server.scope) }
         }
 
-        /// Only the tokens in the store; see ``Grant/storedTokens``.
+        /// Only the tokens in the store; see `Grant.storedTokens`.
         public static let storedTokens = SignIn { _, _ in .storedTokens }
 
-        /// A person signs in on a page of the server; see
-        /// ``Grant/authorizationCode(endpoint:redirectURI:scope:issuer:parameters:open:)``.
+        /// A person signs in on a page of the server; see `Grant.authorizationCode`.
         ///
-        /// - Parameter open: shows the page at a URL, and returns the URL to which the server redirected.
+        /// - Parameters:
+        ///   - redirectURI: the URL to which the server redirects, exactly as registered.
+        ///   - scope: the scopes to request. Default: nil (those of the server).
+        ///   - parameters: additional parameters for the page, such as `prompt`.
+        ///   - open: shows the page at a URL, and returns the URL to which the server redirected.
         public static func authorizationCode(
             redirectURI: URL, scope: Set<String>? = nil, parameters: [String: String] = [:],
             open: @escaping @Sendable (URL) async throws -> URL
@@ -54,6 +57,7 @@ extension OAuth2 {
         /// - Parameters:
         ///   - redirectURI: as registered, with http and the host `127.0.0.1` or `localhost`. Without a port, the system
         ///     chooses one, which servers must allow. Default: nil (`http://127.0.0.1/callback`).
+        ///   - scope: the scopes to request. Default: nil (those of the server).
         ///   - parameters: additional parameters for the page, such as `prompt`.
         ///   - limit: how long the person may take, at most a day. After it, the sign-in fails with the reason `.refused`.
         ///   - open: shows the page. It may return before the person has signed in.

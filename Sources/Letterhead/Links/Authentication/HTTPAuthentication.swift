@@ -284,6 +284,7 @@ extension HTTPAuthentication {
         /// Creates a failure, to throw it in a ``CredentialProvider`` or in ``OAuth2/Grant/custom(scope:obtaining:)``.
         ///
         /// - Parameters:
+        ///   - reason: the kind of failure, which callers compare.
         ///   - message: the problem and its remedy. It is printed, so it must not contain a secret.
         ///   - code: the error code of an authorization server. Default: nil.
         ///   - status: the status of its response. Default: nil.

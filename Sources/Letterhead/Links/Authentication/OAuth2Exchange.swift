@@ -41,6 +41,9 @@ extension OAuth2 {
         private let random: @Sendable (Int) -> [UInt8]
 
         /// - Parameters:
+        ///   - client: the app, as registered with the server.
+        ///   - tokenEndpoint: must use https, or be on this machine.
+        ///   - scope: the scopes to request, for steps that read them. Default: none.
         ///   - parameters: additional parameters of each request. They cannot replace those of its form. Default: none.
         ///   - next: sends the requests.
         public init(
