@@ -60,7 +60,7 @@ extension OAuth2 {
         ///   - scope: the scopes to request. Default: nil (those of the server).
         ///   - parameters: additional parameters for the page, such as `prompt`.
         ///   - limit: how long the person may take, at most a day. After it, the sign-in fails with the reason `.refused`.
-        ///   - open: shows the page. It may return before the person has signed in.
+        ///   - open: shows the page. It may return before the person has signed in, and is cancelled afterwards.
         public static func loopback(
             redirectURI: URL? = nil, scope: Set<String>? = nil, parameters: [String: String] = [:],
             within limit: Duration = .seconds(300), open: @escaping @Sendable (URL) async throws -> Void

@@ -51,7 +51,8 @@ private final class Opened: Sendable {
         let signIn = OAuth2.SignIn.loopback(redirectURI: redirectURI.flatMap { URL(string: $0) }) { [opened] page in
             let browser = try Browser(page)
             opened.set(browser)
-            try await visit(browser)
+            // The redirect cancels this closure, as the browser does not: it reads the response to its end.
+            try await Task { try await visit(browser) }.value
         }
         try await OAuth2.Session.testing(over: scene, signIn: signIn, clock: clock).signIn()
     }
