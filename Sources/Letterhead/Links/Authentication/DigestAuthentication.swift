@@ -17,11 +17,15 @@ extension HTTPAuthentication {
     ///
     /// If the server refuses the password, the request ends with the 401, and the password is not tried again for it. A
     /// request with a one-shot body fails with ``HTTPError/Code/cannotAuthenticate`` before it is sent, unless an earlier
-    /// request has received a challenge. If the username or the password contains a control character, each request fails
-    /// with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`; without them, the password belongs to the
-    /// first origin for which it is used, until a reset.
+    /// request has received a challenge.
     ///
-    /// - Parameter random: returns the given number of unpredictable bytes.
+    /// - Parameters:
+    ///   - user: the username. If it or the password contains a control character, each request fails with
+    ///     `.invalidRequest`.
+    ///   - password: is never sent.
+    ///   - allowedOrigins: where requests are signed; see ``HTTPAuthentication``. Without them, the password belongs to the
+    ///     first origin for which it is used, until a reset.
+    ///   - random: returns the given number of unpredictable bytes.
     public static func digest(
         user: String, password: Secret, allowedOrigins: [URL]? = nil, random: (@Sendable (Int) -> [UInt8])? = nil
     ) -> HTTPAuthentication {
