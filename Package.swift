@@ -34,6 +34,8 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Letterhead", targets: ["Letterhead"]),
+        // Downloads that continue after an interruption.
+        .library(name: "LetterheadTransfers", targets: ["LetterheadTransfers"]),
         .library(name: "LetterheadTesting", targets: ["LetterheadTesting"]),
         // The trait of Swift Testing: programs that are not tests must not need the testing library when they run.
         .library(name: "LetterheadTestingSupport", targets: ["LetterheadTestingSupport"]),
@@ -59,6 +61,8 @@ let package = Package(
             name: "Letterhead", dependencies: ["LetterheadFoundation", "CLetterheadZlib", linux("CLibcurl")],
             exclude: privacyManifest.exclude, resources: privacyManifest.resources, swiftSettings: settings),
         .target(
+            name: "LetterheadTransfers", dependencies: ["Letterhead", "LetterheadFoundation"], swiftSettings: settings),
+        .target(
             name: "LetterheadTesting", dependencies: ["Letterhead", "LetterheadFoundation"], swiftSettings: settings),
         .target(
             name: "LetterheadTestingSupport", dependencies: ["LetterheadTesting", "Letterhead"],
@@ -74,6 +78,10 @@ let package = Package(
         // Links and a transport as users write them: no file of this target imports the library with @testable.
         .testTarget(
             name: "LetterheadPublicTests", dependencies: ["Letterhead", "LetterheadTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "LetterheadTransfersTests",
+            dependencies: ["LetterheadTransfers", "LetterheadTesting", "TestLimits", "RawServer"],
+            swiftSettings: settings),
         // A server of raw bytes, the limits of a process of tests, and what could crash or hang the tests' process.
         .target(name: "RawServer", path: "Tests/RawServer", swiftSettings: settings),
         .target(name: "TestLimits", path: "Tests/TestLimits"),
