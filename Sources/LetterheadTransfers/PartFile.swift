@@ -48,7 +48,7 @@ final class PartFile: Sendable {
     }
 
     private static func lockedFile(_ path: String) throws -> Int32 {
-        while true {
+        for _ in 0..<100 {
             // O_NONBLOCK: opening a pipe must not wait. O_APPEND: writing continues at the end, also of a shortened file.
             let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
             let descriptor = open(path, flags, 0o666)
@@ -65,6 +65,7 @@ final class PartFile: Sendable {
             }
             _ = LetterheadFoundation.close(descriptor)
         }
+        throw POSIXError(.EAGAIN)
     }
 
     /// Whether a path still names an open file, which must be a regular file of this user: another user could have put
