@@ -37,7 +37,8 @@ extension HTTPClient {
     /// fails or is cancelled, the part stays, and the next call requests only the rest. It starts again if the resource
     /// has changed, or if the server does not support ranges; if its response has no strong validator or no length (see
     /// ``ContinueBodies``), each call starts again. A connection that is lost during the call is continued as
-    /// ``ContinueBodies`` does, with the settings in `continuing`.
+    /// ``ContinueBodies`` does, with the settings in `continuing`; if the resource changes meanwhile, the call fails, and the
+    /// next one starts again.
     ///
     /// The progress includes the bytes that were there. The response has the status 200 and the length of the whole file.
     /// Everything else is as in `download(_:to:)`, except that validators judge only heads: check the content with a

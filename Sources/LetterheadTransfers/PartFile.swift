@@ -32,7 +32,10 @@ final class PartFile: Sendable {
     /// The open file, which has the lock; nil after it was closed.
     private let descriptor: Mutex<Int32?>
 
-    deinit { close() }
+    deinit {
+        // A load without a byte, such as one with a 404, leaves nothing. The lock is still held.
+        if (try? count()) == 0 { discard() } else { close() }
+    }
 
     /// Opens and locks the part of a destination, and creates it if there is none.
     ///
