@@ -29,8 +29,8 @@ public struct ContentDigest: Sendable, Hashable {
         text.isSame(as: hexadecimal(hash)) || text.isSame(as: Data(hash).base64EncodedString())
     }
 
-    /// Returns the digest of the whole representation in `Repr-Digest` (RFC 9530, 2): `sha-256=:…:`. Other algorithms are
-    /// ignored, and so is a digest that includes a content coding.
+    /// Returns the digest of the whole representation in `Repr-Digest` (RFC 9530, 2): `sha-256=:…:`. Other algorithms
+    /// are ignored, and so is a digest that includes a content coding.
     static func reported(in headers: HTTPHeaders) -> ContentDigest? {
         guard !headers.contains(.contentEncoding) else { return nil }
         return ASCII.members(of: headers.values(for: "Repr-Digest")).lazy.filter { $0.begins(with: "sha-256=:") }

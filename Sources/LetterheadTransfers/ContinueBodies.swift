@@ -2,16 +2,16 @@
 public import Letterhead
 
 /// Continues the body of a response that breaks off, so that its reader sees one body. Use it for large streams and
-/// downloads over connections that are lost now and then. For a download that continues after the program has ended, use
-/// `download(_:to:resuming:)`, which continues bodies in the same way.
+/// downloads over connections that are lost now and then. For a download that continues after the program has ended,
+/// use `download(_:to:resuming:)`, which continues bodies in the same way.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, links: ContinueBodies())
 /// let response = try await client.through(ContinueBodies()).stream(Export())   // or for one request
 /// ```
 ///
-/// If the connection is lost in the middle of the body, the link requests the rest with `Range` and `If-Range`. It joins
-/// only what certainly belongs together. A body is continued under these conditions:
+/// If the connection is lost in the middle of the body, the link requests the rest with `Range` and `If-Range`. It
+/// joins only what certainly belongs together. A body is continued under these conditions:
 ///
 /// - The request is a streamed or downloaded GET without a body.
 /// - The response is a 200 of known length or a 206, and has a strong validator: a strong `ETag`, or without any tag a
@@ -20,12 +20,12 @@ public import Letterhead
 /// - The server does not refuse ranges with `Accept-Ranges: none`.
 ///
 /// Any other body breaks off as without the link. If the resource has changed, or the server sends something else than
-/// the rest, reading the body throws ``HTTPError/Code/invalidResponse``, because its beginning has been read already.
+/// the rest, reading the body throws `.invalidResponse`, because its beginning has been read already.
 ///
-/// Put the link into the `links` of a client, above ``Retry``: each request for the rest is then signed, redirected and
+/// Put the link into the `links` of a client, above `Retry`: each request for the rest is then signed, redirected and
 /// limited as the first one, and retried before its body begins. Validators judge the head of each response. In a
-/// download, they run before the file is complete, so ``HTTPResponse/savedFile`` is nil for them. A deadline includes all
-/// continuations, and ``RequestSettings/onProgress`` counts the whole body.
+/// download, they run before the file is complete, so `HTTPResponse.savedFile` is nil for them. A deadline includes
+/// all continuations, and `RequestSettings.onProgress` counts the whole body.
 public struct ContinueBodies: LoaderLink {
     let strategy: HTTPRetryStrategy
     let maximumAttempts: Int

@@ -21,8 +21,8 @@ struct PartRecord: Codable, Sendable, Hashable {
     var length: Int
 }
 
-/// The incomplete file of a download, beside its destination. It is locked until it has been closed, so that no other task
-/// or process writes it.
+/// The incomplete file of a download, beside its destination. It is locked until it has been closed, so that no other
+/// task or process writes it.
 final class PartFile: Sendable {
     /// Another task or process has locked the part.
     struct IsInUse: Error {}
@@ -52,7 +52,8 @@ final class PartFile: Sendable {
 
     private static func lockedFile(_ path: String) throws -> Int32 {
         for _ in 0..<100 {
-            // O_NONBLOCK: opening a pipe must not wait. O_APPEND: writing continues at the end, also of a shortened file.
+            // O_NONBLOCK: opening a pipe must not wait. O_APPEND: writing continues at the end, also of a shortened
+            // file.
             let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
             let descriptor = open(path, flags, 0o666)
             guard descriptor >= 0 else { throw POSIXError.last }

@@ -71,9 +71,9 @@ private struct ResumedDownload {
             return try await completed(response)
         case .rangeNotSatisfiable:
             let content = ContentRange(response.headers)
-            guard position == record.length, content?.completeLength == position, content?.range == nil else {
-                return nil
-            }
+            guard position == record.length, content?.completeLength == position, content?.range == nil,
+                response.headers.values(for: .eTag).allSatisfy({ $0.isSame(as: record.validator) })
+            else { return nil }
             source.report?(
                 HTTPRequest.Progress(direction: .download, completedBytes: position, totalBytes: position))
             return try await completed(response)

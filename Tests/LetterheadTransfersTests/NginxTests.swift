@@ -42,7 +42,7 @@
                 Data(contentsOf: file, options: .alwaysMapped), Data(contentsOf: nginx.file, options: .alwaysMapped)
             )
             #expect(copy == original, "cuts: \(cuts)")
-            // Of each cut, at most one piece is received twice; TLS and the frames of HTTP/2 need less than half a percent.
+            // At each cut, at most one piece is lost; TLS and the frames of HTTP/2 need less than half a percent.
             await client.reset()
             #expect(received.withLock { $0 } < nginx.size + nginx.size / 200 + cuts.count << 18, "cuts: \(cuts)")
             proxy.stop()

@@ -97,6 +97,15 @@ import Testing
         await server.stop()
     }
 
+    @Test func `a complete part of another version starts again`() async throws {
+        let server = try await Script([served(cutAt: 40_000), served(eTag: "\"2\"", fault: .unconditional)]).server()
+        let folder = try await interrupted(server)
+        try Data(repeating: 1, count: content.count).write(to: folder.part)
+        try await download(server, to: folder)
+        #expect(folder.isComplete && server.ranges == [nil, "bytes=100000-", nil])
+        await server.stop()
+    }
+
     @Test func `a part that is longer than the resource starts again`() async throws {
         let server = try await Script([served(cutAt: 40_000), served()]).server()
         let folder = try await interrupted(server)
