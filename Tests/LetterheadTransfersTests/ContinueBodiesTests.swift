@@ -19,10 +19,13 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a download that breaks off is one file`() async throws {
+    @Test(arguments: [true, false])
+    func `a download that breaks off is one file, over each transport`(isStandard: Bool) async throws {
         let folder = try Folder()
         let server = try await Script([served(cutAt: 60_000), served()]).server()
-        let response = try await server.client(ContinueBodies.immediately()).download(
+        let transport: any HTTPLoader = isStandard ? HTTPClient.defaultTransport : URLSessionLoader()
+        let client = server.client(ContinueBodies.immediately(), transport: transport)
+        let response = try await client.download(
             Get<HTTPResponse>("a"), to: folder.file)
         #expect(response.savedByteCount == content.count && folder.isComplete)
         #expect(server.ranges == [nil, "bytes=60000-"])
