@@ -168,6 +168,22 @@ import Testing
         await server.stop()
     }
 
+    @Test func `a reset ends the wait for the next attempt, and leaves the part`() async throws {
+        let (clock, folder) = (TestClock(), try Folder())
+        let mock = Mock([.broken()])
+        let client = HTTPClient(environment: ServerEnvironment("https://api.example.com"), transport: mock.loader)
+        let download = Task {
+            try await client.download(
+                Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart,
+                continuing: ContinueBodies(.delayed(.seconds(60)), clock: clock))
+        }
+        await clock.waitForSleepers(1)
+        await client.reset()
+        let error = await #expect(throws: HTTPError.self) { try await download.value }
+        #expect(error?.code == .cancelled && error?.message.contains("reset") == true)
+        #expect(folder.isUntouched && folder.partCount == 3)
+    }
+
     @Test func `the progress counts what was there`() async throws {
         let (log, updates) = (ProgressLog(), ProgressUpdates())
         let server = try await Script([served(cutAt: 40_000), served(cutAt: 20_000), served()]).server()
