@@ -17,10 +17,11 @@
             let nginx = try await Nginx(size: 200_000_000)
             let cuts = (0..<20).map { _ in Int.random(in: 1..<nginx.size) }.sorted()
             let lengths = zip([0] + cuts, cuts).map { max(1, $1 - $0) }
+            let port = isHTTP2 ? nginx.securePort : nginx.port
             let received = Mutex(0)
             let proxy = RawServer { connection, number in
                 let limit = number < lengths.count ? lengths[number] : nil
-                let count = connection.relay(toPort: isHTTP2 ? nginx.securePort : nginx.port, bytes: limit)
+                let count = connection.relay(toPort: port, bytes: limit)
                 received.withLock { $0 += count }
                 connection.close()
             }
