@@ -29,17 +29,18 @@ func linked(_ names: [String]) -> [LinkerSetting] { names.map { .linkedLibrary($
 /// A target that only Linux has.
 func linux(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux])) }
 
+// What not every program needs: products of their own, which use the public API of the library as its users do.
+let additions = ["LetterheadOAuth", "LetterheadTransfers"]
+
 let package = Package(
     name: "Letterhead",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Letterhead", targets: ["Letterhead"]),
-        // Signing in without a browser, and servers that are found at run time.
-        .library(name: "LetterheadOAuth", targets: ["LetterheadOAuth"]),
         .library(name: "LetterheadTesting", targets: ["LetterheadTesting"]),
         // The trait of Swift Testing: programs that are not tests must not need the testing library when they run.
         .library(name: "LetterheadTestingSupport", targets: ["LetterheadTestingSupport"]),
-    ],
+    ] + additions.map { .library(name: $0, targets: [$0]) },
     traits: [
         .default(enabledTraits: ["Foundation"]),
         .trait(
@@ -61,8 +62,6 @@ let package = Package(
             name: "Letterhead", dependencies: ["LetterheadFoundation", "CLetterheadZlib", linux("CLibcurl")],
             exclude: privacyManifest.exclude, resources: privacyManifest.resources, swiftSettings: settings),
         .target(
-            name: "LetterheadOAuth", dependencies: ["Letterhead", "LetterheadFoundation"], swiftSettings: settings),
-        .target(
             name: "LetterheadTesting", dependencies: ["Letterhead", "LetterheadFoundation"], swiftSettings: settings),
         .target(
             name: "LetterheadTestingSupport", dependencies: ["LetterheadTesting", "Letterhead"],
@@ -78,9 +77,6 @@ let package = Package(
         // Links and a transport as users write them: no file of this target imports the library with @testable.
         .testTarget(
             name: "LetterheadPublicTests", dependencies: ["Letterhead", "LetterheadTesting"], swiftSettings: settings),
-        .testTarget(
-            name: "LetterheadOAuthTests", dependencies: ["LetterheadOAuth", "Letterhead", "LetterheadTesting"],
-            swiftSettings: settings),
         // A server of raw bytes, the limits of a process of tests, and what could crash or hang the tests' process.
         .target(name: "RawServer", path: "Tests/RawServer", swiftSettings: settings),
         .target(name: "TestLimits", path: "Tests/TestLimits"),
@@ -95,6 +91,15 @@ let package = Package(
         .executableTarget(
             name: "main-actor", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/main-actor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
-    ],
+    ]
+        + additions.map {
+            .target(name: $0, dependencies: ["Letterhead", "LetterheadFoundation"], swiftSettings: settings)
+        }
+        + additions.map {
+            .testTarget(
+                name: "\($0)Tests",
+                dependencies: [.byName(name: $0), "Letterhead", "LetterheadTesting", "TestLimits", "RawServer"],
+                swiftSettings: settings)
+        },
     swiftLanguageModes: [.v6]
 )

@@ -120,7 +120,13 @@
         ///
         /// - Parameter records: ends before the other side's TLS record after so many whole ones, and a part of it if
         ///   `isInside`. Default: nil, never.
-        package func relay(toPort port: Int, records: Int? = nil, isInside: Bool = false) {
+        /// - Parameter limit: ends after so many bytes of the other side, all of which the client can read. Default: nil,
+        ///   never.
+        /// - Returns: the number of bytes that were sent to the client.
+        @discardableResult
+        package func relay(
+            toPort port: Int, records: Int? = nil, isInside: Bool = false, bytes limit: Int? = nil
+        ) -> Int {
             let other = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
             defer { Glibc.close(other) }
             var address = sockaddr_in()
@@ -132,7 +138,8 @@
                     connect(other, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
                 }
             }
-            guard isConnected else { return }
+            guard isConnected else { return 0 }
+            var sent = 0
             var bytes = [UInt8](repeating: 0, count: 65536)
             var cut = records.map { RecordCut(whole: $0, isInside: isInside) }
             while true {
@@ -140,11 +147,19 @@
                     pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
                     pollfd(fd: other, events: Int16(POLLIN), revents: 0),
                 ]
-                guard poll(&polled, 2, -1) > 0 else { return }
+                guard poll(&polled, 2, -1) > 0 else { return sent }
                 for (source, sink) in [(polled[0], other), (polled[1], descriptor)] where source.revents != 0 {
-                    let count = recv(source.fd, &bytes, bytes.count, 0)
+                    let room = source.fd == other ? limit.map { $0 - sent } ?? bytes.count : bytes.count
+                    let count = recv(source.fd, &bytes, min(room, bytes.count), 0)
                     let kept = source.fd == other ? cut?.taken(of: bytes[..<max(0, count)]) ?? count : count
-                    guard count > 0, kept == 0 || send(sink, bytes, kept, 0) == kept, kept == count else { return }
+                    guard count > 0, kept == 0 || send(sink, bytes, kept, 0) == kept, kept == count else { return sent }
+                    if source.fd == other { sent += count }
+                    if sent == limit {
+                        // Closing with unread input would be a reset, which discards what the client has not read yet.
+                        Glibc.shutdown(descriptor, CInt(SHUT_WR))
+                        _ = waitForEnd()
+                        return sent
+                    }
                 }
             }
         }

@@ -34,7 +34,7 @@ public import LetterheadFoundation
 ///     environment: .production, links: PrintLoader() --> CountLoads(), attemptLinks: SignEachAttempt())
 /// ```
 public struct HTTPClient: Sendable {
-    private let chain: any HTTPLoader
+    private var chain: any HTTPLoader
     private let resetGuard: ResetGuard
     /// What the client adds to each load.
     var context: ClientContext
@@ -307,6 +307,15 @@ extension HTTPClient {
     /// Adds a closure that is called for each retry, before those of a request.
     public func onRetry(_ observer: @escaping @Sendable (Retry.Context) async -> Void) -> HTTPClient {
         changing { $0.additions.onRetry = joined($0.additions.onRetry, observer) }
+    }
+
+    /// Adds a link above all others, as the first of `links`: `client.through(PrintLoader()).send(GetUser(login: "ada"))`.
+    ///
+    /// A reset of either client ends the requests of both. The link itself is reset only with the returned client.
+    public func through(_ link: some LoaderLink) -> HTTPClient {
+        var derived = self
+        derived.chain = link --> chain
+        return derived
     }
 
     private func changing(_ change: (inout ClientDefaults) -> Void) -> HTTPClient {

@@ -3,39 +3,98 @@
     import CryptoKit
 #endif
 
-/// The hash of FIPS 180-4 for short inputs. It uses the platform's implementation if there is one.
+/// The hash of FIPS 180-4. It uses the platform's implementation if there is one.
 package enum SHA256Hash {
     package static func hash(_ message: [UInt8]) -> [UInt8] {
+        var hasher = SHA256Hasher()
+        message.withUnsafeBytes { hasher.update($0) }
+        return hasher.finalize()
+    }
+}
+
+/// The hash of a message that arrives in pieces, such as a file.
+package struct SHA256Hasher: ~Copyable {
+    #if canImport(CryptoKit)
+        private var hash = CryptoKit.SHA256()
+    #else
+        private var hash = PlainSHA256()
+    #endif
+
+    package init() {}
+
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         #if canImport(CryptoKit)
-            Array(CryptoKit.SHA256.hash(data: message))
+            hash.update(bufferPointer: bytes)
         #else
-            PlainSHA256.hash(message)
+            hash.update(bytes)
+        #endif
+    }
+
+    /// Returns the hash of all pieces.
+    package consuming func finalize() -> [UInt8] {
+        #if canImport(CryptoKit)
+            Array(hash.finalize())
+        #else
+            hash.finalize()
         #endif
     }
 }
 
 #if !canImport(CryptoKit)
-    /// FIPS 180-4, 6.2. It follows the text of the standard, because the inputs are too short to optimize for.
-    private enum PlainSHA256 {
-        static func hash(_ message: [UInt8]) -> [UInt8] {
-            let padded = padded(message)
-            var state: [UInt32] = [
-                0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-            ]
-            for start in stride(from: 0, to: padded.count, by: 64) { absorb(padded[start..<start + 64], into: &state) }
-            return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
+    /// FIPS 180-4, 6.2. Memory is allocated once and read without checks of bounds, because files may be large.
+    private struct PlainSHA256 {
+        private var state: [UInt32] = [
+            0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+        ]
+        /// The message schedule of a block.
+        private var words = [UInt32](repeating: 0, count: 64)
+        /// The bytes of the last block that is not complete.
+        private var rest: [UInt8] = []
+        private var count: UInt64 = 0
+
+        mutating func update(_ bytes: UnsafeRawBufferPointer) {
+            count += UInt64(bytes.count)
+            var left = bytes[...]
+            if !rest.isEmpty {
+                let missing = left.prefix(64 - rest.count)
+                rest += missing
+                left = left.dropFirst(missing.count)
+                guard rest.count == 64 else { return }
+                rest.withUnsafeBytes { absorb($0) }
+                rest.removeAll(keepingCapacity: true)
+            }
+            let whole = left.count / 64 * 64
+            absorb(UnsafeRawBufferPointer(rebasing: left.prefix(whole)))
+            rest += left.dropFirst(whole)
         }
 
         /// Appends a one bit, zeros, and the length in bits, up to a multiple of 64 bytes (5.1.1).
-        private static func padded(_ message: [UInt8]) -> [UInt8] {
-            let zeros = (119 - message.count % 64) % 64
-            let length = UInt64(message.count) * 8
-            return message + [0x80] + [UInt8](repeating: 0, count: zeros)
-                + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * UInt64($0))) }
+        consuming func finalize() -> [UInt8] {
+            let length = count * 8
+            let padding = [0x80] + [UInt8](repeating: 0, count: (119 - rest.count) % 64)
+            (padding + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * UInt64($0))) })
+                .withUnsafeBytes { update($0) }
+            return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
         }
 
-        private static func absorb(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-            let words = schedule(block)
+        /// Adds whole blocks.
+        private mutating func absorb(_ blocks: UnsafeRawBufferPointer) {
+            words.withUnsafeMutableBufferPointer { words in
+                state.withUnsafeMutableBufferPointer { state in
+                    Self.constants.withUnsafeBufferPointer { constants in
+                        for start in stride(from: 0, to: blocks.count, by: 64) {
+                            Self.schedule(blocks, from: start, in: words)
+                            Self.mix(words, constants, into: state)
+                        }
+                    }
+                }
+            }
+        }
+
+        private static func mix(
+            _ words: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>,
+            into state: UnsafeMutableBufferPointer<UInt32>
+        ) {
             var (a, b, c, d) = (state[0], state[1], state[2], state[3])
             var (e, f, g, h) = (state[4], state[5], state[6], state[7])
             for round in 0..<64 {
@@ -45,23 +104,33 @@ package enum SHA256Hash {
                 let second = sum0 &+ ((a & b) ^ (a & c) ^ (b & c))
                 (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
             }
-            for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] = state[index] &+ word }
+            state[0] &+= a
+            state[1] &+= b
+            state[2] &+= c
+            state[3] &+= d
+            state[4] &+= e
+            state[5] &+= f
+            state[6] &+= g
+            state[7] &+= h
         }
 
-        /// Returns the 64 words of a block (6.2.2, step 1).
-        private static func schedule(_ block: ArraySlice<UInt8>) -> [UInt32] {
-            var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { start in
-                block[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        /// Writes the 64 words of a block (6.2.2, step 1).
+        private static func schedule(
+            _ bytes: UnsafeRawBufferPointer, from start: Int, in words: UnsafeMutableBufferPointer<UInt32>
+        ) {
+            for index in 0..<16 {
+                let word = bytes.loadUnaligned(fromByteOffset: start + 4 * index, as: UInt32.self)
+                words[index] = UInt32(bigEndian: word)
             }
             for index in 16..<64 {
                 let (early, late) = (words[index - 15], words[index - 2])
                 let small0 = rotated(early, 7) ^ rotated(early, 18) ^ (early >> 3)
                 let small1 = rotated(late, 17) ^ rotated(late, 19) ^ (late >> 10)
-                words.append(words[index - 16] &+ small0 &+ words[index - 7] &+ small1)
+                words[index] = words[index - 16] &+ small0 &+ words[index - 7] &+ small1
             }
-            return words
         }
 
+        @inline(__always)
         private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
 
         private static let constants: [UInt32] = [

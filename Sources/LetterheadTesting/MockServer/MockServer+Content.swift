@@ -2,6 +2,22 @@
 public import LetterheadFoundation
 public import Letterhead
 
+extension MockServer {
+    /// What a server does wrong when a range is requested, for tests of resumed downloads.
+    public enum RangeFault: Sendable, Hashable {
+        /// The range is ignored: 200 with the whole content.
+        case ignored
+        /// `If-Range` is ignored: 206, also if the content has changed.
+        case unconditional
+        /// 416 with the length of the content, also for a range inside of it.
+        case refused
+        /// The range of `Content-Range` begins so many bytes later than the requested one.
+        case shifted(by: Int)
+        /// The `Content-Range` names another length of the whole content.
+        case length(Int)
+    }
+}
+
 extension MockServer.Response {
     /// Returns the response of a server that offers a resource. It supports validators, conditional requests, ranges
     /// and HEAD (RFC 9110, 13 and 14).
@@ -26,15 +42,17 @@ extension MockServer.Response {
     ///   - maximumAge: the time for which a cache may use the response. Default: nil (no `Cache-Control`).
     ///   - cut: the number of bytes of the body after which the connection is closed, for tests of resumed downloads.
     ///     Default: nil (the whole body is sent).
+    ///   - fault: what the server does wrong when a range is requested. Default: nil (nothing).
     public static func content(
         _ content: Data, for request: MockServer.Request, type: MediaType = "application/octet-stream",
-        eTag: String? = nil, modified: Date? = nil, maximumAge: Duration? = nil, cutAt cut: Int? = nil
+        eTag: String? = nil, modified: Date? = nil, maximumAge: Duration? = nil, cutAt cut: Int? = nil,
+        rangeFault fault: MockServer.RangeFault? = nil
     ) -> MockServer.Response {
         let tag = eTag ?? ContentOrigin.tag(of: content)
         var headers: HTTPHeaders = [.eTag: tag, .acceptRanges: "bytes"]
         if let modified { headers[.lastModified] = ContentOrigin.date(modified) }
         if let maximumAge { headers[.cacheControl] = "max-age=\(maximumAge.components.seconds)" }
-        let origin = ContentOrigin(content: content, tag: tag, modified: modified, headers: headers)
+        let origin = ContentOrigin(content: content, tag: tag, modified: modified, headers: headers, fault: fault)
         var response = origin.response(to: request.headers, isHead: request.method == .head)
         if response.status != .notModified { response.headers[.contentType] = type.description }
         guard let cut, cut < response.body.count else { return response }
@@ -50,6 +68,7 @@ private struct ContentOrigin {
     let tag: String
     let modified: Date?
     let headers: HTTPHeaders
+    let fault: MockServer.RangeFault?
 
     static func tag(of content: Data) -> String {
         let hash = SHA256Hash.hash(Array(content)).prefix(8)
@@ -72,17 +91,21 @@ private struct ContentOrigin {
 
     func response(to conditions: HTTPHeaders, isHead: Bool) -> MockServer.Response {
         if isNotModified(conditions) { return MockServer.Response(status: .notModified, headers: headers) }
-        let isRangeWanted = conditions[.ifRange].map { $0 == tag } ?? true
-        guard isRangeWanted, !isHead, let range = conditions[.range].flatMap({ Self.range($0, in: content.count) })
+        let isRangeWanted = fault == .unconditional || conditions[.ifRange].map { $0 == tag } ?? true
+        guard isRangeWanted, fault != .ignored, !isHead,
+            let range = conditions[.range].flatMap({ Self.range($0, in: content.count) })
         else {
             return MockServer.Response(headers: headers, body: content)
         }
         var headers = headers
-        guard !range.isEmpty else {
+        guard !range.isEmpty, fault != .refused else {
             headers[.contentRange] = "bytes */\(content.count)"
             return MockServer.Response(status: .rangeNotSatisfiable, headers: headers)
         }
-        headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(content.count)"
+        var (first, length) = (range.lowerBound, content.count)
+        if case .shifted(let distance) = fault { first += distance }
+        if case .length(let other) = fault { length = other }
+        headers[.contentRange] = "bytes \(first)-\(range.upperBound - 1)/\(length)"
         let start = content.startIndex
         return MockServer.Response(
             status: .partialContent, headers: headers,

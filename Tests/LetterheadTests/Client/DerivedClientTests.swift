@@ -35,6 +35,14 @@ import Testing
 
     private var last: HTTPRequest? { mock.requests.last }
 
+    @Test func `a link is added above all others, for the derived client only`() async throws {
+        let link = ModifyRequest { $0.headers["X-Seen"] = $0.headers["X-Team"] ?? "first" }
+        _ = try await client.through(link).send(Endpoint("a"))
+        #expect(last?.headers["X-Seen"] == "first" && last?.headers["X-Team"] == "environment")
+        _ = try await client.send(Endpoint("a"))
+        #expect(last?.headers["X-Seen"] == nil)
+    }
+
     @Test func `headers of a template beat those of the client, which beat those of the environment`() async throws {
         let derived = client.header("X-Team", "client").header("X-Admin", "1").headers(["X-Two": "2"])
         _ = try await derived.send(Endpoint("a"))

@@ -149,6 +149,42 @@ import Testing
         #expect(folder.files.isEmpty)
     }
 
+    /// A number that a closure and a test share.
+    private final class Count: Sendable {
+        private let number = Mutex(0)
+        var value: Int { number.withLock { $0 } }
+        func add() { number.withLock { $0 += 1 } }
+    }
+
+    /// Writes each body to a file itself.
+    private struct Save: LoaderLink {
+        let draft: URL
+        let ends: Count
+
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+            var response = HTTPResponse(request: request, status: 200)
+            return try await request.mappingErrors {
+                try Data("link".utf8).write(to: draft)
+                guard case .file(let place) = request.responseDelivery else { return response }
+                response.setSavedFile(draft, byteCount: 4, for: place) { [ends] in ends.add() }
+                return response
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a file that a link has written takes the place of the destination, unless it is refused`(
+        isAccepted: Bool
+    ) async throws {
+        let (folder, ends) = (try Folder(), Count())
+        let client = client(links: Save(draft: folder.url.appending(path: "part"), ends: ends))
+        let template = Endpoint("a").accepting(isAccepted ? [200] : [201])
+        let response = try? await client.download(template, to: folder.file)
+        #expect(response?.savedByteCount == (isAccepted ? 4 : nil))
+        #expect(folder.content == (isAccepted ? "link" : nil) && folder.files == (isAccepted ? ["saved"] : []))
+        #expect(ends.value == 1)
+    }
+
     @Test func `a download that saved no file is an error`() async throws {
         let folder = try Folder()
         let refused = ClosureValidator { _, _ in .failChain(URLError(.unknown)) }

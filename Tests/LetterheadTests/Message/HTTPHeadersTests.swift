@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 import Letterhead
 import Testing
 
@@ -124,5 +125,17 @@ import Testing
         var replaced = many
         replaced.replace(with: others)
         #expect(replaced.map(\.value) == Array(repeating: "new", count: 40))
+    }
+
+    @Test(
+        arguments: [
+            (["Date": "Sun, 06 Nov 1994 08:49:37 GMT"], 784_111_777), (["Date": "tomorrow"], nil), ([:], nil),
+        ] as [(HTTPHeaders, Int?)])
+    func `a date is read in the formats of HTTP`(headers: HTTPHeaders, seconds: Int?) {
+        #expect(headers.date(of: .date) == seconds.map { Date(timeIntervalSince1970: Double($0)) })
+        var twice = headers
+        twice.append(.date, "Sun, 06 Nov 1994 08:49:37 GMT")
+        twice.append(.date, "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(twice.date(of: .date) == nil)
     }
 }

@@ -43,6 +43,15 @@ private func hex(_ bytes: [UInt8]) -> String {
         #expect(hex(SHA256Hash.hash([UInt8](repeating: UInt8(ascii: "a"), count: count))) == digest)
     }
 
+    @Test(arguments: [1, 7, 63, 64, 65, 200]) func `A message in pieces has the hash of the whole`(size: Int) {
+        let message = (0..<500).map { UInt8(truncatingIfNeeded: $0) }
+        var hasher = SHA256Hasher()
+        for start in stride(from: 0, to: message.count, by: size) {
+            message[start..<min(start + size, message.count)].withUnsafeBytes { hasher.update($0) }
+        }
+        #expect(hasher.finalize() == SHA256Hash.hash(message))
+    }
+
     @Test func `Base64 for URLs has no padding`() {
         #expect(RandomBytes.base64URL([3, 236, 255, 224, 193]) == "A-z_4ME")
     }

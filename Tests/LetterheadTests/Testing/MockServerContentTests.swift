@@ -8,12 +8,12 @@ import Testing
     private let content = Data((0..<100).map { UInt8($0) })
 
     private func send(
-        _ headers: HTTPHeaders, method: HTTPMethod = .get, cutAt cut: Int? = nil
+        _ headers: HTTPHeaders, method: HTTPMethod = .get, cutAt cut: Int? = nil, fault: MockServer.RangeFault? = nil
     ) async throws -> HTTPResponse {
         let server = try await MockServer.start { [content] request in
             .content(
                 content, for: request, eTag: "\"1\"", modified: Date(timeIntervalSince1970: 784_111_777),
-                maximumAge: .seconds(60), cutAt: cut)
+                maximumAge: .seconds(60), cutAt: cut, rangeFault: fault)
         }
         var request = HTTPRequest(method: method, url: server.url.appending(path: "file"))
         request.headers = headers
@@ -59,6 +59,20 @@ import Testing
     @Test func `a range of another version is the whole content`() async throws {
         #expect(try await send(["Range": "bytes=0-9", "If-Range": "\"0\""]).status == .ok)
         #expect(try await send(["Range": "bytes=0-9", "If-Range": "\"1\""]).status == .partialContent)
+    }
+
+    @Test(
+        arguments: [
+            (.ignored, 200, nil, 100), (.refused, 416, "bytes */100", 0), (.shifted(by: 2), 206, "bytes 12-19/100", 10),
+            (.length(7), 206, "bytes 10-19/7", 10), (.unconditional, 206, "bytes 10-19/100", 10),
+        ] as [(MockServer.RangeFault, Int, String?, Int)])
+    func `a server can be wrong about ranges`(
+        fault: MockServer.RangeFault, status: Int, range: String?, count: Int
+    ) async throws {
+        let tag = fault == .unconditional ? "\"0\"" : "\"1\""
+        let response = try await send(["Range": "bytes=10-19", "If-Range": tag], fault: fault)
+        #expect(response.status.code == status && response.headers[.contentRange] == range)
+        #expect(response.body.buffered?.count == count)
     }
 
     @Test func `a body can be cut at any byte`() async throws {

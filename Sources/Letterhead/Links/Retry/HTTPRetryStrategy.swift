@@ -45,10 +45,13 @@ public struct HTTPRetryStrategy: Sendable {
         (self.name, self.count, self.alternate, self.plan) = (name, count, alternate, plan)
     }
 
-    /// The wait without jitter, from zero to one year; nil if the request is not retried. Retries count from 1. Only
-    /// ``custom(_:)`` uses the result of the attempt before.
-    public func delay(before retry: Int, after result: Result<HTTPResponse, HTTPError>? = nil) -> Duration? {
-        wait(before: retry, after: result)?.duration
+    /// The wait, from zero to one year; nil if the request is not retried. Retries count from 1. Only ``custom(_:)`` uses
+    /// the result of the attempt before. Pass a random source from 0 to 1 for jitter; without one, the wait is the
+    /// longest.
+    public func delay(
+        before retry: Int, after result: Result<HTTPResponse, HTTPError>? = nil, random: () -> Double = { 1 }
+    ) -> Duration? {
+        wait(before: retry, after: result)?.varied(by: random)
     }
 
     func wait(before retry: Int, after result: Result<HTTPResponse, HTTPError>?) -> Wait? {

@@ -257,6 +257,17 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeaders {
+    /// Returns the date in a field such as `Last-Modified`, in one of the three formats of HTTP (RFC 9110, 5.6.7); nil if
+    /// the field is absent, malformed, or has several values.
+    public func date(of name: Name) -> Date? {
+        let values = values(for: name)
+        guard let value = values.first, values.count == 1 else { return nil }
+        return HTTPDate.seconds(of: value, now: Int64(Date().timeIntervalSince1970))
+            .map { Date(timeIntervalSince1970: Double($0)) }
+    }
+}
+
+extension HTTPHeaders {
     /// The value of `X-Should-Retry`, which some APIs send with an error; nil if the field is absent or neither `true`
     /// nor `false`.
     var shouldRetry: Bool? {

@@ -57,6 +57,16 @@ extension HTTPRequest {
         }
         set { self[option: TransferProgressOption.self] = newValue }
     }
+
+    /// Removes the closure and the updates to which a transport would report, and returns what calls them; nil if there
+    /// are none. Use it in a link that receives one body in several responses, and report the progress of the whole.
+    public mutating func takeProgress() -> (@Sendable (HTTPRequest.Progress) -> Void)? {
+        guard let report = onProgress else { return nil }
+        options.remove(TransferProgressOption.self)
+        options.remove(ProgressReportOption.self)
+        context.progress = nil
+        return report
+    }
 }
 
 /// The progress of a request as an asynchronous sequence, for example for a progress bar. If you prefer a closure, use

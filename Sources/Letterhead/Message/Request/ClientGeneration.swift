@@ -108,10 +108,11 @@ extension HTTPRequest {
         wasReset ? "the client was reset" : Task.isCancelled ? "the task was cancelled" : "the chain was reset"
     }
 
-    /// Pauses for a duration.
+    /// Waits on behalf of the request. Use it in your own link: a reset of the client ends the wait, as it must. Compare
+    /// the duration with ``timeLeft`` before.
     ///
     /// - Throws: `.cancelled` if the client is reset or the calling task is cancelled.
-    func pause(for duration: Duration, on clock: any Clock<Duration>) async throws(HTTPError) {
+    public func pause(for duration: Duration, on clock: any Clock<Duration>) async throws(HTTPError) {
         do {
             guard let generation = context.generation else { return try await clock.pause(for: duration) }
             try await generation.pause(for: duration, on: clock)

@@ -14,9 +14,11 @@ final class ResponseDraft: Sendable {
     private let draft: URL
     private let state = Mutex(State.pending)
     private let lease: ResourceLease?
+    /// Called once, when the draft has been placed or discarded.
+    private let onEnd: @Sendable () -> Void
 
-    init(_ draft: URL, for place: URL, count: Int) {
-        (self.draft, self.place, self.count) = (draft, place, count)
+    init(_ draft: URL, for place: URL, count: Int, onEnd: @escaping @Sendable () -> Void = {}) {
+        (self.draft, self.place, self.count, self.onEnd) = (draft, place, count, onEnd)
         lease = ResourceLedger.lease("the hidden file of the download to \(place.lastPathComponent)")
     }
 
@@ -35,15 +37,17 @@ final class ResponseDraft: Sendable {
     ///
     /// - Throws: the error of the file system.
     func put() throws {
-        try state.withLock { state in
-            guard state != .placed else { return }
+        let isNew = try state.withLock { state in
+            guard state != .placed else { return false }
             guard state == .pending else { throw POSIXError(.ENOENT) }
             guard rename(draft.path, place.path) == 0 else {
                 throw POSIXError.last
             }
             state = .placed
             lease?.release()
+            return true
         }
+        if isNew { onEnd() }
     }
 
     /// Removes the hidden file, unless it has been moved to its destination.
@@ -56,6 +60,7 @@ final class ResponseDraft: Sendable {
         guard isPending else { return }
         try? FileManager.default.removeItem(at: draft)
         lease?.release()
+        onEnd()
     }
 }
 
@@ -73,6 +78,24 @@ extension HTTPResponse {
 
     /// The number of bytes that a download has saved; nil for other responses.
     public var savedByteCount: Int? { draft?.count }
+
+    /// Makes a file the saved body of a download, and empties ``body``. Call it in a link that writes the body to a file
+    /// itself, with the destination in ``HTTPResponse/Delivery/file(_:)``.
+    ///
+    /// The file must be in the folder of the destination, because it is renamed: it takes the place of the destination
+    /// when the response has been accepted, and is removed if the response is refused or dropped.
+    ///
+    /// - Parameters:
+    ///   - file: the complete body, at any name that is not the destination's.
+    ///   - byteCount: its size.
+    ///   - destination: the place of the file after the download.
+    ///   - onEnd: called once, when the file has been moved or removed. Default: does nothing.
+    public mutating func setSavedFile(
+        _ file: URL, byteCount: Int, for destination: URL, onEnd: @escaping @Sendable () -> Void = {}
+    ) {
+        draft = ResponseDraft(file, for: destination, count: byteCount, onEnd: onEnd)
+        body = HTTPResponseBody()
+    }
 
     var draft: ResponseDraft? {
         get { self[option: ResponseDraftValue.self] }

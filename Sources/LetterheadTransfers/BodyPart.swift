@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+
+/// What a request for the rest of a body must know: the representation, and the part of it that the body has.
+struct BodyPart: Sendable, Hashable {
+    /// The value of `If-Range`: a strong entity tag, or a date that is as good as one.
+    let validator: String
+    /// The positions of the bytes of the whole body in the representation.
+    let range: Range<Int>
+    /// The number of bytes of the representation; nil if the server does not know it.
+    let completeLength: Int?
+}
+
+extension BodyPart {
+    /// Returns nil if the rest of the body cannot be requested: without a strong validator or a length, or because the
+    /// server offers no ranges. Positions count the bytes of the encoded representation (RFC 9110, 14.1.2), so a body
+    /// with a content coding is not continued; one that the transport has decompressed has no length.
+    init?(_ response: HTTPResponse) {
+        let headers = response.headers
+        guard response.request.method == .get, !headers.contains(.contentEncoding),
+            ASCII.keyword(headers[.acceptRanges] ?? "") != "none", let validator = Self.strongValidator(headers)
+        else { return nil }
+        switch response.status {
+        case .ok:
+            guard let length = response.body.length else { return nil }
+            self.init(validator: validator, range: 0..<length, completeLength: length)
+        case .partialContent:
+            guard let content = ContentRange(headers), let range = content.range,
+                response.body.length.map({ $0 == range.count }) ?? true
+            else { return nil }
+            self.init(validator: validator, range: range, completeLength: content.completeLength)
+        default: return nil
+        }
+    }
+
+    /// The value of `Range` for the bytes from a position.
+    func rest(from position: Int) -> String {
+        range.upperBound == completeLength ? "bytes=\(position)-" : "bytes=\(position)-\(range.upperBound - 1)"
+    }
+
+    /// Returns what is wrong with the response to a request for the rest; nil if it continues the body at the position.
+    func fault(of response: HTTPResponse, from position: Int) -> String? {
+        let headers = response.headers
+        guard response.status == .partialContent else {
+            return response.status == .ok
+                ? "it has changed, or the server does not support ranges"
+                : "the server responded with \(response.status)"
+        }
+        guard let content = ContentRange(headers), let part = content.range else {
+            return "the part has no valid Content-Range"
+        }
+        guard part.lowerBound == position, part.upperBound <= range.upperBound else {
+            return "the server sent the bytes from \(part.lowerBound) to \(part.upperBound - 1)"
+        }
+        guard response.body.length.map({ $0 == part.count }) ?? true else {
+            return "the length of the part is not that of its Content-Range"
+        }
+        let isSameLength = completeLength == nil || content.completeLength.map { $0 == completeLength } ?? true
+        guard isSameLength, isSame(headers), !headers.contains(.contentEncoding) else {
+            return "the part belongs to another version"
+        }
+        return nil
+    }
+
+    /// Whether the headers of a 206 have the validator. A date may be missing in it (RFC 9110, 15.3.7).
+    private func isSame(_ headers: HTTPHeaders) -> Bool {
+        let isTag = validator.begins(with: "\"")
+        let values = headers.values(for: isTag ? .eTag : .lastModified)
+        return values.isEmpty ? !isTag : values.allSatisfy { $0.isSame(as: validator) }
+    }
+
+    /// A strong entity tag; without any tag, a `Last-Modified` that is so much earlier than `Date` that the resource
+    /// cannot have changed twice within its second, even if two clocks measured them (RFC 9110, 8.8.2.2).
+    static func strongValidator(_ headers: HTTPHeaders) -> String? {
+        let tags = headers.values(for: .eTag)
+        guard tags.isEmpty else { return tags.count == 1 && isStrongTag(tags[0]) ? tags[0] : nil }
+        guard let modified = headers.date(of: .lastModified), let date = headers.date(of: .date),
+            date.timeIntervalSince(modified) >= 60
+        else { return nil }
+        return headers[.lastModified]
+    }
+
+    private static func isStrongTag(_ text: String) -> Bool {
+        let quote = UInt8(ascii: "\"")
+        let bytes = text.utf8
+        return bytes.count >= 2 && bytes.first == quote && bytes.last == quote
+            && bytes.dropFirst().dropLast().allSatisfy { $0 > 0x20 && $0 != quote && $0 != 0x7F }
+    }
+}
+
+/// The value of a `Content-Range` with bytes (RFC 9110, 14.4): `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`.
+struct ContentRange: Hashable {
+    /// nil in a 416.
+    let range: Range<Int>?
+    /// nil if the server does not know it.
+    let completeLength: Int?
+
+    /// Returns nil if the field is missing, malformed, or occurs twice.
+    init?(_ headers: HTTPHeaders) {
+        let values = headers.values(for: .contentRange)
+        guard let value = values.first, values.count == 1, let (unit, rest) = value.cut(at: " "),
+            ASCII.keyword(unit) == "bytes", let (positions, length) = ASCII.trimmed(rest).cut(at: "/")
+        else { return nil }
+        completeLength = Self.number(length)
+        guard completeLength != nil || length.isSame(as: "*") else { return nil }
+        if positions.isSame(as: "*"), completeLength != nil {
+            range = nil
+            return
+        }
+        guard let (first, last) = positions.cut(at: "-"), let first = Self.number(first), let last = Self.number(last),
+            first <= last, last < completeLength ?? .max
+        else { return nil }
+        range = first..<last + 1
+    }
+
+    /// Only digits: `Int` would also read a sign.
+    private static func number(_ text: Substring) -> Int? {
+        text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
+    }
+}

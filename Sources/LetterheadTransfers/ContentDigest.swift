@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+
+/// The digest that a downloaded file must have.
+///
+/// ```swift
+/// try await client.download(GetVideo(id: 3), to: url, resuming: .fromPart, digest: .sha256("9f86d081…"))
+/// ```
+public struct ContentDigest: Sendable, Hashable {
+    /// In hexadecimal digits in lower case, or in Base64.
+    private let text: String
+
+    /// The SHA-256 digest in hexadecimal digits or in Base64. A malformed one is `.invalidRequest`, before anything is
+    /// sent.
+    public static func sha256(_ text: String) -> ContentDigest {
+        ContentDigest(text: isHexadecimal(text) ? ASCII.lowercased(text) : text)
+    }
+
+    private static func isHexadecimal(_ text: String) -> Bool {
+        text.utf8.count == 64 && ASCII.allBytes(of: text) { (48...57).contains($0) || (97...102).contains($0 | 0x20) }
+    }
+
+    var isMalformed: Bool {
+        !Self.isHexadecimal(text) && (text.utf8.count > 44 || Data(base64Encoded: text)?.count != 32)
+    }
+
+    func matches(_ hash: [UInt8]) -> Bool {
+        text.isSame(as: hexadecimal(hash)) || text.isSame(as: Data(hash).base64EncodedString())
+    }
+
+    /// Returns the digest of the whole representation in `Repr-Digest` (RFC 9530, 2): `sha-256=:…:`. Other algorithms
+    /// are ignored, and so is a digest that includes a content coding.
+    static func reported(in headers: HTTPHeaders) -> ContentDigest? {
+        guard !headers.contains(.contentEncoding) else { return nil }
+        return ASCII.members(of: headers.values(for: "Repr-Digest")).lazy.filter { $0.begins(with: "sha-256=:") }
+            .map { sha256(String($0.split(at: ":", omittingEmpty: false)[1])) }.first { !$0.isMalformed }
+    }
+}

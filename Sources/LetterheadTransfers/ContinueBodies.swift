@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+
+/// Continues the body of a response that breaks off, so that its reader sees one body. Use it for large streams and
+/// downloads over connections that are lost now and then. For a download that continues after the program has ended,
+/// use `download(_:to:resuming:)`, which continues bodies in the same way.
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, links: ContinueBodies())
+/// let response = try await client.through(ContinueBodies()).stream(Export())   // or for one request
+/// ```
+///
+/// If the connection is lost in the middle of the body, the link requests the rest with `Range` and `If-Range`. It
+/// joins only what certainly belongs together. A body is continued under these conditions:
+///
+/// - The request is a streamed or downloaded GET without a body.
+/// - The response is a 200 of known length or a 206, and has a strong validator: a strong `ETag`, or without any tag a
+///   `Last-Modified` that is at least a minute before its `Date`.
+/// - The body has no content coding. The link requests `identity`, unless the request sets `Accept-Encoding`.
+/// - The server does not refuse ranges with `Accept-Ranges: none`.
+///
+/// Any other body breaks off as without the link. If the resource has changed, or the server sends something else than
+/// the rest, reading the body throws `.invalidResponse`, because its beginning has been read already.
+///
+/// Put the link into the `links` of a client, above `Retry`: each request for the rest is then signed, redirected and
+/// limited as the first one, and retried before its body begins. Validators judge the head of each response. In a
+/// download, they run before the file is complete, so `HTTPResponse.savedFile` is nil for them. A deadline includes
+/// all continuations, and `RequestSettings.onProgress` counts the whole body.
+public struct ContinueBodies: LoaderLink {
+    let strategy: HTTPRetryStrategy
+    let maximumAttempts: Int
+    let clock: any Clock<Duration>
+    let random: @Sendable () -> Double
+
+    /// - Parameters:
+    ///   - strategy: the waits before the requests for the rest. A longer `Retry-After` takes precedence, up to two
+    ///     minutes. Default: exponential back-off from one second with full jitter.
+    ///   - maximumAttempts: the number of consecutive attempts without a new byte. A negative number is
+    ///     `.invalidRequest`. Default: 5.
+    ///   - clock: measures the waits and the deadline. Default: the continuous clock.
+    ///   - random: returns numbers from 0 to 1, for jitter. Default: the random source of the system.
+    public init(
+        _ strategy: HTTPRetryStrategy = .exponential, maximumAttempts: Int = 5,
+        clock: any Clock<Duration> = ContinuousClock(),
+        random: @escaping @Sendable () -> Double = { .random(in: 0...1) }
+    ) {
+        (self.strategy, self.maximumAttempts, self.clock, self.random) = (strategy, maximumAttempts, clock, random)
+    }
+
+    /// - Throws: `.invalidRequest` if `maximumAttempts` is negative, and the errors of the next loader. Reading the body
+    ///   throws the error with which it broke off if the attempts are used up.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard request.responseDelivery != .buffered, request.method == .get, request.body.isEmpty else {
+            return try await next.load(request)
+        }
+        try check(request)
+        let continued = AnyLoader { (request: HTTPRequest) async throws -> HTTPResponse in
+            let source = BodySource(request, over: next, policy: self)
+            var response = try await source.load()
+            response.body = ContinuedBody(response, from: source).body(length: response.body.length)
+            return try await response.delivered(to: request)
+        }
+        // The deadline of the first response ends with its body; this one includes the other responses.
+        return try await Deadline(clock: clock).load(request, next: continued)
+    }
+
+    func check(_ request: HTTPRequest) throws(HTTPError) {
+        guard maximumAttempts < 0 else { return }
+        throw HTTPError(
+            .invalidRequest, request: request, message: "maximumAttempts of ContinueBodies is negative; use 0 or more")
+    }
+}
+
+/// Sends the requests for one body: the first one, and those for the rest.
+struct BodySource: Sendable {
+    let request: HTTPRequest
+    let policy: ContinueBodies
+    /// Receives the progress of the whole body; the responses report none.
+    let report: (@Sendable (HTTPRequest.Progress) -> Void)?
+    private let next: any HTTPLoader
+
+    init(_ request: HTTPRequest, over next: any HTTPLoader, policy: ContinueBodies) {
+        var sent = request
+        sent.responseDelivery = .streamed
+        if !sent.headers.contains(.acceptEncoding), !sent.omittedHeaders.contains(.acceptEncoding) {
+            sent.headers[.acceptEncoding] = "identity"
+        }
+        report = sent.takeProgress()
+        (self.request, self.next, self.policy) = (sent, next, policy)
+    }
+
+    /// Requests the whole body, or the rest of a part of it.
+    func load(restOf part: BodyPart? = nil, from position: Int = 0) async throws(HTTPError) -> HTTPResponse {
+        var sent = request
+        if let part {
+            sent.headers[.range] = part.rest(from: position)
+            sent.headers[.ifRange] = part.validator
+        }
+        return try await next.load(sent)
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+import Synchronization
+
+/// One body that is received in several responses. A body whose rest cannot be requested is passed on unchanged.
+final class ContinuedBody: Sendable {
+    private struct State {
+        /// nil while the rest is requested, and after the body was cancelled.
+        var pieces: HTTPResponseBody.Iterator?
+        /// The position of the next byte in the representation.
+        var position: Int
+        /// The number of consecutive attempts without a new byte.
+        var attempts = 0
+        var isCancelled = false
+    }
+
+    private let source: BodySource
+    private let part: BodyPart?
+    /// The range of the whole body; its end is not known for some bodies whose rest cannot be requested.
+    private let (start, end): (Int, Int?)
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - response: the first response.
+    ///   - part: what the body consists of. Default: the content of the response.
+    ///   - position: the position of the first byte of the response, if the part began in an earlier load. Default: nil
+    ///     (the start of the part).
+    init(_ response: HTTPResponse, as part: BodyPart? = nil, at position: Int? = nil, from source: BodySource) {
+        let part = part ?? BodyPart(response)
+        (self.source, self.part) = (source, part)
+        (start, end) = (part?.range.lowerBound ?? 0, part?.range.upperBound ?? response.body.length)
+        state = Mutex(State(pieces: response.body.makeAsyncIterator(), position: position ?? start))
+    }
+
+    func body(length: Int?) -> HTTPResponseBody {
+        HTTPResponseBody(length: length, pull: { try await self.next() }, cancel: { self.cancel() })
+    }
+
+    private func next() async throws -> Data? {
+        while true {
+            let result: Result<Data?, HTTPError>
+            do { result = .success(try await piece()) } catch let error as HTTPError { result = .failure(error) }
+            switch result {
+            case .success(let piece?): return try counted(piece)
+            case .success(nil) where isComplete: return nil
+            case .success(nil): try await reopen(after: fault("the body is truncated"))
+            case .failure(let error): try await reopen(after: error)
+            }
+        }
+    }
+
+    private func piece() async throws -> Data? {
+        guard var pieces = state.withLock({ $0.pieces }) else { throw CancellationError() }
+        let piece = try await pieces.next()
+        state.withLock { [pieces] state in if state.pieces != nil { state.pieces = pieces } }
+        return piece
+    }
+
+    private var isComplete: Bool {
+        guard let part else { return true }
+        return state.withLock { $0.position == part.range.upperBound }
+    }
+
+    /// Counts the bytes of a piece, and reports the progress.
+    private func counted(_ piece: Data) throws(HTTPError) -> Data {
+        let position = state.withLock { state in
+            state.position += piece.count
+            if !piece.isEmpty { state.attempts = 0 }
+            return state.position
+        }
+        if let part, position > part.range.upperBound { throw fault("the body has more bytes than announced") }
+        source.report?(
+            HTTPRequest.Progress(
+                direction: .download, completedBytes: position - start, totalBytes: end.map { $0 - start }))
+        return piece
+    }
+
+    /// Requests the rest of the body until a response continues it.
+    private func reopen(after failure: HTTPError) async throws(HTTPError) {
+        guard let part, failure.isTemporary else { throw failure }
+        // The old transfer ends, whatever is left of it.
+        _ = state.withLock { $0.pieces.take() }
+        let position = state.withLock { $0.position }
+        var failure = failure
+        while true {
+            try await wait(after: failure)
+            let response: HTTPResponse
+            do throws(HTTPError) { response = try await source.load(restOf: part, from: position) } catch {
+                guard error.isTemporary else { throw error }
+                failure = error
+                continue
+            }
+            if Retry.Condition.standardStatuses.contains(response.status) {
+                failure = HTTPError(
+                    .unacceptableStatus, request: response.request, response: response.withoutBody, underlying: failure,
+                    message: "the rest of the body could not be requested")
+                continue
+            }
+            if let fault = part.fault(of: response, from: position) {
+                throw HTTPError(
+                    .invalidResponse, request: response.request, response: response.withoutBody, underlying: failure,
+                    message: "the body broke off after \(position - start) bytes and cannot be continued: \(fault)")
+            }
+            return try resume(with: response.body)
+        }
+    }
+
+    /// Waits before the next attempt.
+    ///
+    /// - Throws: the failure if no attempt is left.
+    private func wait(after failure: HTTPError) async throws(HTTPError) {
+        let attempt = state.withLock { state in
+            state.attempts += 1
+            return state.attempts
+        }
+        let policy = source.policy
+        guard attempt <= policy.maximumAttempts,
+            let planned = policy.strategy.delay(before: attempt, after: .failure(failure), random: policy.random)
+        else { throw failure }
+        let delay = max(planned, min(failure.response?.headers.retryAfter() ?? .zero, .seconds(120)))
+        if let left = source.request.timeLeft, left <= delay {
+            throw source.request.deadlinePassed(while: "waiting to continue the body")
+        }
+        if delay > .zero { try await source.request.pause(for: delay, on: policy.clock) }
+    }
+
+    private func resume(with body: HTTPResponseBody) throws(HTTPError) {
+        let isCancelled = state.withLock { state in
+            if !state.isCancelled { state.pieces = body.makeAsyncIterator() }
+            return state.isCancelled
+        }
+        if isCancelled { throw HTTPError(.cancelled, request: source.request) }
+    }
+
+    private func cancel() {
+        _ = state.withLock { state in
+            state.isCancelled = true
+            return state.pieces.take()
+        }
+    }
+
+    private func fault(_ message: String) -> HTTPError {
+        HTTPError(.invalidResponse, request: source.request, message: message)
+    }
+}
+
+extension HTTPError {
+    /// Whether another attempt may succeed. A connection that is lost inside a body results in an incomplete response,
+    /// which is `.invalidResponse`.
+    fileprivate var isTemporary: Bool {
+        if let status = response?.status, code == .unacceptableStatus || code == .retriesExhausted {
+            return Retry.Condition.standardStatuses.contains(status)
+        }
+        return Retry.Condition.standardFailures.contains(code) || code == .invalidResponse
+    }
+}
+
+extension HTTPResponse {
+    /// The head, for an error.
+    var withoutBody: HTTPResponse {
+        var head = self
+        head.body = HTTPResponseBody()
+        return head
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+
+/// How a download finds what an earlier one has left.
+public struct DownloadResumption: Sendable, Hashable {
+    private let key: String?
+
+    /// Continues the part file beside the destination if it was begun for the same URL, including its query.
+    public static let fromPart = DownloadResumption(key: nil)
+
+    /// Continues the part file if it was begun with the same key, such as `"video-3"`. Use it for a URL that changes
+    /// with each download, for example because it is signed. The key is stored in a file: it must not be a secret.
+    public static func fromPart(key: String) -> DownloadResumption { DownloadResumption(key: key) }
+
+    func resource(of request: HTTPRequest) -> PartRecord.Resource {
+        if let key { return PartRecord.Resource(key: key) }
+        // The URL that the request will have in the client's environment.
+        let url = Redaction.standard.outline(of: request)
+        let query = request.query.escaped
+        return PartRecord.Resource(
+            url: url.cut(at: "?").map { String($0.head) } ?? url,
+            query: query.isEmpty ? nil : hexadecimal(Array(SHA256Hash.hash(Array(query.utf8)).prefix(8))))
+    }
+}
+
+extension HTTPClient {
+    /// Saves the body of a response to a file, and continues a download that was interrupted, also by the end of the
+    /// program.
+    ///
+    /// ```swift
+    /// try await client.download(GetVideo(id: 3), to: url, resuming: .fromPart)
+    /// ```
+    ///
+    /// The bytes are collected in a hidden part file beside the destination, with a small record of what they belong
+    /// to. They take the place of the destination when they are complete and the response has been accepted. If the
+    /// download fails or is cancelled, the part stays, and the next call requests only the rest. It starts again if the
+    /// resource has changed, or if the server does not support ranges; if its response has no strong validator or no
+    /// length (see ``ContinueBodies``), each call starts again. A connection that is lost during the call is continued
+    /// as ``ContinueBodies`` does, with the settings in `continuing`; if the resource changes meanwhile, the call
+    /// fails, and the next one starts again.
+    ///
+    /// The progress includes the bytes that were there. The response has the status 200 and the length of the whole
+    /// file. Everything else is as in `download(_:to:)`, except that validators judge only heads: check the content
+    /// with a digest. If the server sends a `Repr-Digest` (RFC 9530) with SHA-256, the file must have it as well.
+    ///
+    /// - Parameters:
+    ///   - template: a GET without a body.
+    ///   - file: the destination. Only one download at a time can write its part.
+    ///   - resumption: how the part is recognized.
+    ///   - digest: the digest of the complete file. Default: nil (only that of the server, if any, is checked).
+    ///   - policy: when and how often a lost connection is continued.
+    /// - Throws: the errors of `download(_:to:)`; `.partInUse`; and
+    ///   `.digestMismatch`, in which case the part is removed and the destination does not change.
+    @discardableResult
+    public func download<Template: RequestTemplate>(
+        _ template: Template, to file: URL, resuming resumption: DownloadResumption, digest: ContentDigest? = nil,
+        continuing policy: ContinueBodies = ContinueBodies()
+    ) async throws -> HTTPResponse {
+        try await through(ResumeDownload(resumption: resumption, digest: digest, policy: policy))
+            .download(template, to: file)
+    }
+
+    /// Saves the body of the response to a plain request; see
+    /// `download(_:to:resuming:digest:continuing:)`.
+    @discardableResult
+    public func download(
+        _ request: HTTPRequest, to file: URL, resuming resumption: DownloadResumption, digest: ContentDigest? = nil,
+        continuing policy: ContinueBodies = ContinueBodies()
+    ) async throws -> HTTPResponse {
+        try await through(ResumeDownload(resumption: resumption, digest: digest, policy: policy))
+            .download(request, to: file)
+    }
+}
+
+extension HTTPError.Code {
+    /// Another task or process writes the part of the download.
+    public static let partInUse = Self(rawValue: "partInUse")
+    /// The downloaded file does not have the expected digest. It was removed.
+    public static let digestMismatch = Self(rawValue: "digestMismatch")
+}

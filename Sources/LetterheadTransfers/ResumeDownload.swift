@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+
+/// Writes a download to a part file, which a later load continues.
+struct ResumeDownload: LoaderLink {
+    let resumption: DownloadResumption
+    let digest: ContentDigest?
+    let policy: ContinueBodies
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard case .file(let place) = request.responseDelivery else { return try await next.load(request) }
+        try policy.check(request)
+        if let rule = brokenRule(for: request) { throw HTTPError(.invalidRequest, request: request, message: rule) }
+        let load = AnyLoader { (request: HTTPRequest) async throws -> HTTPResponse in
+            let download = ResumedDownload(
+                request: request, source: BodySource(request, over: next, policy: policy),
+                part: try Self.part(beside: place, for: request), place: place,
+                resource: resumption.resource(of: request), digest: digest)
+            return try await download.load()
+        }
+        return try await Deadline(clock: policy.clock).load(request, next: load)
+    }
+
+    private func brokenRule(for request: HTTPRequest) -> String? {
+        if request.method != .get || !request.body.isEmpty { return "only a GET without a body can be resumed" }
+        if request.headers.contains(.range) { return "a download that resumes sets the header Range itself" }
+        return digest?.isMalformed == true
+            ? "the SHA-256 digest has neither 64 hexadecimal digits nor 44 characters of Base64" : nil
+    }
+
+    private static func part(beside place: URL, for request: HTTPRequest) throws(HTTPError) -> PartFile {
+        do { return try PartFile(beside: place) } catch is PartFile.IsInUse {
+            throw HTTPError(
+                .partInUse, request: request,
+                message: "another download writes \(place.lastPathComponent); wait for it, or choose another file",
+                mayHaveBeenSent: false)
+        } catch {
+            throw HTTPError(
+                .cannotSaveResponse, request: request, underlying: error,
+                message: "the part of the download could not be opened", mayHaveBeenSent: false)
+        }
+    }
+}
+
+/// One load of a download that may have begun in an earlier load.
+private struct ResumedDownload {
+    let request: HTTPRequest
+    let source: BodySource
+    let part: PartFile
+    let place: URL
+    let resource: PartRecord.Resource
+    let digest: ContentDigest?
+
+    func load() async throws -> HTTPResponse {
+        let record = try saving { try part.record(for: resource) }
+        if let record, let response = try await continued(record) { return response }
+        return try await fresh(try await source.load())
+    }
+
+    /// Continues the part. Returns nil if it must start again.
+    private func continued(_ record: PartRecord) async throws -> HTTPResponse? {
+        let whole = BodyPart(
+            validator: record.validator, range: 0..<record.length, completeLength: record.length)
+        let position = try saving { try part.count() }
+        let response = try await source.load(restOf: whole, from: position)
+        switch response.status {
+        case .partialContent:
+            guard whole.fault(of: response, from: position) == nil else { return nil }
+            try await write(response, as: whole, at: position)
+            return try await completed(response)
+        case .rangeNotSatisfiable:
+            let content = ContentRange(response.headers)
+            guard position == record.length, content?.completeLength == position, content?.range == nil,
+                response.headers.values(for: .eTag).allSatisfy({ $0.isSame(as: record.validator) })
+            else { return nil }
+            source.report?(
+                HTTPRequest.Progress(direction: .download, completedBytes: position, totalBytes: position))
+            return try await completed(response)
+        default: return try await fresh(response)
+        }
+    }
+
+    /// Writes the whole body. A response that is not accepted is returned for its error, and leaves the part.
+    private func fresh(_ response: HTTPResponse) async throws -> HTTPResponse {
+        guard request.accepts(response.status), response.status != .notModified else {
+            return try await response.delivered(to: request)
+        }
+        guard response.status != .partialContent else {
+            throw HTTPError(
+                .invalidResponse, request: response.request, response: response.withoutBody,
+                message: "the server sent a part of the file, although the whole file was requested")
+        }
+        let known = BodyPart(response).map { whole in
+            PartRecord(resource: resource, validator: whole.validator, length: whole.range.upperBound)
+        }
+        try saving(response) { try part.restart(known) }
+        try await write(response)
+        return try await completed(response)
+    }
+
+    private func write(_ response: HTTPResponse, as whole: BodyPart? = nil, at position: Int = 0) async throws {
+        let limit = request.responseLimit
+        let tooLarge = HTTPError(
+            .responseTooLarge, request: response.request, response: response.withoutBody,
+            message: "the file is larger than \(limit) bytes; see responseLimit")
+        if let length = whole?.completeLength ?? response.body.length, length > limit { throw tooLarge }
+        var left = limit - position
+        for try await piece in ContinuedBody(response, as: whole, at: position, from: source).body(length: nil) {
+            left -= piece.count
+            guard left >= 0 else { throw tooLarge }
+            try saving(response) { try part.append(piece) }
+        }
+    }
+
+    /// Checks the digest, and hands the part over to the response, which moves it to its destination.
+    private func completed(_ response: HTTPResponse) async throws -> HTTPResponse {
+        var complete = response.withoutBody
+        try await checkDigest(of: complete)
+        let count = try saving(complete) { try part.count() }
+        if [.partialContent, .rangeNotSatisfiable].contains(response.status) {
+            // The parts together are a complete 200 (RFC 9110, 15.3.7.3).
+            complete.status = .ok
+            complete.headers[.contentRange] = nil
+            complete.headers[.contentLength] = "\(count)"
+        }
+        complete.setSavedFile(part.url, byteCount: count, for: place) { [part] in part.end() }
+        return complete
+    }
+
+    private func checkDigest(of response: HTTPResponse) async throws {
+        let isContent = response.status != .rangeNotSatisfiable
+        let expected = [digest, isContent ? ContentDigest.reported(in: response.headers) : nil].compactMap(\.self)
+        guard !expected.isEmpty else { return }
+        let hash = try await part.hash()
+        if expected.allSatisfy({ $0.matches(hash) }) { return }
+        part.discard()
+        throw HTTPError(
+            .digestMismatch, request: response.request, response: response,
+            message: "the SHA-256 digest of the file is \(hexadecimal(hash)); the file was removed")
+    }
+
+    private func saving<Value>(
+        _ response: HTTPResponse? = nil, _ work: () throws -> Value
+    ) throws(HTTPError) -> Value {
+        do { return try work() } catch {
+            throw HTTPError(
+                .cannotSaveResponse, request: request, response: response?.withoutBody, underlying: error,
+                message: "the response could not be written to its file")
+        }
+    }
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadTesting
+import LetterheadTransfers
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ContinueBodiesTests {
+    @Test func `a stream that breaks off several times is one body`() async throws {
+        let server = try await Script([
+            served(cutAt: 10_000), served(cutAt: 1), served(cutAt: 0), served(cutAt: 30_000), served(),
+        ]).server()
+        let response = try await server.client(ContinueBodies.immediately()).stream(Get<HTTPResponse>("a"))
+        #expect(response.body.length == content.count)
+        #expect(try await response.body.data() == content)
+        #expect(server.ranges == [nil, "bytes=10000-", "bytes=10001-", "bytes=10001-", "bytes=40001-"])
+        #expect(server.requests.dropFirst().allSatisfy { $0.headers[.ifRange] == "\"1\"" })
+        #expect(server.requests.allSatisfy { $0.headers[.acceptEncoding] == "identity" })
+        await server.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func `a download that breaks off is one file, over each transport`(isStandard: Bool) async throws {
+        let folder = try Folder()
+        let server = try await Script([served(cutAt: 60_000), served()]).server()
+        let transport: any HTTPLoader = isStandard ? HTTPClient.defaultTransport : URLSessionLoader()
+        let client = server.client(ContinueBodies.immediately(), transport: transport)
+        let response = try await client.download(
+            Get<HTTPResponse>("a"), to: folder.file)
+        #expect(response.savedByteCount == content.count && folder.isComplete)
+        #expect(server.ranges == [nil, "bytes=60000-"])
+        await server.stop()
+    }
+
+    @Test func `the link is added to the requests of a derived client only`() async throws {
+        let server = try await Script([served(cutAt: 10_000), served(cutAt: 10_000), served()]).server()
+        let client = server.client()
+        await #expect(throws: HTTPError.self) { try await client.stream(Get<HTTPResponse>("a")).body.data() }
+        let response = try await client.through(ContinueBodies.immediately()).stream(Get<HTTPResponse>("a"))
+        #expect(try await response.body.data() == content)
+        await server.stop()
+    }
+
+    @Test(
+        arguments: [
+            ["ETag": "\"1\""], ["ETag": "\"\""],
+            ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:50:37 GMT"],
+        ] as [HTTPHeaders])
+    func `a strong validator identifies the rest`(_ headers: HTTPHeaders) async throws {
+        let mock = Mock([.broken(headers), .rest(headers)])
+        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        #expect(try await response.body.data() == Data("abcdef".utf8))
+        #expect(mock.requests.last?.headers[.ifRange] == headers[.eTag] ?? headers[.lastModified])
+    }
+
+    @Test(
+        arguments: [
+            [:], ["ETag": "W/\"1\""], ["ETag": "1"], ["ETag": "\"1\"", "Accept-Ranges": "none"],
+            ["ETag": "\"1\"", "Content-Encoding": "gzip"],
+            ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"],
+            ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:50:36 GMT"],
+            [
+                "ETag": "W/\"1\"", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
+                "Date": "Sun, 06 Nov 1994 09:49:37 GMT",
+            ],
+        ] as [HTTPHeaders])
+    func `a body without a strong validator, or with a coding, breaks off`(_ headers: HTTPHeaders) async throws {
+        let mock = Mock([.broken(headers), .rest(headers)])
+        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(error?.code == .connectionLost && mock.requests.count == 1)
+    }
+
+    @Test func `a body of unknown length breaks off`() async throws {
+        let mock = Mock([.broken(length: nil), .rest()])
+        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test func `a body that the transport decompresses breaks off`() async throws {
+        // "Letterhead" in gzip, without the last bytes.
+        let compressed = Data(base64Encoded: "H4sIAAAAAAACA/NJLSlJLcpITUwBACckWRwKAAAA")?.prefix(26) ?? Data()
+        let server = try await Script([
+            { _ in
+                MockServer.Response(
+                    headers: ["ETag": "\"1\"", "Content-Encoding": "gzip", "Content-Length": "30"], body: compressed)
+            }
+        ]).server()
+        let response = try await server.client(ContinueBodies.immediately()).stream(Get<HTTPResponse>("a"))
+        await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(server.requests.count == 1)
+        await server.stop()
+    }
+
+    @Test(arguments: [
+        (MockServer.RangeFault.ignored, "it has changed, or the server does not support ranges"),
+        (.refused, "416 Range Not Satisfiable"), (.shifted(by: 1), "the bytes from 50001 to 99999"),
+        (.length(100_001), "another version"),
+    ])
+    func `anything else than the rest is an error that tells what is wrong`(
+        _ fault: MockServer.RangeFault, _ message: String
+    ) async throws {
+        let server = try await Script([served(cutAt: 50_000), served(fault: fault)]).server()
+        let response = try await server.client(ContinueBodies.immediately()).stream(Get<HTTPResponse>("a"))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(
+            error?.code == .invalidResponse && error?.message.contains(message) == true, "\(String(describing: error))")
+        #expect(error?.message.contains("after 50000 bytes") == true && error?.underlying is HTTPError)
+        #expect(server.requests.count == 2)
+        await server.stop()
+    }
+
+    @Test(
+        arguments: [
+            ["ETag": "\"2\""], ["ETag": "W/\"1\""], [:], ["ETag": "\"1\"", "Content-Encoding": "gzip"],
+            ["ETag": "\"1\"", "Content-Range": "bytes 3-6/7"], ["ETag": "\"1\"", "Content-Range": "bytes +3-5/6"],
+            ["ETag": "\"1\"", "Content-Range": "bytes 3-4/6"], ["ETag": "\"1\"", "Content-Range": "bytes */6"],
+            ["ETag": "\"1\"", "Content-Range": "items 3-5/6"], ["ETag": "\"1\"", "Content-Range": "bytes 5-3/6"],
+            ["ETag": "\"1\"", "Content-Range": "bytes 3-99999999999999999999/6"],
+        ] as [HTTPHeaders])
+    func `a part that may belong to another version is an error`(_ headers: HTTPHeaders) async throws {
+        let mock = Mock([.broken(), .rest(headers), .rest()])
+        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(error?.code == .invalidResponse && mock.requests.count == 2)
+    }
+
+    @Test func `a rest that ends early is continued`() async throws {
+        var first = Mock.Response.rest(range: "bytes 3-3/6")
+        (first.pieces, first.length) = (["d"], 1)
+        var second = Mock.Response.rest(range: "bytes 4-5/*")
+        (second.pieces, second.length) = (["ef"], 2)
+        let mock = Mock([.broken(), first, second])
+        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        #expect(try await response.body.data() == Data("abcdef".utf8))
+    }
+
+    @Test func `a range of the caller is continued within the range`() async throws {
+        let server = try await Script([served(cutAt: 50), served()]).server()
+        let template = Get<HTTPResponse>("a").header(.range, "bytes=100-199")
+        let response = try await server.client(ContinueBodies.immediately()).stream(template)
+        #expect(try await response.body.data() == content[100..<200])
+        #expect(server.ranges == ["bytes=100-199", "bytes=150-199"])
+        await server.stop()
+    }
+
+    @Test func `attempts are counted until a byte arrives, with the waits of the strategy`() async throws {
+        let clock = TestClock(isAutomatic: true)
+        let link = ContinueBodies(.exponential, maximumAttempts: 3, clock: clock, random: { 1 })
+        var rest = Mock.Response.rest(range: "bytes 3-5/6")
+        (rest.pieces, rest.failure) = (["d"], .timedOut)
+        let mock = Mock([
+            .broken(), .status(503, ["Retry-After": "5"]), .status(500), rest, .status(503), .status(503), .status(504),
+        ])
+        let response = try await HTTPClient.over(mock, link).stream(Get<HTTPResponse>("a"))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(error?.response?.status == 504)
+        #expect(mock.requests.map { $0.headers[.range] }.last == "bytes=4-")
+        #expect(clock.sleeps == [1, 5, 4, 1, 2, 4].map { .seconds($0) })
+    }
+
+    @Test func `a failure that is not temporary ends the body`() async throws {
+        let mock = Mock([.broken(failure: .insecureConnection), .rest()])
+        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(error?.code == .insecureConnection && mock.requests.count == 1)
+    }
+
+    @Test func `a deadline includes the continuations`() async throws {
+        let clock = TestClock(isAutomatic: true)
+        let link = ContinueBodies(.delayed(.seconds(2)), maximumAttempts: 9, clock: clock)
+        let mock = Mock([.broken()] + (0..<9).map { _ in .status(503) })
+        let response = try await HTTPClient.over(mock, link).stream(Get<HTTPResponse>("a").deadline(in: .seconds(5)))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(error?.code == .timedOut && error?.message.contains("waiting to continue the body") == true)
+        #expect(mock.requests.count == 3)
+    }
+
+    @Test func `the progress is that of the whole body`() async throws {
+        let (log, updates) = (ProgressLog(), ProgressUpdates())
+        let server = try await Script([served(cutAt: 60_000), served()]).server()
+        let template = Get<HTTPResponse>("a").onProgress(updates).onProgress { log.add($0) }
+        let response = try await server.client(ContinueBodies.immediately()).stream(template)
+        _ = try await response.body.data()
+        let counts = log.all.map(\.completedBytes)
+        #expect(counts == counts.sorted() && counts.contains(60_000) && counts.last == content.count)
+        #expect(log.all.allSatisfy { $0.totalBytes == content.count })
+        var last: HTTPRequest.Progress?
+        for await progress in updates { last = progress }
+        #expect(last?.fractionCompleted == 1)
+        await server.stop()
+    }
+
+    @Test func `leaving the loop ends the transfer while the response is kept`() async throws {
+        let mock = Mock([.broken()])
+        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        for try await piece in response.body {
+            #expect(piece == Data("abc".utf8))
+            break
+        }
+        #expect(mock.hasCancelled)
+        #expect(response.status == .ok)
+    }
+
+    @Test func `a reset ends the wait for the next attempt`() async throws {
+        let clock = TestClock()
+        let mock = Mock([.broken()])
+        let client = HTTPClient.over(mock, ContinueBodies(.delayed(.seconds(60)), clock: clock))
+        let response = try await client.stream(Get<HTTPResponse>("a"))
+        let data = Task { try await response.body.data() }
+        await clock.waitForSleepers(1)
+        await client.reset()
+        let error = await #expect(throws: HTTPError.self) { try await data.value }
+        #expect(error?.code == .cancelled && mock.requests.count == 1)
+    }
+
+    @Test func `other methods and buffered responses are left alone`() async throws {
+        let server = try await Script([served(cutAt: 10)]).server()
+        let client = server.client(ContinueBodies.immediately())
+        await #expect(throws: HTTPError.self) { try await client.send(Get<HTTPResponse>("a")) }
+        await #expect(throws: HTTPError.self) { try await client.stream(Post<Data>("a")).body.data() }
+        #expect(server.requests.count == 2)
+        #expect(server.requests.allSatisfy { $0.headers[.acceptEncoding] != "identity" })
+        await server.stop()
+    }
+
+    @Test func `a negative number of attempts is refused`() async throws {
+        let mock = Mock([.broken()])
+        let error = await #expect(throws: HTTPError.self) {
+            try await HTTPClient.over(mock, .immediately(-1)).stream(Get<HTTPResponse>("a"))
+        }
+        #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
+    }
+}

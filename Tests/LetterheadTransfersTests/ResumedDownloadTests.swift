@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadTesting
+import LetterheadTransfers
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ResumedDownloadTests {
+    /// Downloads without continuing within the call.
+    @discardableResult
+    private func download(
+        _ server: MockServer, to folder: Folder, _ template: any RequestTemplate = Get<HTTPResponse>("a"),
+        resuming: DownloadResumption = .fromPart, digest: ContentDigest? = nil
+    ) async throws -> HTTPResponse {
+        try await server.client().download(
+            template, to: folder.file, resuming: resuming, digest: digest, continuing: .immediately(0))
+    }
+
+    /// A folder in which a download has broken off after so many bytes.
+    private func interrupted(
+        _ server: MockServer, _ template: any RequestTemplate = Get<HTTPResponse>("a"),
+        resuming: DownloadResumption = .fromPart
+    ) async throws -> Folder {
+        let folder = try Folder()
+        await #expect(throws: HTTPError.self) { try await download(server, to: folder, template, resuming: resuming) }
+        #expect(folder.isUntouched)
+        return folder
+    }
+
+    @Test func `a later call requests only the rest`() async throws {
+        let server = try await Script([served(cutAt: 40_000), served(cutAt: 10_000), served()]).server()
+        let folder = try await interrupted(server)
+        #expect(folder.partCount == 40_000)
+        await #expect(throws: HTTPError.self) { try await download(server, to: folder) }
+        #expect(folder.partCount == 50_000)
+        let response = try await download(server, to: folder)
+        #expect(response.status == .ok && response.headers[.contentLength] == "100000")
+        #expect(response.headers[.contentRange] == nil)
+        #expect(response.savedFile == folder.file && response.savedByteCount == content.count)
+        #expect(folder.isComplete)
+        #expect(server.ranges == [nil, "bytes=40000-", "bytes=50000-"])
+        #expect(server.requests.last?.headers[.ifRange] == "\"1\"")
+        await server.stop()
+    }
+
+    @Test func `a connection that is lost during the call is continued`() async throws {
+        let server = try await Script([served(cutAt: 40_000), served(cutAt: 40_000), served()]).server()
+        let folder = try Folder()
+        try await server.client().download(
+            HTTPRequest(url: server.url.appending(path: "a")), to: folder.file, resuming: .fromPart,
+            continuing: .immediately())
+        #expect(folder.isComplete && server.ranges == [nil, "bytes=40000-", "bytes=80000-"])
+        await server.stop()
+    }
+
+    @Test func `the whole chain of a client is used, also over mocks`() async throws {
+        let folder = try Folder()
+        let mock = Mock([.broken(), .status(503), .rest()])
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://api.example.com", headers: ["X-Tenant": "1"]),
+            retrying: Retry.Settings(maximumRetries: 1, strategy: .immediate), transport: mock.loader)
+        try await client.download(
+            Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(1))
+        #expect(folder.saved == Data("abcdef".utf8) && folder.names == ["video.mp4"])
+        #expect(mock.requests.count == 3 && mock.requests.allSatisfy { $0.headers["X-Tenant"] == "1" })
+    }
+
+    @Test(
+        arguments: [
+            ("the server ignores ranges", served(fault: .ignored), 2),
+            ("the resource has changed", served(eTag: "\"2\""), 2),
+            ("the part is of another version", served(eTag: "\"2\"", fault: .unconditional), 3),
+            ("the range is refused", served(fault: .refused), 3),
+            ("the range is wrong", served(fault: .shifted(by: 1)), 3),
+            ("the length is wrong", served(fault: .length(1 << 20)), 3),
+        ] as [(String, Script.Step, Int)])
+    func `a part that cannot be continued starts again`(reason: String, _ step: @escaping Script.Step, requests: Int)
+        async throws
+    {
+        let server = try await Script([served(cutAt: 40_000), step]).server()
+        let folder = try await interrupted(server)
+        try await download(server, to: folder)
+        #expect(folder.isComplete, "\(reason)")
+        #expect(server.requests.count == requests && server.ranges[1] == "bytes=40000-")
+        await server.stop()
+    }
+
+    @Test func `a complete part is a success, and the server is asked whether it is current`() async throws {
+        let server = try await Script([served(cutAt: 40_000), served()]).server()
+        let folder = try await interrupted(server)
+        try content.write(to: folder.part)
+        let log = ProgressLog()
+        let response = try await download(server, to: folder, Get<HTTPResponse>("a").onProgress { log.add($0) })
+        #expect(folder.isComplete && response.status == .ok && response.headers[.contentLength] == "100000")
+        #expect(server.ranges == [nil, "bytes=100000-"])
+        #expect(log.all.map(\.fractionCompleted) == [1])
+        await server.stop()
+    }
+
+    @Test func `a complete part of another version starts again`() async throws {
+        let server = try await Script([served(cutAt: 40_000), served(eTag: "\"2\"", fault: .unconditional)]).server()
+        let folder = try await interrupted(server)
+        try Data(repeating: 1, count: content.count).write(to: folder.part)
+        try await download(server, to: folder)
+        #expect(folder.isComplete && server.ranges == [nil, "bytes=100000-", nil])
+        await server.stop()
+    }
+
+    @Test func `a part that is longer than the resource starts again`() async throws {
+        let server = try await Script([served(cutAt: 40_000), served()]).server()
+        let folder = try await interrupted(server)
+        try (content + content).write(to: folder.part)
+        try await download(server, to: folder)
+        #expect(folder.isComplete && server.ranges == [nil, nil])
+        await server.stop()
+    }
+
+    @Test func `a response without a strong validator is not continued`() async throws {
+        let server = try await Script([served(eTag: "W/\"1\"", cutAt: 40_000), served(eTag: "W/\"1\"")]).server()
+        let folder = try await interrupted(server)
+        #expect(folder.names == [".video.mp4.letterhead-part", "video.mp4"])
+        try await download(server, to: folder)
+        #expect(folder.isComplete && server.ranges == [nil, nil])
+        await server.stop()
+    }
+
+    @Test(arguments: [
+        ("a?sign=1", DownloadResumption.fromPart, "a?sign=1", DownloadResumption.fromPart, true),
+        ("a?sign=1", .fromPart, "a?sign=2", .fromPart, false), ("a", .fromPart, "b", .fromPart, false),
+        ("a?sign=1", .fromPart(key: "3"), "b?sign=2", .fromPart(key: "3"), true),
+        ("a", .fromPart(key: "3"), "a", .fromPart(key: "4"), false), ("a", .fromPart, "a", .fromPart(key: "a"), false),
+    ])
+    func `a part belongs to its URL or its key`(
+        first: String, _ one: DownloadResumption, second: String, _ other: DownloadResumption, isContinued: Bool
+    ) async throws {
+        let server = try await Script([served(cutAt: 40_000), served()]).server()
+        let folder = try Folder()
+        let client = server.client()
+        await #expect(throws: HTTPError.self) {
+            try await client.download(
+                HTTPRequest("\(server.url)/\(first)"), to: folder.file, resuming: one, continuing: .immediately(0))
+        }
+        let record = try String(
+            contentsOf: folder.url.appending(path: ".video.mp4.letterhead-part.json"), encoding: .utf8)
+        #expect(!record.contains("sign"))
+        try await client.download(
+            HTTPRequest("\(server.url)/\(second)"), to: folder.file, resuming: other, continuing: .immediately(0))
+        #expect(folder.isComplete && server.ranges == [nil, isContinued ? "bytes=40000-" : nil])
+        await server.stop()
+    }
+
+    @Test func `a part has one writer, and a cancelled one leaves it`() async throws {
+        let server = try await MockServer.start { request in
+            let response = MockServer.Response.content(content, for: request, eTag: "\"1\"")
+            return request.headers.contains(.range) ? response : response.fault(.stall, at: .responseBody)
+        }
+        let folder = try Folder()
+        let first = Task { try await download(server, to: folder) }
+        _ = try await server.record { $0.requests.count == 1 }
+        while folder.partCount ?? 0 == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        let error = await #expect(throws: HTTPError.self) { try await download(server, to: folder) }
+        #expect(error?.code == .partInUse && error?.mayHaveBeenSent == false && server.requests.count == 1)
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        #expect(folder.isUntouched && folder.partCount ?? 0 > 0)
+        try await download(server, to: folder)
+        #expect(folder.isComplete && server.requests.count == 2)
+        await server.stop()
+    }
+
+    @Test func `a reset ends the wait for the next attempt, and leaves the part`() async throws {
+        let (clock, folder) = (TestClock(), try Folder())
+        let mock = Mock([.broken()])
+        let client = HTTPClient(environment: ServerEnvironment("https://api.example.com"), transport: mock.loader)
+        let download = Task {
+            try await client.download(
+                Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart,
+                continuing: ContinueBodies(.delayed(.seconds(60)), clock: clock))
+        }
+        await clock.waitForSleepers(1)
+        await client.reset()
+        let error = await #expect(throws: HTTPError.self) { try await download.value }
+        #expect(error?.code == .cancelled && error?.message.contains("reset") == true)
+        #expect(folder.isUntouched && folder.partCount == 3)
+    }
+
+    @Test func `the progress counts what was there`() async throws {
+        let (log, updates) = (ProgressLog(), ProgressUpdates())
+        let server = try await Script([served(cutAt: 40_000), served(cutAt: 20_000), served()]).server()
+        let folder = try await interrupted(server)
+        try await server.client().download(
+            Get<HTTPResponse>("a").onProgress { log.add($0) }.onProgress(updates), to: folder.file, resuming: .fromPart,
+            continuing: .immediately())
+        let counts = log.all.map(\.completedBytes)
+        #expect(counts.first ?? 0 > 40_000 && counts == counts.sorted() && counts.last == content.count)
+        #expect(log.all.allSatisfy { $0.totalBytes == content.count })
+        var last: HTTPRequest.Progress?
+        for await progress in updates { last = progress }
+        #expect(last?.fractionCompleted == 1)
+        await server.stop()
+    }
+
+    @Test func `a status that is not accepted leaves the part for a later call`() async throws {
+        let server = try await Script([
+            served(cutAt: 40_000), { _ in MockServer.Response(status: 403) }, { _ in MockServer.Response(status: 304) },
+            served(),
+        ]).server()
+        let folder = try await interrupted(server)
+        let error = await #expect(throws: HTTPError.self) { try await download(server, to: folder) }
+        #expect(error?.code == .unacceptableStatus && error?.response?.status == 403)
+        let current = try await download(server, to: folder, Get<HTTPResponse>("a").header(.ifNoneMatch, "\"0\""))
+        #expect(current.status == .notModified && current.savedFile == nil)
+        #expect(folder.isUntouched && folder.partCount == 40_000)
+        try await download(server, to: folder)
+        #expect(folder.isComplete && server.ranges.last == "bytes=40000-")
+        await server.stop()
+    }
+
+    @Test func `a load without a byte leaves nothing`() async throws {
+        let server = try await Script([{ _ in MockServer.Response(status: 404) }, served(cutAt: 0)]).server()
+        let folder = try Folder()
+        for _ in 0..<2 { await #expect(throws: HTTPError.self) { try await download(server, to: folder) } }
+        #expect(folder.isUntouched && folder.names == ["video.mp4"])
+        await server.stop()
+    }
+
+    @Test func `an empty resource is an empty file`() async throws {
+        let server = try await Script([served(Data())]).server()
+        let folder = try Folder()
+        try await download(server, to: folder)
+        #expect(folder.saved == Data() && folder.names == ["video.mp4"])
+        await server.stop()
+    }
+
+    private struct Refusing: RequestTemplate {
+        struct Refusal: Error {}
+        var path: RequestPath { "a" }
+        func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
+            #expect(try result.get().savedByteCount == content.count)
+            throw Refusal()
+        }
+    }
+
+    @Test func `a complete file that the template refuses is removed`() async throws {
+        let server = try await Script([served()]).server()
+        let folder = try Folder()
+        await #expect(throws: HTTPError.self) { try await download(server, to: folder, Refusing()) }
+        #expect(folder.isUntouched && folder.names == ["video.mp4"])
+        await server.stop()
+    }
+
+    @Test func `a file over the limit is refused before it is read`() async throws {
+        let server = try await Script([served(cutAt: 40_000), served()]).server()
+        let folder = try await interrupted(server)
+        let log = ProgressLog()
+        let limited = Get<HTTPResponse>("a").responseLimit(99_999).onProgress { log.add($0) }
+        let error = await #expect(throws: HTTPError.self) { try await download(server, to: folder, limited) }
+        #expect(error?.code == .responseTooLarge && folder.partCount == 40_000 && log.all.isEmpty)
+        try await download(server, to: folder, Get<HTTPResponse>("a").responseLimit(100_000))
+        #expect(folder.isComplete)
+        await server.stop()
+    }
+
+    @Test func `a request that cannot be resumed is refused before it is sent`() async throws {
+        let server = try await Script([served()]).server()
+        let folder = try Folder()
+        let templates: [any RequestTemplate] = [
+            Post<HTTPResponse>("a"), Get<HTTPResponse>("a").header(.range, "bytes=0-1"),
+        ]
+        for template in templates {
+            let error = await #expect(throws: HTTPError.self) { try await download(server, to: folder, template) }
+            #expect(error?.code == .invalidRequest)
+        }
+        try FileManager.default.createDirectory(at: folder.part, withIntermediateDirectories: false)
+        let error = await #expect(throws: HTTPError.self) { try await download(server, to: folder) }
+        #expect(error?.code == .cannotSaveResponse && error?.underlying is POSIXError)
+        #expect(server.requests.isEmpty && folder.isUntouched)
+        await server.stop()
+    }
+
+    @Test func `a link in place of the part is not followed`() async throws {
+        let server = try await Script([served()]).server()
+        let folder = try Folder()
+        try FileManager.default.createSymbolicLink(at: folder.part, withDestinationURL: folder.file)
+        let error = await #expect(throws: HTTPError.self) { try await download(server, to: folder) }
+        #expect(error?.code == .cannotSaveResponse && folder.isUntouched)
+        await server.stop()
+    }
+
+    @Test func `the file has the permissions of any download, also with a long name`() async throws {
+        let server = try await Script([served()]).server()
+        let folder = try Folder()
+        let long = folder.url.appending(path: String(repeating: "é", count: 125))
+        let other = folder.url.appending(path: "other")
+        try await server.client().download(Get<HTTPResponse>("a"), to: long, resuming: .fromPart)
+        try await server.client().download(Get<HTTPResponse>("a"), to: other)
+        let permissions = try [long, other].map {
+            try FileManager.default.attributesOfItem(atPath: $0.path)[.posixPermissions] as? Int
+        }
+        #expect(permissions[0] == permissions[1] && permissions[0] != nil && folder.names.count == 3)
+        await server.stop()
+    }
+
+    @Test func `a file whose digest is right is saved`() async throws {
+        let (hexadecimal, base64) = (Self.hexadecimal, Self.base64)
+        for digest in [hexadecimal, hexadecimal.uppercased(), base64] {
+            let server = try await Script([
+                served(cutAt: 40_000, adding: ["Repr-Digest": "sha-256=:\(base64):"]),
+                served(adding: ["Repr-Digest": "sha-512=:AA==:, sha-256=:\(base64):"]),
+            ]).server()
+            let folder = try await interrupted(server)
+            try await download(server, to: folder, digest: .sha256(digest))
+            #expect(folder.isComplete && server.requests.count == 2)
+            await server.stop()
+        }
+    }
+
+    @Test(
+        arguments: [
+            (ContentDigest.sha256(String(repeating: "0", count: 64)), HTTPHeaders()),
+            (nil, ["Repr-Digest": "sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:"]),
+            (
+                .sha256(Self.hexadecimal),
+                ["Repr-Digest": "md5=:AA==:, sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:"]
+            ),
+        ] as [(ContentDigest?, HTTPHeaders)])
+    func `a file with another digest is removed`(_ digest: ContentDigest?, _ headers: HTTPHeaders) async throws {
+        let server = try await Script([served(cutAt: 40_000), served(adding: headers)]).server()
+        let folder = try await interrupted(server)
+        let error = await #expect(throws: HTTPError.self) { try await download(server, to: folder, digest: digest) }
+        #expect(error?.code == .digestMismatch && error?.message.contains(Self.hexadecimal) == true)
+        #expect(folder.isUntouched && folder.names == ["video.mp4"])
+        await server.stop()
+    }
+
+    @Test(arguments: [
+        "sha-256=AA", "sha-256=:AA:", "sha-256=::", "sha-256=:", "sha-512=:AA==:", ",", "sha-256=:!!!!:",
+    ])
+    func `a digest of the server that is malformed or of another algorithm is ignored`(_ value: String) async throws {
+        let server = try await Script([served(adding: ["Repr-Digest": value])]).server()
+        let folder = try Folder()
+        try await download(server, to: folder)
+        #expect(folder.isComplete)
+        await server.stop()
+    }
+
+    @Test(arguments: ["", "abc", String(repeating: "g", count: 64), "AAAA", String(repeating: "é", count: 32)])
+    func `a malformed digest is refused before anything is sent`(_ text: String) async throws {
+        let server = try await Script([served()]).server()
+        let folder = try Folder()
+        let error = await #expect(throws: HTTPError.self) {
+            try await download(server, to: folder, digest: .sha256(text))
+        }
+        #expect(error?.code == .invalidRequest && server.requests.isEmpty)
+        await server.stop()
+    }
+
+    private static let hexadecimal = "457acfc64cae0a33bfe696c36395673bab10c056a8a153c3694fd832479ac4c4"
+    private static let base64 = "RXrPxkyuCjO/5pbDY5VnO6sQwFaooVPDaU/YMkeaxMQ="
+}
