@@ -34,6 +34,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Letterhead", targets: ["Letterhead"]),
+        .library(name: "LetterheadResilience", targets: ["LetterheadResilience"]),
         .library(name: "LetterheadTesting", targets: ["LetterheadTesting"]),
         // The trait of Swift Testing: programs that are not tests must not need the testing library when they run.
         .library(name: "LetterheadTestingSupport", targets: ["LetterheadTestingSupport"]),
@@ -58,6 +59,9 @@ let package = Package(
         .target(
             name: "Letterhead", dependencies: ["LetterheadFoundation", "CLetterheadZlib", linux("CLibcurl")],
             exclude: privacyManifest.exclude, resources: privacyManifest.resources, swiftSettings: settings),
+        // Links for several servers and for servers in trouble, over the public API of the library.
+        .target(
+            name: "LetterheadResilience", dependencies: ["Letterhead", "LetterheadFoundation"], swiftSettings: settings),
         .target(
             name: "LetterheadTesting", dependencies: ["Letterhead", "LetterheadFoundation"], swiftSettings: settings),
         .target(
@@ -74,6 +78,9 @@ let package = Package(
         // Links and a transport as users write them: no file of this target imports the library with @testable.
         .testTarget(
             name: "LetterheadPublicTests", dependencies: ["Letterhead", "LetterheadTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "LetterheadResilienceTests", dependencies: ["LetterheadResilience", "LetterheadTesting"],
+            swiftSettings: settings),
         // A server of raw bytes, the limits of a process of tests, and what could crash or hang the tests' process.
         .target(name: "RawServer", path: "Tests/RawServer", swiftSettings: settings),
         .target(name: "TestLimits", path: "Tests/TestLimits"),
@@ -85,6 +92,8 @@ let package = Package(
         // `swift run quickstart`; examples are built with plain settings, as the programs of users are.
         .executableTarget(
             name: "quickstart", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/quickstart"),
+        .executableTarget(
+            name: "fleet", dependencies: ["LetterheadResilience", "LetterheadTesting"], path: "Examples/fleet"),
         .executableTarget(
             name: "main-actor", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/main-actor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
