@@ -49,8 +49,9 @@ func row(_ name: String, _ replicas: [Replica], _ links: (any LoaderLink)?, retr
         let replicas = [fast, slow, failing].map { Replica($0.url) }
 
         print("| links | calls that succeed | 99th percentile | requests sent |\n|---|---|---|---|")
-        print(await row("round robin", replicas, Balance(among: replicas, by: .roundRobin), retries: 0))
-        print(await row("and two retries", replicas, Balance(among: replicas, by: .roundRobin), retries: 2))
+        let plain = Balance(among: replicas, by: .roundRobin, restingAfter: .max)
+        print(await row("one after the other", replicas, plain, retries: 0))
+        print(await row("and two retries", replicas, plain, retries: 2))
         print(await row("the less busy of two", replicas, Balance(among: replicas), retries: 2))
         print(
             await row(

@@ -29,11 +29,8 @@ extension CircuitBreaker {
     public struct Scope: Sendable {
         let key: @Sendable (HTTPRequest) -> RouteKey
 
-        /// The requests to the same host, with any scheme and port.
-        public static let host = Scope { RouteKey(name: $0.origin?.host ?? "") }
-
-        /// The requests to the same scheme, host and port.
-        public static let origin = Scope { RouteKey(origin: $0.origin) }
+        /// The requests to the same scheme, host and port, as for `Throttle`.
+        public static let host = Scope { RouteKey(origin: $0.origin) }
 
         /// The requests with the same method and route to the same origin; see `RequestPath.route`. Those without a
         /// known route share a circuit for each method.

@@ -13,7 +13,8 @@ import Synchronization
 ///
 /// The first response that is not a failure wins, and the other requests are cancelled. If all of them fail, the result of
 /// the first one is returned. At most the given share of the requests is hedged, so that a service that is slow as a whole
-/// receives little more than before: the share is saved up as the requests are sent, for at most ten hedges at once.
+/// receives little more than before: the share is saved up as the requests are sent, for at most ten hedges at once. Each
+/// request that fails takes one of them away, so that a service in trouble receives none.
 ///
 /// These requests are never hedged:
 ///
@@ -89,9 +90,13 @@ public final class Hedge: LoaderLink {
         } else {
             result = await next.result(of: request)
         }
-        if let key, result.health(of: request, counting: condition) == .good {
+        switch result.health(of: request, counting: condition) {
+        case .good:
+            guard let key else { break }
             let time = stopwatch.now - start
             state.withLock { $0.latencies.add(time, for: key) }
+        case .bad: state.withLock { $0.saved = max(0, $0.saved - 1) }
+        case .unknown: break
         }
         return try result.get()
     }

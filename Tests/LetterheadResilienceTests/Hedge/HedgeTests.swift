@@ -123,6 +123,19 @@ import Testing
         #expect(later.requests.count == 40 + Int(40 * share))
     }
 
+    @Test func `a service that fails receives no hedges, until there are new ones`() async throws {
+        let mock = server(
+            Array(repeating: .seconds(1), count: 100), statuses: Array(repeating: .serviceUnavailable, count: 10))
+        let hedge = hedge(share: 0.5)
+        _ = await (hedge --> MockLoader.answering { _ in .ok }).outcomes(8)
+        let chain = hedge --> mock
+        // Four hedges were saved up. Each failure takes one, and each hedge as well.
+        for count in [2, 4, 6, 7, 8, 9] {
+            _ = try await clock.run { await chain.outcome(of: request()) }
+            #expect(mock.requests.count == count)
+        }
+    }
+
     enum Kind: String, CaseIterable, Sendable {
         case get, post, postWithKey, put, never, streamed, file, oneShot, progress
 
