@@ -9,7 +9,8 @@ import Testing
     private let clock = TestClock()
 
     private func header(
-        _ name: HTTPHeaders.Name, as form: DeadlinePropagation.Form, within limit: Duration, after wait: Duration = .zero
+        _ name: HTTPHeaders.Name, as form: DeadlinePropagation.Form, within limit: Duration,
+        after wait: Duration = .zero
     ) async throws -> String? {
         let mock = MockLoader { .ok($0) }
         let waits = ModifyRequest { [clock] _ in clock.advance(by: wait) }

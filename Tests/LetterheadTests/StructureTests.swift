@@ -26,7 +26,8 @@ import Testing
     @Test func `without the trait Foundation, no file imports more than FoundationEssentials on Linux`() throws {
         let everything = /^( *)(?:public |package )?import (?:Foundation|FoundationNetworking|Glibc|Darwin|Musl)$/
         let conditions = ["#if Foundation", "#if canImport(Darwin)", "#if !canImport(FoundationNetworking)"]
-        let paths = try ["Letterhead", "LetterheadResilience", "LetterheadTesting", "LetterheadTestingSupport"].flatMap { module in
+        let paths = try ["Letterhead", "LetterheadResilience", "LetterheadTesting", "LetterheadTestingSupport"].flatMap
+        { module in
             let folder = Self.sources.deletingLastPathComponent().appending(path: module)
             return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
                 .map { folder.appending(path: $0) }

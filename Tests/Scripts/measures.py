@@ -32,7 +32,7 @@ measures = [
     ("folders at the top level", len(rooms), 9),
     (f"lines in the longest file, {longest}", lines[longest], 500),
     ("task-local values", count(r"@TaskLocal"), 1),
-    ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 45),
+    ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 46),
     ("files of Retry", inside("Retry"), 14),
     ("files of Caching", inside("Caching"), 18),
     ("lines of Package.swift", (root / "Package.swift").read_text().count("\n"), 110),

@@ -253,8 +253,8 @@ import Testing
         breaker.isolate()
         breaker.close()
         let expected = [
-            "https://orders.test: open", "https://orders.test: halfOpen", "https://orders.test: closed", "all circuits: isolated",
-            "all circuits: closed",
+            "https://orders.test: open", "https://orders.test: halfOpen", "https://orders.test: closed",
+            "all circuits: isolated", "all circuits: closed",
         ]
         for change in expected {
             #expect(await first.next()?.description == change)
