@@ -30,7 +30,7 @@ func linked(_ names: [String]) -> [LinkerSetting] { names.map { .linkedLibrary($
 func linux(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux])) }
 
 // What not every program needs: products of their own, which use the public API of the library as its users do.
-let additions = ["LetterheadOAuth", "LetterheadTransfers"]
+let additions = ["LetterheadOAuth", "LetterheadResilience", "LetterheadTransfers"]
 
 let package = Package(
     name: "Letterhead",
@@ -88,6 +88,8 @@ let package = Package(
         // `swift run quickstart`; examples are built with plain settings, as the programs of users are.
         .executableTarget(
             name: "quickstart", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/quickstart"),
+        .executableTarget(
+            name: "fleet", dependencies: ["LetterheadResilience", "LetterheadTesting"], path: "Examples/fleet"),
         .executableTarget(
             name: "main-actor", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/main-actor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),

@@ -29,7 +29,7 @@ Laws/EventOrder.swift                names of events
 LIST
 }
 
-found=$(grep -rnE "$(IFS='|' && echo "${calls[*]}")" Sources/Letterhead{,OAuth,Transfers,Testing} --include='*.swift' |
+found=$(grep -rnE "$(IFS='|' && echo "${calls[*]}")" Sources/Letterhead{,OAuth,Resilience,Transfers,Testing} --include='*.swift' |
     grep -vE ':[0-9]+: *//|utf8\.split' | grep -v -f <(exceptions | awk '{ print "^Sources/[^/]*/" $1 }') || true)
 [ -z "$found" ] && exit 0
 echo "$found"

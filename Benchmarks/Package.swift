@@ -9,6 +9,7 @@ let settings: [SwiftSetting] = [
 ]
 let letterhead: [Target.Dependency] = [
     .product(name: "Letterhead", package: "Letterhead"), .product(name: "LetterheadTesting", package: "Letterhead"),
+    .product(name: "LetterheadResilience", package: "Letterhead"),
 ]
 
 // What measures the library through its public API. RawServer and TestLimits are links to the folders of the tests.

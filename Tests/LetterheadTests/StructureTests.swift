@@ -27,7 +27,8 @@ import Testing
         let everything = /^( *)(?:public |package )?import (?:Foundation|FoundationNetworking|Glibc|Darwin|Musl)$/
         let conditions = ["#if Foundation", "#if canImport(Darwin)", "#if !canImport(FoundationNetworking)"]
         let paths = try [
-            "Letterhead", "LetterheadTransfers", "LetterheadTesting", "LetterheadTestingSupport",
+            "Letterhead", "LetterheadOAuth", "LetterheadResilience", "LetterheadTransfers", "LetterheadTesting",
+            "LetterheadTestingSupport",
         ].flatMap { module in
             let folder = Self.sources.deletingLastPathComponent().appending(path: module)
             return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }

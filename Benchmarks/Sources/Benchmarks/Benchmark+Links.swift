@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadResilience
 
 extension Benchmark {
     /// What each link costs that has nothing to do for a request, and the whole chain, beside the transport alone.
@@ -18,6 +19,9 @@ extension Benchmark {
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: base), authentication: .bearer("token"),
             attemptLinks: Throttle(limit: 4), transport: transport)
+        let balance = Balance(
+            among: ["https://a.example.com", "https://b.example.com", "https://c.example.com"],
+            for: HTTPOrigin(scheme: "https", host: "api.example.com"))
         return [
             link("ResetGuard", ResetGuard()), link("Deadline", Deadline()), link("FollowRedirects", FollowRedirects()),
             link("ApplyEnvironment", ApplyEnvironment()), link("Authenticate", Authenticate()),
@@ -32,6 +36,13 @@ extension Benchmark {
             link("Retry, which judges", Retry(), nanoseconds: 1_000),
             link("Autocancel, which owns a task", Autocancel(), nanoseconds: 2_500),
             link("Deduplicate, which owns a task", Deduplicate(), nanoseconds: 2_500),
+            link("CircuitBreaker for each route", CircuitBreaker(per: .route), nanoseconds: 1_000),
+            link("Balance over three replicas", balance, nanoseconds: 1_500),
+            link(
+                "Hedge, Balance, CircuitBreaker and Throttle",
+                Hedge(after: .quantile(0.95, atLeast: .milliseconds(40))) --> balance --> CircuitBreaker(per: .route)
+                    --> Throttle(limit: 8, per: .host),
+                nanoseconds: 4_000),
             Benchmark(
                 "the chain of a client", floor: { try await transport.load(sent) },
                 measured: { try await client.send(sent) }, limits: .more(nanoseconds: 8_000), areSame: areSame),

@@ -23,6 +23,8 @@ private struct Lost: Error, CustomStringConvertible {
     static let cases: [Case] = [
         Case("a negative limit", Throttle(limit: -1), says: "limit or queueLimit of the Throttle is negative"),
         Case("the least limit", Throttle(limit: .min), says: "limit or queueLimit of the Throttle is negative"),
+        Case(
+            "negative streams", Throttle(streams: -1), says: "streams, limit or queueLimit of the Throttle is negative"),
         Case("a negative line", Throttle(queueLimit: -1), says: "limit or queueLimit of the Throttle is negative"),
         Case(
             "a key that throws", Throttle(per: .key { _ in throw Lost() }),

@@ -44,6 +44,10 @@ public struct Deadline: LoaderLink {
     }
 }
 
+extension Deadline: CustomStringConvertible {
+    public var description: String { standard.map { "Deadline(\($0))" } ?? "Deadline" }
+}
+
 extension HTTPResponse {
     fileprivate func within(_ request: HTTPRequest) -> HTTPResponse {
         guard body.buffered == nil else { return self }

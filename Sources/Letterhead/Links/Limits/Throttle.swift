@@ -6,6 +6,7 @@ import Synchronization
 /// ```swift
 /// let throttle = Throttle(limit: 4)                     // all requests of this link
 /// let throttle = Throttle(limit: 2, per: .host)         // to each host
+/// let throttle = Throttle(limit: 4, streams: 2)         // 4 calls, and 2 streamed responses
 /// throttle.limit = 0                                    // pause; running loads continue
 /// request.throttling = .priority(1)                     // before the others
 /// request.throttling = .never                           // not throttled and not counted
@@ -22,22 +23,31 @@ public final class Throttle: LoaderLink {
     private let state: Mutex<ThrottleState<QueuedRequest>>
     private let scope: Throttle.Settings.Scope
     private let queueLimit: Int
+    private let separatesStreams: Bool
+    /// Whether the limit of the queue or of the streams is negative.
+    private let hasNegative: Bool
     private let clock: any Clock<Duration>
 
-    /// With a limit of 0, all requests wait until it is raised. With a negative limit or `queueLimit`, each request
+    /// With a limit of 0, all requests wait until it is raised. With a negative number, each request
     /// fails with `.invalidRequest`. If the queue of a scope already has `queueLimit` requests, further ones fail with
     /// `.queueFull`.
+    ///
+    /// A streamed response occupies its slot until its body ends, which can take hours. Set `streams` to give the
+    /// requests with ``HTTPResponse/Delivery/streamed`` separate slots in each scope, so that calls do not wait for them.
+    /// By default, they count as all others.
     public init(
-        limit: Int = .max, per scope: Throttle.Settings.Scope = .client, queueLimit: Int = .max,
+        limit: Int = .max, streams: Int? = nil, per scope: Throttle.Settings.Scope = .client, queueLimit: Int = .max,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        state = Mutex(ThrottleState(limit: limit))
+        state = Mutex(ThrottleState(limit: limit, streams: streams))
+        separatesStreams = streams != nil
+        hasNegative = queueLimit < 0 || streams ?? 0 < 0
         self.scope = scope
         self.queueLimit = queueLimit
         self.clock = clock
     }
 
-    /// The limit of each scope. If it is raised, the next requests in the queue start at once. If it is lowered,
+    /// The limit of each scope, without that of separate `streams`. If it is raised, the next requests in the queue start at once. If it is lowered,
     /// running loads continue, and further requests start when enough of them have ended. A negative limit fails all
     /// waiting requests with `.invalidRequest`.
     public var limit: Int {
@@ -59,8 +69,9 @@ public final class Throttle: LoaderLink {
     ///   `.timedOut` or `.cancelled` if the request leaves the queue without a slot; and the errors of the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
-        guard queueLimit >= 0 else { throw Self.negative.error(for: request, waitingFor: Self.slot) }
-        let key = try scope.key(of: request)
+        guard !hasNegative else { throw Self.negative.error(for: request, waitingFor: Self.slot) }
+        let isStream = separatesStreams && request.responseDelivery == .streamed
+        let key = try scope.key(of: request).ofStream(isStream)
         if !state.withLock({ $0.enter(key) }) { try await waitTurn(of: request, key: key, priority: priority) }
         let lease = ResourceLedger.lease("a slot of the Throttle for \(request.outline)")
         do throws(HTTPError) {
@@ -80,7 +91,8 @@ public final class Throttle: LoaderLink {
         await next.reset()
     }
 
-    private static let negative = TurnOutcome.refused("limit or queueLimit of the Throttle is negative; use 0 or more")
+    private static let negative = TurnOutcome.refused(
+        "streams, limit or queueLimit of the Throttle is negative; use 0 or more")
     private static let slot = "a slot of the Throttle"
 
     private func waitTurn(of request: HTTPRequest, key: ThrottleKey, priority: Int) async throws(HTTPError) {
@@ -115,7 +127,11 @@ public final class Throttle: LoaderLink {
 }
 
 extension Throttle: CustomStringConvertible {
-    public var description: String { limit == .max ? "Throttle" : "Throttle(\(limit))" }
+    public var description: String {
+        let (limit, streams) = state.withLock { ($0.limit, $0.streams) }
+        let parts = (limit == .max ? [] : ["\(limit)"]) + (streams.map { ["streams: \($0)"] } ?? [])
+        return parts.isEmpty ? "Throttle" : "Throttle(\(parts.joined(separator: ", ")))"
+    }
 }
 
 extension RequestTemplate {
@@ -204,10 +220,21 @@ struct ThrottleKey: Hashable, Sendable {
     }
 
     private let kind: Kind
+    /// Whether the key is that of streamed responses with separate slots.
+    private(set) var isStream = false
+
+    private init(kind: Kind) { self.kind = kind }
+
+    func ofStream(_ isStream: Bool) -> ThrottleKey {
+        guard isStream else { return self }
+        var key = self
+        key.isStream = true
+        return key
+    }
 
     static var client: ThrottleKey { ThrottleKey(kind: .client) }
     static func host(_ host: HTTPOrigin) -> ThrottleKey { ThrottleKey(kind: .host(host)) }
     static func named(_ name: String) -> ThrottleKey { ThrottleKey(kind: .named(name)) }
 
-    var isClient: Bool { if case .client = kind { true } else { false } }
+    var isClient: Bool { if case .client = kind { !isStream } else { false } }
 }

@@ -26,8 +26,10 @@ struct ThrottleState<Waiter> {
     private var lanes: [ThrottleKey: Lane] = [:]
     private var lastPlace: UInt64 = 0
     private(set) var limit: Int
+    /// The limit of the queues for streamed responses; nil if they count as all others.
+    let streams: Int?
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, streams: Int? = nil) { (self.limit, self.streams) = (limit, streams) }
 
     var running: Int { lanes.values.reduce(client.running + recent.lane.running) { $0 + $1.running } }
     var waiting: Int { lanes.values.reduce(client.line.count + recent.lane.line.count) { $0 + $1.line.count } }
@@ -36,7 +38,7 @@ struct ThrottleState<Waiter> {
 
     /// Takes a slot if one is free.
     mutating func enter(_ key: ThrottleKey) -> Bool {
-        let limit = limit
+        let limit = limit(of: key)
         return withLane(key) { lane in
             guard lane.running < limit else { return false }
             lane.running += 1
@@ -46,7 +48,7 @@ struct ThrottleState<Waiter> {
 
     /// Takes a slot, or adds the request to the queue if the queue is not full.
     mutating func arrive(_ key: ThrottleKey, priority: Int, queueLimit: Int, waiter: Waiter) -> Arrival {
-        guard limit >= 0 else { return .refused }
+        guard limit(of: key) >= 0 else { return .refused }
         if enter(key) { return .runs }
         lastPlace += 1
         let place = lastPlace
@@ -64,7 +66,7 @@ struct ThrottleState<Waiter> {
 
     /// Releases a slot, and returns the request that receives it.
     mutating func leave(_ key: ThrottleKey) -> Waiter? {
-        let limit = limit
+        let limit = limit(of: key)
         return withLane(key) { lane in
             let next = lane.running <= limit ? lane.line.next() : nil
             if next == nil { lane.running -= 1 }
@@ -75,7 +77,10 @@ struct ThrottleState<Waiter> {
     /// Changes the limit, and returns the requests that receive a slot.
     mutating func setLimit(_ limit: Int) -> [Waiter] {
         self.limit = limit
-        return withEveryLane { lane, woken in
+        let hasStreams = streams != nil
+        return withEveryLane { key, lane, woken in
+            // Streams with separate slots have another limit.
+            if hasStreams, key.isStream { return }
             while lane.running < limit, let next = lane.line.next() {
                 lane.running += 1
                 woken.append(next)
@@ -85,7 +90,7 @@ struct ThrottleState<Waiter> {
 
     /// Removes the waiting requests for which a closure returns true, and returns them. Default: all of them.
     mutating func clearLines(where isEnded: (Waiter) -> Bool = { _ in true }) -> [Waiter] {
-        withEveryLane { lane, woken in woken += lane.line.removeAll(where: isEnded) }
+        withEveryLane { _, lane, woken in woken += lane.line.removeAll(where: isEnded) }
     }
 
     /// Changes a queue in place.
@@ -101,11 +106,13 @@ struct ThrottleState<Waiter> {
         recent = (key, lanes.removeValue(forKey: key) ?? Lane())
     }
 
-    private mutating func withEveryLane(_ body: (inout Lane, inout [Waiter]) -> Void) -> [Waiter] {
+    private func limit(of key: ThrottleKey) -> Int { key.isStream ? streams ?? limit : limit }
+
+    private mutating func withEveryLane(_ body: (ThrottleKey, inout Lane, inout [Waiter]) -> Void) -> [Waiter] {
         var woken: [Waiter] = []
-        body(&client, &woken)
-        body(&recent.lane, &woken)
-        for index in lanes.indices { body(&lanes.values[index], &woken) }
+        body(.client, &client, &woken)
+        body(recent.key, &recent.lane, &woken)
+        for index in lanes.indices { body(lanes.keys[index], &lanes.values[index], &woken) }
         lanes = lanes.filter { !$0.value.isIdle }
         return woken
     }

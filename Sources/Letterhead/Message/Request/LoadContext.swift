@@ -32,6 +32,8 @@ struct LoadContext: Sendable {
     var unsignedReason: String?
     /// Records the events of the load; nil if the load is not observed.
     var observation: Observation?
+    /// The servers that the load was sent to without success; nil if no link balances it.
+    var triedServers: TriedServers?
 }
 
 /// What a client adds to its requests.

@@ -50,6 +50,29 @@ private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .alw
         #expect(gate.peak == 3 && throttle.running == 0 && throttle.waiting == 0)
     }
 
+    @Test func `streams with separate slots do not starve calls, and wait for each other`() async throws {
+        let throttle = Throttle(limit: 1, streams: 1)
+        var stream = request("/stream")
+        stream.responseDelivery = .streamed
+        let mock = MockLoader { request in
+            HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(length: nil) { nil })
+        }
+        let chain = throttle --> mock
+        let first = try await chain.load(stream)
+        let second = Task { [stream] in try await chain.load(stream) }
+        await until { throttle.waiting == 1 }
+        #expect(try await chain.load(request("/call")).body.data().isEmpty)
+        #expect(throttle.running == 1 && throttle.waiting == 1)
+        #expect(try await first.body.data().isEmpty)
+        #expect(try await second.value.body.data().isEmpty)
+        #expect(throttle.running == 0 && "\(throttle)" == "Throttle(1, streams: 1)")
+        // By default, a stream occupies the slot of a call.
+        let shared = Throttle(limit: 1)
+        let held = try await (shared --> mock).load(stream)
+        #expect(shared.running == 1)
+        #expect(try await held.body.data().isEmpty && shared.running == 0)
+    }
+
     @Test func `limits may follow each other in any order`() async throws {
         let mock = MockLoader { .ok($0) }
         let (total, narrow) = (Throttle(limit: 4), Throttle(limit: 2, per: .host))

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+
+/// Tells a link that chooses among several servers which of them the same load has already been sent to.
+///
+/// Use it only to write such a link, and store it in ``HTTPRequest/triedServers``. All attempts of a load and the
+/// requests that a link sends at once share one object.
+public final class TriedServers: Sendable {
+    private let state = Mutex<[HTTPOrigin]>([])
+
+    public init() {}
+
+    /// The servers in the order in which they were tried first.
+    public var origins: [HTTPOrigin] { state.withLock { $0 } }
+
+    public func insert(_ origin: HTTPOrigin) {
+        state.withLock { origins in
+            if !origins.contains(origin) { origins.append(origin) }
+        }
+    }
+
+    /// Removes a server that has responded well, so that the request after a redirect may be sent to it.
+    public func remove(_ origin: HTTPOrigin) { state.withLock { $0.removeAll { $0 == origin } } }
+}
+
+extension HTTPRequest {
+    /// The servers that this load was sent to without success; nil if no link has set it.
+    ///
+    /// A link that chooses a server sets it in the request of the response or the error that it returns. ``Retry`` sets
+    /// it in the request of the next attempt. A link that sends a request several times at once sets it before the
+    /// first one. A load begins without it, so that a request that is sent again has its full choice.
+    public var triedServers: TriedServers? {
+        get { context.triedServers }
+        set { context.triedServers = newValue }
+    }
+}

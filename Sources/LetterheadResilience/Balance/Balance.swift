@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+import Synchronization
+
+/// Sends the requests to one logical server to several replicas of it.
+///
+/// ```swift
+/// let client = HTTPClient(
+///     environment: ServerEnvironment("https://orders.example.com"), retrying: Retry.Settings(maximumRetries: 2),
+///     attemptLinks: Balance(among: ["https://a.example.com", "https://b.example.com"]))
+/// ```
+///
+/// The origin of the environment is the name by which your program knows the fleet: credentials, cookies, redirects and
+/// caches belong to it, and the responses and errors are those of requests to it. Only the connection, its certificate, the
+/// `Host` field and the events of the exchange are those of the replica. Other requests, such as those to the host of a
+/// redirect, pass unchanged.
+///
+/// Each attempt of a load is sent to a replica that the load has not tried, while there is one. If nothing was sent
+/// because a replica could not be reached, its ``CircuitBreaker`` is open or the queue of its `Throttle` is full, the
+/// next replica is tried at once. Other failures are returned, and `Retry` decides. A replica that fails several times in
+/// a row is left alone for a while. A single request then finds out whether it has recovered. If all replicas rest, all are
+/// used.
+///
+/// Put it into the `attemptLinks`, above the links that belong to each replica. A reset forgets the failures.
+public final class Balance: LoaderLink {
+    private struct State {
+        var replicas: [Replica]
+        var fleet: Fleet
+        var defect: String?
+    }
+
+    private let state: Mutex<State>
+    private let policy: Policy
+    private let logical: HTTPOrigin?
+    private let (limit, rest): (Int, Duration)
+    private let condition: Retry.Condition
+    private let stopwatch: Stopwatch
+    private let random: @Sendable () -> Double
+
+    /// - Parameters:
+    ///   - replicas: the servers. With none, each request fails with `.invalidRequest`.
+    ///   - policy: how a replica is chosen.
+    ///   - logical: the origin whose requests are balanced. Default: that of the client's environment.
+    ///   - limit: the number of failures in a row after which a replica is left alone.
+    ///   - rest: how long it is left alone.
+    ///   - condition: the outcomes that are failures.
+    ///   - clock: measures the rest.
+    ///   - random: returns numbers from 0 to 1.
+    public init(
+        among replicas: [Replica], by policy: Policy = .lessBusyOfTwo, for logical: HTTPOrigin? = nil,
+        restingAfter limit: Int = 3, rest: Duration = .seconds(10),
+        counting condition: Retry.Condition = .serverFailures,
+        clock: any Clock<Duration> = ContinuousClock(),
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) {
+        state = Mutex(State(replicas: [], fleet: Fleet([])))
+        (self.policy, self.logical, self.limit, self.rest) = (policy, logical, max(1, limit), rest)
+        (self.condition, self.random) = (condition, random)
+        stopwatch = Stopwatch(clock)
+        self.replicas = replicas
+    }
+
+    /// The servers. Set it when your service discovery reports others, for example in a `for await` loop over its lists;
+    /// requests in progress continue, and what is known of a replica that stays is kept.
+    public var replicas: [Replica] {
+        get { state.withLock { $0.replicas } }
+        set {
+            state.withLock { state in
+                state.replicas = newValue
+                state.fleet.replace(with: newValue)
+                state.defect = newValue.isEmpty ? "Balance has no replicas" : newValue.lazy.compactMap(\.defect).first
+            }
+        }
+    }
+
+    /// The replicas that are left alone, because they have failed several times in a row.
+    public var resting: [HTTPOrigin] {
+        let now = stopwatch.now
+        return state.withLock { $0.fleet.resting(at: now) }
+    }
+
+    /// - Throws: `.invalidRequest` if there are no replicas, if one is refused, or if the logical origin is not known, and
+    ///   the errors of the next loader.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard let logical = logical ?? request.homeOrigin else {
+            throw HTTPError(
+                .invalidRequest, request: request,
+                message:
+                    "Balance does not know which requests are for its replicas: give the client an environment, or "
+                    + "pass the origin as for:")
+        }
+        guard request.origin == logical else { return try await next.load(request) }
+        let shared = request.triedServers
+        var unreachable: [HTTPOrigin] = []
+        while true {
+            let permit = try choose(for: request, without: (shared?.origins ?? []) + unreachable)
+            shared?.insert(permit.origin)
+            let result = await next.result(of: request.sent(to: permit.origin))
+            let health = settle(permit, result, of: request)
+            switch result {
+            case .success(var response):
+                response.body.onEnd { [self] _ in state.withLock { $0.fleet.leave(permit) } }
+                response.request.returnFrom(
+                    permit.origin, to: request, Self.tried(shared, permit.origin, isBad: health == .bad))
+                response.returnLocation(from: permit.origin, to: logical)
+                return response
+            case .failure(let error):
+                state.withLock { $0.fleet.leave(permit) }
+                unreachable.append(permit.origin)
+                if Self.isUnsent(error), hasOthers(than: (shared?.origins ?? []) + unreachable), !Task.isCancelled {
+                    continue
+                }
+                throw Self.returned(error, from: permit.origin, to: request, shared, unreachable)
+            }
+        }
+    }
+
+    public func reset(next: any HTTPLoader) async {
+        state.withLock { $0.fleet.reset() }
+        await next.reset()
+    }
+}
+
+extension Balance: CustomStringConvertible {
+    /// The number of the replicas and the policy: `Balance(3, lessBusyOfTwo)`.
+    public var description: String { "Balance(\(state.withLock { $0.fleet.count }), \(policy))" }
+}
+
+extension Balance {
+    private func choose(for request: HTTPRequest, without tried: [HTTPOrigin]) throws(HTTPError) -> Fleet.Permit {
+        let now = stopwatch.now
+        let key: String? = if case .sticky(let key) = policy.kind { key(request) } else { nil }
+        let (permit, defect) = state.withLock { state in
+            state.defect == nil
+                ? (state.fleet.choose(policy, key: key, without: tried, at: now, random: random), nil)
+                : (nil, state.defect)
+        }
+        if let permit { return permit }
+        throw HTTPError(
+            .invalidRequest, request: request,
+            message: "\(defect ?? "Balance has no replicas"); pass URLs such as https://a.example.com")
+    }
+
+    private func settle(
+        _ permit: Fleet.Permit, _ result: Result<HTTPResponse, HTTPError>, of request: HTTPRequest
+    ) -> ServerHealth {
+        let health = result.health(of: request, counting: condition)
+        let now = stopwatch.now
+        state.withLock { $0.fleet.settle(permit, health, at: now, rest: rest, after: limit) }
+        return health
+    }
+
+    private func hasOthers(than tried: [HTTPOrigin]) -> Bool {
+        state.withLock { $0.fleet.hasOthers(than: tried) }
+    }
+
+    /// Whether the next replica is tried at once.
+    private static func isUnsent(_ error: HTTPError) -> Bool {
+        !error.mayHaveBeenSent && [.circuitOpen, .cannotConnect, .queueFull].contains(error.code)
+    }
+
+    /// The servers that the load has tried, for the request of a response.
+    private static func tried(_ shared: TriedServers?, _ origin: HTTPOrigin, isBad: Bool) -> TriedServers? {
+        guard isBad else {
+            shared?.remove(origin)
+            return shared
+        }
+        let tried = shared ?? TriedServers()
+        tried.insert(origin)
+        return tried
+    }
+
+    private static func returned(
+        _ error: HTTPError, from replica: HTTPOrigin, to request: HTTPRequest, _ shared: TriedServers?,
+        _ unreachable: [HTTPOrigin]
+    ) -> HTTPError {
+        let tried = shared ?? TriedServers()
+        for origin in unreachable { tried.insert(origin) }
+        var failed = error.request
+        failed.returnFrom(replica, to: request, tried)
+        var response = error.response
+        response?.request.returnFrom(replica, to: request, tried)
+        return error.with(request: failed, response: response)
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+
+/// The replicas of a ``Balance`` and what is known of them, without a clock or a lock.
+struct Fleet {
+    /// A request that is sent to a replica.
+    struct Permit {
+        let origin: HTTPOrigin
+        /// Whether the replica rests, and the request finds out whether it has recovered.
+        let isProbe: Bool
+        /// The number of resets before it.
+        let era: Int
+    }
+
+    private struct Member {
+        let origin: HTTPOrigin
+        let weight: Double
+        var busy = 0
+        var failures = 0
+        /// nil unless the replica is left alone.
+        var restsUntil: Duration?
+        var isProbed = false
+
+        func isAwake(at now: Duration) -> Bool {
+            guard let restsUntil else { return true }
+            return restsUntil <= now && !isProbed
+        }
+    }
+
+    private var members: [Member] = []
+    private var turn = 0
+    private var era = 0
+
+    init(_ replicas: [Replica]) { replace(with: replicas) }
+
+    var count: Int { members.count }
+
+    /// The replicas that are left alone.
+    func resting(at now: Duration) -> [HTTPOrigin] { members.filter { !$0.isAwake(at: now) }.map(\.origin) }
+
+    func hasOthers(than tried: [HTTPOrigin]) -> Bool { members.contains { !tried.contains($0.origin) } }
+
+    /// Replaces the list. What is known of a replica that is in both lists is kept.
+    mutating func replace(with replicas: [Replica]) {
+        let old = members
+        members = []
+        for replica in replicas {
+            guard let origin = replica.origin, !members.contains(where: { $0.origin == origin }) else { continue }
+            var member = Member(origin: origin, weight: replica.weight)
+            if let known = old.first(where: { $0.origin == origin }) {
+                (member.busy, member.failures) = (known.busy, known.failures)
+                (member.restsUntil, member.isProbed) = (known.restsUntil, known.isProbed)
+            }
+            members.append(member)
+        }
+    }
+
+    /// Forgets the failures.
+    mutating func reset() {
+        era += 1
+        for index in members.indices {
+            (members[index].failures, members[index].restsUntil, members[index].isProbed) = (0, nil, false)
+        }
+    }
+
+    /// Chooses a replica that the load has not tried and that does not rest; then one that it has not tried; then one
+    /// that does not rest; then any.
+    ///
+    /// - Parameter key: the key of a sticky policy.
+    mutating func choose(
+        _ policy: Balance.Policy, key: String?, without tried: [HTTPOrigin], at now: Duration, random: () -> Double
+    ) -> Permit? {
+        guard !members.isEmpty else { return nil }
+        let untried =
+            tried.isEmpty ? Array(members.indices) : members.indices.filter { !tried.contains(members[$0].origin) }
+        let rest = untried.isEmpty ? Array(members.indices) : untried
+        let awake = rest.filter { members[$0].isAwake(at: now) }
+        let index = choose(policy, key, among: awake.isEmpty ? rest : awake, random)
+        let isProbe = members[index].restsUntil != nil
+        members[index].busy += 1
+        if isProbe { members[index].isProbed = true }
+        return Permit(origin: members[index].origin, isProbe: isProbe, era: era)
+    }
+
+    /// - Parameter candidates: at least one.
+    private mutating func choose(
+        _ policy: Balance.Policy, _ key: String?, among candidates: [Int], _ random: () -> Double
+    ) -> Int {
+        if candidates.count == 1 { return candidates[0] }
+        switch policy.kind {
+        case .ordered: return candidates[0]
+        case .roundRobin:
+            // The next one in the whole list, so that the turns are the same with and without resting replicas.
+            let index = candidates.first { $0 >= turn } ?? candidates[0]
+            turn = (index + 1) % members.count
+            return index
+        case .lessBusyOfTwo:
+            let first = Self.index(random(), of: candidates.count)
+            let step = 1 + Self.index(random(), of: candidates.count - 1)
+            let second = candidates[(first + step) % candidates.count]
+            return members[second].busy < members[candidates[first]].busy ? second : candidates[first]
+        case .weighted:
+            var point = random() * candidates.reduce(0) { $0 + members[$1].weight }
+            for index in candidates {
+                point -= members[index].weight
+                if point < 0 { return index }
+            }
+            return candidates[candidates.count - 1]
+        case .sticky:
+            // Rendezvous hashing: each key orders the replicas by the hash of both.
+            var best = (index: candidates[0], hash: UInt64(0))
+            for index in candidates {
+                let hash = Self.hash(key ?? "", members[index].origin)
+                if hash >= best.hash { best = (index, hash) }
+            }
+            return best.index
+        }
+    }
+
+    /// Counts the outcome of a request. ``leave(_:)`` must be called as well, when its body has ended.
+    mutating func settle(_ permit: Permit, _ health: ServerHealth, at now: Duration, rest: Duration, after limit: Int) {
+        guard permit.era == era, let index = index(of: permit.origin) else { return }
+        if permit.isProbe { members[index].isProbed = false }
+        switch health {
+        case .unknown: break
+        case .good:
+            // A late response of an earlier request does not end a rest.
+            guard permit.isProbe || members[index].restsUntil == nil else { return }
+            (members[index].failures, members[index].restsUntil) = (0, nil)
+        case .bad:
+            members[index].failures += 1
+            guard permit.isProbe || members[index].failures >= limit else { return }
+            members[index].restsUntil = now + rest
+        }
+    }
+
+    mutating func leave(_ permit: Permit) {
+        if let index = index(of: permit.origin) { members[index].busy = max(0, members[index].busy - 1) }
+    }
+
+    private func index(of origin: HTTPOrigin) -> Int? { members.firstIndex { $0.origin == origin } }
+
+    private static func index(_ random: Double, of count: Int) -> Int {
+        min(max(0, Int(random * Double(count))), count - 1)
+    }
+
+    /// FNV-1a with a final mix, because the hashes of the standard library differ in each process.
+    private static func hash(_ key: String, _ origin: HTTPOrigin) -> UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        for byte in origin.description.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        hash = (hash ^ hash >> 33) &* 0xff51_afd7_ed55_8ccd
+        return hash ^ hash >> 33
+    }
+}

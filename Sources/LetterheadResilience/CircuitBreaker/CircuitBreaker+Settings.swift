@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+
+extension CircuitBreaker {
+    /// When a circuit opens.
+    public struct Rule: Sendable {
+        enum Kind {
+            case consecutive(Int)
+            case ratio(Double, minimum: Int, window: Duration)
+        }
+
+        let kind: Kind
+
+        /// After this number of failures without a success between them; at least 1.
+        public static func consecutiveFailures(_ count: Int) -> Rule { Rule(kind: .consecutive(max(1, count))) }
+
+        /// When this share of the requests in the last period has failed, if there were at least `minimum` of them. A
+        /// period of zero or less, and a share that is NaN, count as the defaults.
+        public static func failureRatio(
+            _ share: Double = 0.5, minimum: Int = 20, within period: Duration = .seconds(10)
+        ) -> Rule {
+            let share = share.isNaN ? 0.5 : min(max(share, 0), 1)
+            return Rule(
+                kind: .ratio(share, minimum: max(1, minimum), window: period > .zero ? period : .seconds(10)))
+        }
+    }
+
+    /// The requests that share a circuit.
+    public struct Scope: Sendable {
+        let key: @Sendable (HTTPRequest) -> RouteKey
+
+        /// The requests to the same scheme, host and port, as for `Throttle`.
+        public static let host = Scope { RouteKey(origin: $0.origin) }
+
+        /// The requests with the same method and route to the same origin; see `RequestPath.route`. Those without a
+        /// known route share a circuit for each method.
+        public static let route = Scope { RouteKey.route(of: $0) }
+
+        /// The requests with the same key. There should be few keys: at most 1,000 circuits are kept.
+        public static func key(_ key: @escaping @Sendable (HTTPRequest) -> String) -> Scope {
+            Scope { RouteKey(name: key($0)) }
+        }
+    }
+
+    /// Whether requests pass a circuit.
+    public enum State: String, Sendable, Hashable {
+        /// All requests pass.
+        case closed
+        /// No request passes.
+        case open
+        /// A few requests pass, to find out whether the server has recovered.
+        case halfOpen
+        /// No request passes until ``CircuitBreaker/close()``.
+        case isolated
+    }
+
+    /// A change of one circuit, or of all of them if ``circuit`` is nil.
+    public struct Change: Sendable, Hashable, CustomStringConvertible {
+        /// The name of the circuit, such as `GET https://api.example.com users/{}`.
+        public let circuit: String?
+        /// The new state.
+        public let state: State
+
+        public var description: String { "\(circuit ?? "all circuits"): \(state.rawValue)" }
+    }
+}
+
+extension HTTPError.Code {
+    /// A ``CircuitBreaker`` has not sent the request, because its server is in trouble.
+    public static let circuitOpen = Self(rawValue: "circuitOpen")
+}
+
+extension HTTPEvent.Name {
+    /// A circuit has changed its state, with the facts `circuit` and `state`.
+    public static let circuitChanged: Self = "circuit.changed"
+}
+
+extension HTTPEvent.Fact where Value == String {
+    /// The name of a circuit.
+    public static var circuit: Self { Self("circuit") }
+    /// The state of a circuit.
+    public static var state: Self { Self("state") }
+}

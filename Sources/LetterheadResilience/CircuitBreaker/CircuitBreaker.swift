@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+import Synchronization
+
+/// Stops sending requests to a server that fails, so that the server can recover and your callers do not wait for it.
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, attemptLinks: CircuitBreaker(per: .host))
+/// ```
+///
+/// A circuit opens when too many requests fail. Its requests then fail at once with `.circuitOpen`,
+/// and nothing is sent. After the open time, a few requests are sent as probes: if all of them succeed, the circuit
+/// closes, and if one fails, it opens again. A probe that is cancelled, or that does not reach the server, makes room for
+/// another one. Requests that were sent before the circuit has changed do not count.
+///
+/// Put it into the `attemptLinks` of a client, below ``Balance``, which then sends the request to another replica. `Retry`
+/// does not retry `.circuitOpen` by default, because it would be sent to the same place.
+///
+/// The outcome of a streamed response is known with its head. A reset closes all circuits, except with ``isolate()``.
+public final class CircuitBreaker: LoaderLink {
+    private let table = Mutex(CircuitTable())
+    private let scope: Scope
+    private let rule: Rule
+    private let (openTime, longestServerDelay): (Duration, Duration)
+    private let probes: Int
+    private let condition: Retry.Condition
+    private let stopwatch: Stopwatch
+
+    /// - Parameters:
+    ///   - scope: the requests that share a circuit.
+    ///   - rule: when a circuit opens. Default: when half of at least 20 requests in 10 seconds have failed.
+    ///   - openTime: the time until the first probe. A longer `Retry-After` of the server applies instead.
+    ///   - longestServerDelay: the longest `Retry-After` that is accepted.
+    ///   - probes: the number of probes that may be sent at the same time, and of successes that close the circuit.
+    ///   - condition: the outcomes that are failures.
+    ///   - clock: measures the open time and the period of the rule.
+    public init(
+        per scope: Scope, opening rule: Rule = .failureRatio(), openTime: Duration = .seconds(30),
+        longestServerDelay: Duration = .seconds(120), probes: Int = 1,
+        counting condition: Retry.Condition = .serverFailures,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        (self.scope, self.rule, self.condition) = (scope, rule, condition)
+        (self.openTime, self.longestServerDelay, self.probes) = (openTime, longestServerDelay, max(1, probes))
+        stopwatch = Stopwatch(clock)
+    }
+
+    /// - Throws: `.circuitOpen`, with nothing sent, and the errors of the next loader.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        let permit = try permit(for: request)
+        let result = await next.result(of: request)
+        if let permit { settle(permit, result, of: request) }
+        return try result.get()
+    }
+
+    public func reset(next: any HTTPLoader) async {
+        table.withLock { $0.closeAll(endingIsolation: false) }
+        await next.reset()
+    }
+
+    /// Opens all circuits until ``close()``, for example during a maintenance of the server.
+    public func isolate() { table.withLock { $0.isolate() } }
+
+    /// Closes all circuits, and ends ``isolate()``.
+    public func close() { table.withLock { $0.closeAll(endingIsolation: true) } }
+
+    /// The state of each circuit that is not closed, by its name.
+    public var states: [String: State] { table.withLock { $0.states } }
+
+    /// Whether ``isolate()`` was called last.
+    public var isIsolated: Bool { table.withLock { $0.isIsolated } }
+
+    /// Returns the changes from now on. A reader that is slow misses the oldest ones.
+    public func changes() -> AsyncStream<Change> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Change.self, bufferingPolicy: .bufferingNewest(100))
+        let number = table.withLock { $0.watch(continuation) }
+        continuation.onTermination = { [weak self] _ in
+            self?.table.withLock { $0.unwatch(number) }
+        }
+        return stream
+    }
+
+    deinit { table.withLock { $0 }.endWatching() }
+}
+
+extension CircuitBreaker: CustomStringConvertible {
+    public var description: String { "CircuitBreaker" }
+}
+
+extension CircuitBreaker {
+    /// Returns nil for a request that is sent without a circuit.
+    private func permit(for request: HTTPRequest) throws(HTTPError) -> CircuitTable.Permit? {
+        let key = scope.key(request)
+        let now = stopwatch.now
+        let (admission, change) = table.withLock { table in
+            (table.admission(key, rule, probes: probes, at: now), table.takeChange())
+        }
+        if let change { request.record(change) }
+        switch admission {
+        case .permit(let permit): return permit
+        case .untracked: return nil
+        case .refused(let reason):
+            throw HTTPError(.circuitOpen, request: request, message: reason, mayHaveBeenSent: false)
+        }
+    }
+
+    private func settle(
+        _ permit: CircuitTable.Permit, _ result: Result<HTTPResponse, HTTPError>, of request: HTTPRequest
+    ) {
+        let health = result.health(of: request, counting: condition)
+        let now = stopwatch.now
+        let asked = health == .bad ? (try? result.get())?.headers.retryAfter() : nil
+        let openTime = max(openTime, min(asked ?? .zero, longestServerDelay))
+        let change = table.withLock { table in
+            table.settle(permit, health, at: now, probes: probes, openTime: openTime)
+            return table.takeChange()
+        }
+        if let change { request.record(change) }
+    }
+}
+
+extension HTTPRequest {
+    fileprivate func record(_ change: CircuitBreaker.Change) {
+        record(.circuitChanged) { event in
+            event[.circuit] = change.circuit
+            event[.state] = change.state.rawValue
+        }
+    }
+}

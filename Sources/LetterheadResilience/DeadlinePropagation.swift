@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+
+/// Tells the server how much time is left until the deadline of a request, so that it does not work on a response that
+/// nobody waits for any longer.
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, attemptLinks: DeadlinePropagation("X-Request-Timeout"))
+/// try await client.send(GetOrder(id: 7).deadline(in: .seconds(2)))   // X-Request-Timeout: 1998
+/// ```
+///
+/// The header contains the remaining time and not a point in time, so the clocks of client and server may differ. It is
+/// written anew for each attempt. A request without a deadline, and one that sets the header itself, is not changed. Put
+/// it into the `attemptLinks`, below the links in which a request may wait.
+public struct DeadlinePropagation: LoaderLink {
+    /// How the time is written.
+    public enum Form: Sendable, Hashable {
+        /// Whole milliseconds: `1998`.
+        case milliseconds
+        /// Seconds with three digits: `1.998`.
+        case seconds
+        /// A number of at most eight digits with its unit, as in the protocol of gRPC: `1998m`.
+        case grpc
+    }
+
+    /// The header of gRPC.
+    public static let grpc = DeadlinePropagation("grpc-timeout", as: .grpc)
+
+    private let name: HTTPHeaders.Name
+    private let form: Form
+
+    public init(_ name: HTTPHeaders.Name, as form: Form = .milliseconds) { (self.name, self.form) = (name, form) }
+
+    /// - Throws: `.timedOut`, with nothing sent, if the deadline has passed; the errors of the next loader.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard let left = request.timeLeft, !request.headers.contains(name) else { return try await next.load(request) }
+        let (seconds, attoseconds) = min(left, .seconds(1_000_000_000_000)).components
+        let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+        guard milliseconds > 0 else {
+            throw request.deadlinePassed(while: "the request was about to be sent", mayHaveBeenSent: false)
+        }
+        var request = request
+        request.headers[name] = form.text(milliseconds)
+        return try await next.load(request)
+    }
+}
+
+extension DeadlinePropagation: CustomStringConvertible {
+    /// The name of the header.
+    public var description: String { "DeadlinePropagation(\(name))" }
+}
+
+extension DeadlinePropagation.Form {
+    fileprivate func text(_ milliseconds: Int64) -> String {
+        switch self {
+        case .milliseconds: return "\(milliseconds)"
+        case .seconds:
+            let fraction = "\(milliseconds % 1_000)"
+            return "\(milliseconds / 1_000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
+        case .grpc:
+            // The largest number of eight digits; a longer time is written in a larger unit.
+            let limit: Int64 = 99_999_999
+            if milliseconds <= limit { return "\(milliseconds)m" }
+            return milliseconds / 1_000 <= limit
+                ? "\(milliseconds / 1_000)S" : "\(min(milliseconds / 3_600_000, limit))H"
+        }
+    }
+}

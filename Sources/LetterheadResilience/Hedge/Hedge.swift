@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+import Synchronization
+
+/// Sends a slow request a second time and returns the response that arrives first, so that a single slow server does not
+/// determine how long your slowest calls take.
+///
+/// ```swift
+/// let links = Hedge(after: .quantile(0.95, atLeast: .milliseconds(40)), share: 0.1)
+///     --> Balance(among: ["https://a.example.com", "https://b.example.com"])
+/// try await client.send(GetOrder(id: 7).hedging(.never))
+/// ```
+///
+/// The first response that is not a failure wins, and the other requests are cancelled. If all of them fail, the result of
+/// the first one is returned. At most the given share of the requests is hedged, so that a service that is slow as a whole
+/// receives little more than before: the share is saved up as the requests are sent, for at most ten hedges at once. Each
+/// request that fails takes one of them away, so that a service in trouble receives none.
+///
+/// These requests are never hedged:
+///
+/// - Those whose method is not idempotent, unless they have an `Idempotency-Key`, by which the server recognizes the second
+///   one. `.idempotent()` adds it.
+/// - Those with a one-shot body, and those that report their progress.
+/// - Downloads to a file. Of a streamed response, the head decides.
+/// - Those with `.hedging(.never)`.
+///
+/// Put it into the `attemptLinks` of a client, above ``Balance``, which sends the hedge to another replica. The observers
+/// see a hedge as a separate exchange. A reset forgets what was measured.
+public final class Hedge: LoaderLink {
+    private struct State {
+        var latencies: Latencies
+        /// The number of hedges that may be sent.
+        var saved = 0.0
+    }
+
+    /// The number of hedges that can be saved up.
+    private static let mostSaved = 10.0
+
+    private let state: Mutex<State>
+    private let delay: Delay
+    private let (count, share): (Int, Double)
+    private let condition: Retry.Condition
+    private let stopwatch: Stopwatch
+    private let timer: HedgeTimer
+    private let executor: (any TaskExecutor)?
+
+    /// - Parameters:
+    ///   - delay: the time before the first hedge, and between one hedge and the next.
+    ///   - count: the maximum number of hedges of one request.
+    ///   - share: the maximum number of hedges in relation to the requests that can be hedged. With 0.1, there is at most
+    ///     one hedge for ten requests.
+    ///   - condition: the outcomes that are failures.
+    ///   - clock: measures the delay.
+    public convenience init(
+        after delay: Delay, atMost count: Int = 1, share: Double = 0.1,
+        counting condition: Retry.Condition = .serverFailures, clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.init(after: delay, atMost: count, share: share, counting: condition, clock: clock, executor: nil)
+    }
+
+    /// Creates a link whose requests run on an executor, for a simulation.
+    package init(
+        after delay: Delay, atMost count: Int = 1, share: Double = 0.1,
+        counting condition: Retry.Condition = .serverFailures, clock: any Clock<Duration>,
+        executor: (any TaskExecutor)?
+    ) {
+        state = Mutex(State(latencies: Latencies(quantile: delay.share ?? 1)))
+        (self.delay, self.count, self.share) = (delay, max(0, count), share > 0 ? min(share, 1) : 0)
+        (self.condition, self.executor) = (condition, executor)
+        stopwatch = Stopwatch(clock)
+        timer = HedgeTimer(clock: clock, executor: executor)
+    }
+
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard request.mayBeHedged, count > 0, share > 0 else { return try await next.load(request) }
+        let key = delay.share == nil ? nil : RouteKey.route(of: request)
+        let delay = state.withLock { state in
+            state.saved = min(Self.mostSaved, state.saved + share)
+            guard let key else { return self.delay.duration as Duration? }
+            return state.latencies.delay(for: key).map { max($0, self.delay.duration) }
+        }
+        let start = key == nil ? .zero : stopwatch.now
+        let result: Result<HTTPResponse, HTTPError>
+        if let delay {
+            var request = request
+            // The requests share it, so that each of them is sent to another server.
+            if request.triedServers == nil { request.triedServers = TriedServers() }
+            let race = HedgeRace(request, next, counting: condition, executor: executor) { [self] in takeHedge() }
+            result = await race.result(after: delay, atMost: count, on: timer)
+        } else {
+            result = await next.result(of: request)
+        }
+        switch result.health(of: request, counting: condition) {
+        case .good:
+            guard let key else { break }
+            let time = stopwatch.now - start
+            state.withLock { $0.latencies.add(time, for: key) }
+        case .bad: state.withLock { $0.saved = max(0, $0.saved - 1) }
+        case .unknown: break
+        }
+        return try result.get()
+    }
+
+    public func reset(next: any HTTPLoader) async {
+        state.withLock { state in
+            state.latencies.reset()
+            state.saved = 0
+        }
+        await next.reset()
+    }
+
+    private func takeHedge() -> Bool {
+        state.withLock { state in
+            // A tenth, added ten times, is a little less than one.
+            guard state.saved > 1 - 1e-9 else { return false }
+            state.saved -= 1
+            return true
+        }
+    }
+}
+
+extension Hedge: CustomStringConvertible {
+    /// The delay and the share: `Hedge(0.04 seconds, share 0.1)`.
+    public var description: String { "Hedge(\(delay), share \(share))" }
+}
+
+extension HTTPRequest {
+    fileprivate var mayBeHedged: Bool {
+        guard hedging == .standard, method.isIdempotent || isIdempotent && headers.contains("Idempotency-Key"),
+            body.isEmpty || body.isReplayable, onProgress == nil
+        else { return false }
+        if case .file = responseDelivery { return false }
+        return true
+    }
+}

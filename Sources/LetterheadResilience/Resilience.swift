@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+
+/// The limits, retries and circuits of a client, in the right order.
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, resilience: .standard)
+/// print(client)   // shows each of its parts
+/// ```
+///
+/// A request passes these parts, the outermost first. Set a property to nil to leave its part out.
+///
+/// 1. ``deadline``, which limits all that follows
+/// 2. ``retrying``, with its budget
+/// 3. ``hedge`` and ``balance``
+/// 4. ``breaker``, so that a request to a server in trouble neither waits for a slot nor is sent
+/// 5. ``concurrency``
+/// 6. ``attemptTimeout``
+///
+/// A value contains the state of its breaker, hedge and balance: create one for each client.
+public struct Resilience: Sendable {
+    /// The total time of a request that sets no deadline. Default: 30 seconds.
+    public var deadline: Duration? = .seconds(30)
+    /// Default: at most 2 retries with exponential waits, and the standard budget.
+    public var retrying = Retry.Settings(maximumRetries: 2, strategy: .exponential(base: .milliseconds(200)))
+    /// Default: nil.
+    public var hedge: Hedge?
+    /// Default: nil.
+    public var balance: Balance?
+    /// Default: a circuit for each host.
+    public var breaker: CircuitBreaker?
+    /// The number of requests to each host that may be in progress at the same time, and the same number of streamed
+    /// responses. Default: 64.
+    public var concurrency: Int? = 64
+    /// The time of one attempt, for requests that set no timeout and whose response is not streamed or saved to a file.
+    /// Default: 10 seconds.
+    public var attemptTimeout: Duration? = .seconds(10)
+
+    /// Creates the defaults.
+    ///
+    /// - Parameter clock: measures all times.
+    public init(clock: any Clock<Duration> = ContinuousClock()) {
+        retrying.clock = clock
+        breaker = CircuitBreaker(per: .host, clock: clock)
+    }
+
+    /// The defaults, with a separate breaker each time.
+    public static var standard: Resilience { Resilience() }
+
+    /// The links that belong outside of the retries, for the parameter `links` of a client.
+    public var links: (any LoaderLink)? { deadline.map { Deadline($0, clock: retrying.clock) } }
+
+    /// The links for each attempt, for the parameter `attemptLinks` of a client.
+    public var attemptLinks: (any LoaderLink)? {
+        let throttle = concurrency.map { Throttle(limit: $0, streams: $0, per: .host, clock: retrying.clock) }
+        let links: [(any LoaderLink)?] = [hedge, balance, breaker, throttle, attemptTimeout.map { AttemptTimeout($0) }]
+        return links.reduce(nil) { $0 --> $1 }
+    }
+}
+
+extension HTTPClient {
+    /// Creates a client that stays within limits and recovers from failures; see ``Resilience``. The other parameters are
+    /// those of the client's own initializer.
+    ///
+    /// - Parameters:
+    ///   - links: links that run once for each load, before all other links.
+    ///   - attemptLinks: links that run for each attempt, below those of `resilience`.
+    public init(
+        environment: ServerEnvironment? = nil, resilience: Resilience, decoder: any HTTPBodyDecoder = JSONDecoder(),
+        authentication: HTTPAuthentication? = nil, cookies: CookieJar? = nil, cache: ResponseCache? = nil,
+        transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
+        links: (any LoaderLink)? = nil, attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
+        tracing: TraceContextPropagation? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
+    ) {
+        self.init(
+            environment: environment, decoder: decoder, authentication: authentication, cookies: cookies, cache: cache,
+            transformers: transformers, validators: validators, retrying: resilience.retrying,
+            links: links --> resilience.links, attemptLinks: resilience.attemptLinks --> attemptLinks,
+            observers: observers, tracing: tracing, transport: transport)
+    }
+}
+
+/// Limits each attempt of the requests that set no limit.
+struct AttemptTimeout: LoaderLink, CustomStringConvertible {
+    private let limit: Duration
+
+    init(_ limit: Duration) { self.limit = limit }
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard request.timeout == nil, request.responseDelivery == .buffered else { return try await next.load(request) }
+        var request = request
+        request.timeout = limit
+        return try await next.load(request)
+    }
+
+    var description: String { "AttemptTimeout(\(limit))" }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+
+/// What a circuit or a latency belongs to. A part that does not matter is empty.
+struct RouteKey: Hashable, Sendable, CustomStringConvertible {
+    var origin: HTTPOrigin?
+    var method = ""
+    /// A route, a host or a name.
+    var name = ""
+
+    static func route(of request: HTTPRequest) -> RouteKey {
+        RouteKey(origin: request.origin, method: request.method.rawValue, name: request.path.route ?? "")
+    }
+
+    var description: String {
+        let place = origin.map { "\($0)" } ?? ""
+        return [method, place, name].filter { !$0.isEmpty }.joined(separator: " ")
+    }
+}

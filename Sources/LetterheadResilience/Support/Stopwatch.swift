@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+
+/// A clock of any type, read as the duration since the link was created.
+struct Stopwatch: Sendable {
+    private let read: @Sendable () -> Duration
+
+    init(_ clock: any Clock<Duration>) { read = Self.reader(clock) }
+
+    var now: Duration { read() }
+
+    private static func reader<Time: Clock<Duration>>(_ clock: Time) -> @Sendable () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadResilience
+import LetterheadTesting
+import Testing
+
+private let replicas: [Replica] = ["https://a.test", "https://b.test", "http://c.test:8080"]
+
+@Suite(.timeLimit(.minutes(2))) struct BalanceTests {
+    private let clock = TestClock()
+
+    private func balance(
+        _ policy: Balance.Policy = .roundRobin, among list: [Replica] = replicas, restingAfter limit: Int = 3,
+        random: @escaping @Sendable () -> Double = { 0 }
+    ) -> Balance {
+        Balance(
+            among: list, by: policy, for: logical, restingAfter: limit, rest: .seconds(10), clock: clock, random: random
+        )
+    }
+
+    // MARK: Choosing
+
+    @Test func `round robin sends to one after the other`() async throws {
+        let mock = MockLoader.answering { _ in .ok }
+        _ = await (balance() --> mock).outcomes(7)
+        #expect(mock.hosts == ["a.test", "b.test", "c.test", "a.test", "b.test", "c.test", "a.test"])
+        #expect(mock.requests[2].scheme == "http" && mock.requests[2].port == 8_080 && mock.requests[0].port == nil)
+    }
+
+    @Test func `of two replicas, the one with fewer requests in progress receives the next`() async throws {
+        let mock = MockLoader { [clock] request in
+            if request.host == "a.test" { try await clock.sleep(for: .seconds(1)) }
+            return .ok(request)
+        }
+        let chain = balance(.lessBusyOfTwo, among: ["https://a.test", "https://b.test"]) --> mock
+        let slow = Task { await chain.outcome(of: request()) }
+        await clock.waitForSleepers(1)
+        _ = await chain.outcomes(3)
+        #expect(mock.hosts == ["a.test", "b.test", "b.test", "b.test"])
+        clock.advance(by: .seconds(1))
+        _ = await slow.value
+        let next = Task { await chain.outcome(of: request()) }
+        await clock.waitForSleepers(1)
+        #expect(mock.hosts.last == "a.test")
+        clock.advance(by: .seconds(1))
+        _ = await next.value
+    }
+
+    @Test func `a streamed response is in progress until its body has ended`() async throws {
+        let mock = MockLoader { request in
+            let first = Flag(true)
+            let body = HTTPResponseBody(length: 1) {
+                defer { first.value = false }
+                return first.value ? Data("x".utf8) : nil
+            }
+            return HTTPResponse(request: request, status: .ok, body: body)
+        }
+        let chain = balance(.lessBusyOfTwo, among: ["https://a.test", "https://b.test"]) --> mock
+        let response = try await chain.load(request())
+        _ = try await (chain.load(request())).body.data()
+        #expect(mock.hosts == ["a.test", "b.test"])
+        _ = try await response.body.data()
+        _ = try await (chain.load(request())).body.data()
+        #expect(mock.hosts.last == "a.test")
+    }
+
+    @Test func `weights determine the shares`() async throws {
+        let mock = MockLoader.answering { _ in .ok }
+        let step = Flag(0)
+        let chain =
+            balance(
+                .weighted, among: [Replica("https://a.test"), Replica("https://b.test", weight: 3)],
+                random: {
+                    defer { step.value += 1 }
+                    return Double(step.value % 100) / 100
+                }) --> mock
+        _ = await chain.outcomes(100)
+        #expect(mock.hosts.count { $0 == "b.test" } == 75)
+    }
+
+    @Test func `a key stays at its replica, and only the keys of a failing one move`() async throws {
+        let down = Flag("")
+        let mock = MockLoader { request in
+            if request.host == down.value { throw HTTPError(.cannotConnect, request: request, mayHaveBeenSent: false) }
+            return .ok(request)
+        }
+        let chain = balance(.sticky { $0.headers["X-Tenant"] ?? "" }, restingAfter: 1) --> mock
+        func homes() async throws -> [String] {
+            var homes: [String] = []
+            for tenant in 0..<60 {
+                var request = request()
+                request.headers["X-Tenant"] = "tenant \(tenant)"
+                _ = try await chain.load(request)
+                homes.append(mock.hosts.last ?? "")
+            }
+            return homes
+        }
+        let before = try await homes()
+        #expect(try await homes() == before)
+        for host in ["a.test", "b.test", "c.test"] { #expect(before.count { $0 == host } > 5) }
+        down.value = "b.test"
+        let after = try await homes()
+        for (old, new) in zip(before, after) { #expect(old == "b.test" ? new != "b.test" : new == old) }
+    }
+
+    @Test func `ordered prefers the first replica that is well`() async throws {
+        let down = Flag(true)
+        let mock = MockLoader { request in
+            if down.value, request.host == "a.test" {
+                throw HTTPError(.cannotConnect, request: request, mayHaveBeenSent: false)
+            }
+            return .ok(request)
+        }
+        let balance = balance(.ordered, restingAfter: 1)
+        let chain = balance --> mock
+        #expect(await chain.outcomes(2) == ["200", "200"])
+        #expect(mock.hosts == ["a.test", "b.test", "b.test"])
+        #expect(balance.resting.map(\.host) == ["a.test"])
+        down.value = false
+        clock.advance(by: .seconds(10))
+        #expect(await chain.outcomes(2) == ["200", "200"])
+        #expect(mock.hosts.suffix(2) == ["a.test", "a.test"] && balance.resting.isEmpty)
+    }
+
+    @Test func `a new list applies to the next request, and keeps what is known`() async throws {
+        let mock = MockLoader.answering { $0.host == "a.test" ? .badGateway : .ok }
+        let balance = balance(.ordered, restingAfter: 1)
+        let chain = balance --> mock
+        _ = await chain.outcomes(1)
+        balance.replicas = ["https://a.test", "https://d.test"]
+        _ = await chain.outcomes(1)
+        #expect(mock.hosts == ["a.test", "d.test"] && balance.resting.map(\.host) == ["a.test"])
+        #expect("\(balance)" == "Balance(2, ordered)")
+    }
+
+    // MARK: Failing replicas
+
+    @Test func `the attempts of a load are sent to different replicas while others are left`() async throws {
+        let mock = MockLoader.answering { _ in .badGateway }
+        let settings = Retry.Settings(maximumRetries: 5, strategy: .immediate, clock: clock)
+        // A random source that would always choose the first two.
+        let chain = Retry(settings) --> balance(.lessBusyOfTwo) --> mock
+        #expect(await chain.outcome(of: request()) == "502")
+        #expect(Set(mock.hosts.prefix(3)) == ["a.test", "b.test", "c.test"] && mock.hosts.count == 6)
+    }
+
+    @Test func `a request that is sent again has its full choice`() async throws {
+        let mock = MockLoader.answering { $0.host == "a.test" ? .badGateway : .ok }
+        let client = HTTPClient(
+            retrying: Retry.Settings(maximumRetries: 1, strategy: .immediate, clock: clock),
+            attemptLinks: balance(.ordered, restingAfter: 100), transport: mock)
+        let response = try await client.send(request())
+        try await client.send(response.request)
+        #expect(mock.hosts == ["a.test", "b.test", "a.test", "b.test"])
+    }
+
+    @Test(arguments: [HTTPError.Code.circuitOpen, .cannotConnect, .queueFull])
+    func `if nothing was sent, the next replica is tried at once, with any method`(_ code: HTTPError.Code) async throws
+    {
+        let mock = MockLoader { request in
+            if request.host != "c.test" { throw HTTPError(code, request: request, mayHaveBeenSent: false) }
+            return .ok(request)
+        }
+        let chain = balance() --> mock
+        #expect(await chain.outcome(of: request(method: .post)) == "200")
+        #expect(mock.hosts == ["a.test", "b.test", "c.test"])
+    }
+
+    @Test func `if no replica can be reached, the last error is returned`() async throws {
+        let mock = MockLoader { throw HTTPError(.cannotConnect, request: $0, mayHaveBeenSent: false) }
+        let error = await #expect(throws: HTTPError.self) { try await (balance() --> mock).load(request()) }
+        #expect(error?.code == .cannotConnect && mock.hosts.count == 3)
+        #expect(error?.request.origin == logical && error?.mayHaveBeenSent == false)
+    }
+
+    @Test func `what may have been sent is not sent again by this link`() async throws {
+        let mock = MockLoader { throw HTTPError(.connectionLost, request: $0) }
+        #expect(await (balance() --> mock).outcome(of: request(method: .post)) == "connectionLost")
+        #expect(mock.hosts.count == 1)
+    }
+
+    @Test func `an open circuit sends the request to another replica`() async throws {
+        let mock = MockLoader.answering { $0.host == "a.test" ? .badGateway : .ok }
+        let breaker = CircuitBreaker(per: .host, opening: .consecutiveFailures(1), clock: clock)
+        let chain = balance(.ordered, restingAfter: 100) --> breaker --> mock
+        #expect(await chain.outcomes(3) == ["502", "200", "200"])
+        #expect(mock.hosts == ["a.test", "b.test", "b.test"])
+    }
+
+    @Test func `a replica that fails in a row rests, and one request finds out whether it is well`() async throws {
+        let state = Flag("down")
+        let mock = MockLoader { [clock] request in
+            guard request.host == "a.test" else { return .ok(request) }
+            switch state.value {
+            case "down": return HTTPResponse(request: request, status: .badGateway)
+            case "slow": try await clock.sleep(for: .seconds(1))
+            default: break
+            }
+            return .ok(request)
+        }
+        let chain = balance(.ordered, among: ["https://a.test", "https://b.test"]) --> mock
+        #expect(await chain.outcomes(5) == ["502", "502", "502", "200", "200"])
+        clock.advance(by: .seconds(10))
+        // The probe fails: the replica rests again at once.
+        #expect(await chain.outcomes(2) == ["502", "200"])
+        clock.advance(by: .seconds(10))
+        state.value = "slow"
+        let cancelled = Task { await chain.outcome(of: request()) }
+        await clock.waitForSleepers(1)
+        #expect(await chain.outcomes(2) == ["200", "200"])
+        #expect(mock.hosts.suffix(2) == ["b.test", "b.test"])
+        // A cancelled probe makes room for the next one.
+        cancelled.cancel()
+        #expect(await cancelled.value == "cancelled")
+        state.value = "well"
+        _ = await chain.outcomes(2)
+        #expect(mock.hosts.suffix(2) == ["a.test", "a.test"])
+    }
+
+    @Test func `if all replicas rest, all are used`() async throws {
+        let mock = MockLoader.answering { _ in .badGateway }
+        let balance = balance(restingAfter: 1)
+        let chain = balance --> mock
+        _ = await chain.outcomes(9)
+        #expect(balance.resting.count == 3)
+        for host in ["a.test", "b.test", "c.test"] { #expect(mock.hosts.count { $0 == host } == 3) }
+        await chain.reset()
+        #expect(balance.resting.isEmpty)
+    }
+
+    // MARK: The logical request
+
+    @Test func `the response is that of the logical request`() async throws {
+        let mock = MockLoader { request in
+            let place = request.path.string == "/elsewhere" ? "https://a.testing/x" : "https://a.test/next?page=2"
+            return HTTPResponse(request: request, status: .created, headers: ["Location": place])
+        }
+        let chain = balance(.ordered) --> mock
+        let request = request()
+        let response = try await chain.load(request)
+        #expect(response.request.id == request.id && response.request.origin == logical)
+        #expect(response.headers["Location"] == "https://orders.test/next?page=2")
+        let other = try await chain.load(HTTPRequest(host: "orders.test", path: "/elsewhere"))
+        #expect(other.headers["Location"] == "https://a.testing/x")
+    }
+
+    @Test func `credentials and cookies belong to the logical origin, and events to the replica`() async throws {
+        let mock = MockLoader { request in
+            switch request.path.string {
+            case "/redirect":
+                HTTPResponse(request: request, status: .found, headers: ["Location": "https://cdn.test/x"])
+            default: HTTPResponse(request: request, status: .ok, headers: ["Set-Cookie": "session=1"])
+            }
+        }
+        let recorder = EventRecorder()
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://orders.test"), authentication: .bearer("secret"),
+            cookies: CookieJar(), attemptLinks: Balance(among: replicas, by: .roundRobin), observers: [recorder],
+            transport: mock)
+        for path in ["/one", "/two", "/redirect"] as [RequestPath] {
+            try await client.send(HTTPRequest { $0.path = path })
+        }
+        #expect(mock.hosts == ["a.test", "b.test", "c.test", "cdn.test"])
+        #expect(mock.requests.map { $0.headers["Authorization"] != nil } == [true, true, true, false])
+        #expect(mock.requests.map { $0.headers["Cookie"] } == [nil, "session=1", "session=1", nil])
+        let starts = recorder.events.filter { $0.name == .exchangeStart }
+        #expect(starts.map { $0[.host] } == ["a.test", "b.test", "c.test", "cdn.test"])
+    }
+
+    @Test func `a redirect to a replica by its own name is one to the logical origin`() async throws {
+        let mock = MockLoader { request in
+            request.path.string == "/old"
+                ? HTTPResponse(request: request, status: .found, headers: ["Location": "https://a.test/new"])
+                : .ok(request)
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://orders.test"), authentication: .bearer("secret"),
+            attemptLinks: Balance(among: replicas, by: .ordered), transport: mock)
+        let response = try await client.send(HTTPRequest { $0.path = "/old" })
+        #expect(try response.request.urlString() == "https://orders.test/new")
+        #expect(mock.requests.last?.headers["Authorization"] != nil && mock.hosts == ["a.test", "a.test"])
+    }
+
+    @Test(
+        arguments: [
+            ([], "Balance has no replicas"), (["a.test"], "not an absolute http or https URL"),
+            (["https://a.test/v2"], "more than a scheme, a host and a port"),
+            (["https://user@a.test"], "more than a scheme, a host and a port"),
+        ] as [([String], String)])
+    func `a list that is refused fails each request`(_ list: [String], _ message: String) async throws {
+        let mock = MockLoader.answering { _ in .ok }
+        let chain = balance(among: list.map { Replica($0) }) --> mock
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }
+        #expect(error?.code == .invalidRequest && error?.message.contains(message) == true && mock.hosts.isEmpty)
+    }
+
+    @Test func `without an environment, the logical origin must be named`() async throws {
+        let chain = Balance(among: replicas) --> MockLoader.answering { _ in .ok }
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }
+        #expect(error?.code == .invalidRequest && error?.message.contains("give the client an environment") == true)
+    }
+
+    @Test func `it keeps the laws of a link`() async throws {
+        let origin = HTTPOrigin(scheme: "https", host: "laws.example")
+        try await LoaderLaws(link: { Balance(among: replicas, for: origin) }).check()
+    }
+}

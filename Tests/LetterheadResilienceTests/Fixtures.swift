@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadResilience
+import LetterheadTesting
+import Synchronization
+
+let logical = HTTPOrigin(scheme: "https", host: "orders.test")
+
+func request(_ path: RequestPath = "/orders", method: HTTPMethod = .get) -> HTTPRequest {
+    HTTPRequest(method: method, host: "orders.test", path: path)
+}
+
+extension MockLoader {
+    /// Responds with a status that may depend on the host.
+    static func answering(_ status: @escaping @Sendable (HTTPRequest) -> HTTPStatus) -> MockLoader {
+        MockLoader { HTTPResponse(request: $0, status: status($0)) }
+    }
+
+    /// The hosts of the requests, in order.
+    var hosts: [String] { requests.map { $0.host ?? "" } }
+}
+
+extension HTTPLoader {
+    /// The status of a response or the code of an error, as text.
+    func outcome(of request: HTTPRequest) async -> String {
+        switch await result(of: request) {
+        case .success(let response): "\(response.status.code)"
+        case .failure(let error): "\(error.code)"
+        }
+    }
+
+    func outcomes(_ count: Int, of request: HTTPRequest = request()) async -> [String] {
+        var outcomes: [String] = []
+        for _ in 0..<count { outcomes.append(await outcome(of: request)) }
+        return outcomes
+    }
+}
+
+/// Waits until a condition holds. A test that would wait for ever ends with the time limit of its suite.
+func until(_ condition: @Sendable () -> Bool) async {
+    while !condition(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+}
+
+/// A value that a test changes while requests read it.
+final class Flag<Value: Sendable>: Sendable {
+    private let state: Mutex<Value>
+
+    init(_ value: Value) { state = Mutex(value) }
+
+    var value: Value {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+
+    @discardableResult
+    func change(_ change: (inout Value) -> Void) -> Value {
+        state.withLock { value in
+            change(&value)
+            return value
+        }
+    }
+}
