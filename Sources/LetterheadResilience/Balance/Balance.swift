@@ -33,9 +33,9 @@ public final class Balance: LoaderLink {
     private let policy: Policy
     private let logical: HTTPOrigin?
     private let (limit, rest): (Int, Duration)
-    private let condition: Retry.Condition
+    private let condition: Retry.Condition?
     private let stopwatch: Stopwatch
-    private let random: @Sendable () -> Double
+    private let random: (@Sendable () -> Double)?
 
     /// - Parameters:
     ///   - replicas: the servers. With none, each request fails with `.invalidRequest`.
@@ -43,15 +43,15 @@ public final class Balance: LoaderLink {
     ///   - logical: the origin whose requests are balanced. Default: that of the client's environment.
     ///   - limit: the number of failures in a row after which a replica is left alone.
     ///   - rest: how long it is left alone.
-    ///   - condition: the outcomes that are failures.
+    ///   - condition: the outcomes that are failures. Default: nil (`.serverFailures`).
     ///   - clock: measures the rest.
-    ///   - random: returns numbers from 0 to 1.
+    ///   - random: returns numbers from 0 to 1, for a test. Default: nil (a generator of the link).
     public init(
         among replicas: [Replica], by policy: Policy = .lessBusyOfTwo, for logical: HTTPOrigin? = nil,
         restingAfter limit: Int = 3, rest: Duration = .seconds(10),
-        counting condition: Retry.Condition = .serverFailures,
+        counting condition: Retry.Condition? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
-        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+        random: (@Sendable () -> Double)? = nil
     ) {
         state = Mutex(State(replicas: [], fleet: Fleet([])))
         (self.policy, self.logical, self.limit, self.rest) = (policy, logical, max(1, limit), rest)

@@ -28,7 +28,12 @@ struct Fleet {
     }
 
     private var members: [Member] = []
+    private var all: [Int] = []
+    /// Whether a replica may rest. Without one, nothing has to be filtered.
+    private var hasResting = false
     private var turn = 0
+    /// The state of the random numbers. The system's generator would cost a system call for each of them.
+    private var seed = UInt64.random(in: 0 ... .max)
     private var era = 0
 
     init(_ replicas: [Replica]) { replace(with: replicas) }
@@ -53,11 +58,14 @@ struct Fleet {
             }
             members.append(member)
         }
+        all = Array(members.indices)
+        hasResting = members.contains { $0.restsUntil != nil }
     }
 
     /// Forgets the failures.
     mutating func reset() {
         era += 1
+        hasResting = false
         for index in members.indices {
             (members[index].failures, members[index].restsUntil, members[index].isProbed) = (0, nil, false)
         }
@@ -68,13 +76,12 @@ struct Fleet {
     ///
     /// - Parameter key: the key of a sticky policy.
     mutating func choose(
-        _ policy: Balance.Policy, key: String?, without tried: [HTTPOrigin], at now: Duration, random: () -> Double
+        _ policy: Balance.Policy, key: String?, without tried: [HTTPOrigin], at now: Duration, random: (() -> Double)?
     ) -> Permit? {
         guard !members.isEmpty else { return nil }
-        let untried =
-            tried.isEmpty ? Array(members.indices) : members.indices.filter { !tried.contains(members[$0].origin) }
-        let rest = untried.isEmpty ? Array(members.indices) : untried
-        let awake = rest.filter { members[$0].isAwake(at: now) }
+        let untried = tried.isEmpty ? all : all.filter { !tried.contains(members[$0].origin) }
+        let rest = untried.isEmpty ? all : untried
+        let awake = hasResting ? rest.filter { members[$0].isAwake(at: now) } : rest
         let index = choose(policy, key, among: awake.isEmpty ? rest : awake, random)
         let isProbe = members[index].restsUntil != nil
         members[index].busy += 1
@@ -84,7 +91,7 @@ struct Fleet {
 
     /// - Parameter candidates: at least one.
     private mutating func choose(
-        _ policy: Balance.Policy, _ key: String?, among candidates: [Int], _ random: () -> Double
+        _ policy: Balance.Policy, _ key: String?, among candidates: [Int], _ random: (() -> Double)?
     ) -> Int {
         if candidates.count == 1 { return candidates[0] }
         switch policy.kind {
@@ -95,12 +102,12 @@ struct Fleet {
             turn = (index + 1) % members.count
             return index
         case .lessBusyOfTwo:
-            let first = Self.index(random(), of: candidates.count)
-            let step = 1 + Self.index(random(), of: candidates.count - 1)
+            let first = Self.index(draw(random), of: candidates.count)
+            let step = 1 + Self.index(draw(random), of: candidates.count - 1)
             let second = candidates[(first + step) % candidates.count]
             return members[second].busy < members[candidates[first]].busy ? second : candidates[first]
         case .weighted:
-            var point = random() * candidates.reduce(0) { $0 + members[$1].weight }
+            var point = draw(random) * candidates.reduce(0) { $0 + members[$1].weight }
             for index in candidates {
                 point -= members[index].weight
                 if point < 0 { return index }
@@ -127,10 +134,12 @@ struct Fleet {
             // A late response of an earlier request does not end a rest.
             guard permit.isProbe || members[index].restsUntil == nil else { return }
             (members[index].failures, members[index].restsUntil) = (0, nil)
+            if permit.isProbe { hasResting = members.contains { $0.restsUntil != nil } }
         case .bad:
             members[index].failures += 1
             guard permit.isProbe || members[index].failures >= limit else { return }
             members[index].restsUntil = now + rest
+            hasResting = true
         }
     }
 
@@ -139,6 +148,16 @@ struct Fleet {
     }
 
     private func index(of origin: HTTPOrigin) -> Int? { members.firstIndex { $0.origin == origin } }
+
+    /// Returns a number from 0 to 1: that of the closure, or one of SplitMix64.
+    private mutating func draw(_ random: (() -> Double)?) -> Double {
+        if let random { return random() }
+        seed &+= 0x9E37_79B9_7F4A_7C15
+        var value = seed
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        return Double((value ^ value >> 31) >> 11) / 9_007_199_254_740_992
+    }
 
     private static func index(_ random: Double, of count: Int) -> Int {
         min(max(0, Int(random * Double(count))), count - 1)

@@ -42,14 +42,16 @@ extension HTTPRequest {
     /// The request with the scheme, the host and the port of a server.
     func sent(to origin: HTTPOrigin) -> HTTPRequest {
         var request = self
-        let isStandard = origin.port == HTTPOrigin(scheme: origin.scheme, host: origin.host).port
+        let isStandard = origin.port == (origin.scheme == "http" ? 80 : 443)
         (request.scheme, request.host, request.port) = (origin.scheme, origin.host, isStandard ? nil : origin.port)
         return request
     }
 
     /// Gives the request the scheme, the host and the port of another one, if it was sent to a replica.
     mutating func returnFrom(_ replica: HTTPOrigin, to other: HTTPRequest, _ tried: TriedServers?) {
-        if origin == replica { (scheme, host, port) = (other.scheme, other.host, other.port) }
+        if host == replica.host, scheme == replica.scheme {
+            (scheme, host, port) = (other.scheme, other.host, other.port)
+        }
         if triedServers !== tried { triedServers = tried }
     }
 }
@@ -57,7 +59,8 @@ extension HTTPRequest {
 extension HTTPResponse {
     /// Replaces the origin of a replica in `Location`, because for its client, the logical origin has responded.
     mutating func returnLocation(from replica: HTTPOrigin, to logical: HTTPOrigin) {
-        guard let location = headers["Location"] else { return }
+        let hasLocation = status.code == 201 || (300..<400).contains(status.code)
+        guard hasLocation, let location = headers["Location"] else { return }
         let prefix = replica.description.utf8
         guard location.utf8.starts(with: prefix) else { return }
         let rest = location.utf8.dropFirst(prefix.count)

@@ -23,7 +23,7 @@ public final class CircuitBreaker: LoaderLink {
     private let rule: Rule
     private let (openTime, longestServerDelay): (Duration, Duration)
     private let probes: Int
-    private let condition: Retry.Condition
+    private let condition: Retry.Condition?
     private let stopwatch: Stopwatch
 
     /// - Parameters:
@@ -32,12 +32,12 @@ public final class CircuitBreaker: LoaderLink {
     ///   - openTime: the time until the first probe. A longer `Retry-After` of the server applies instead.
     ///   - longestServerDelay: the longest `Retry-After` that is accepted.
     ///   - probes: the number of probes that may be sent at the same time, and of successes that close the circuit.
-    ///   - condition: the outcomes that are failures.
+    ///   - condition: the outcomes that are failures. Default: nil (`.serverFailures`).
     ///   - clock: measures the open time and the period of the rule.
     public init(
         per scope: Scope, opening rule: Rule = .failureRatio(), openTime: Duration = .seconds(30),
         longestServerDelay: Duration = .seconds(120), probes: Int = 1,
-        counting condition: Retry.Condition = .serverFailures,
+        counting condition: Retry.Condition? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         (self.scope, self.rule, self.condition) = (scope, rule, condition)

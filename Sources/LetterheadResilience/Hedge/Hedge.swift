@@ -39,7 +39,7 @@ public final class Hedge: LoaderLink {
     private let state: Mutex<State>
     private let delay: Delay
     private let (count, share): (Int, Double)
-    private let condition: Retry.Condition
+    private let condition: Retry.Condition?
     private let stopwatch: Stopwatch
     private let timer: HedgeTimer
     private let executor: (any TaskExecutor)?
@@ -49,11 +49,11 @@ public final class Hedge: LoaderLink {
     ///   - count: the maximum number of hedges of one request.
     ///   - share: the maximum number of hedges in relation to the requests that can be hedged. With 0.1, there is at most
     ///     one hedge for ten requests.
-    ///   - condition: the outcomes that are failures.
+    ///   - condition: the outcomes that are failures. Default: nil (`.serverFailures`).
     ///   - clock: measures the delay.
     public convenience init(
         after delay: Delay, atMost count: Int = 1, share: Double = 0.1,
-        counting condition: Retry.Condition = .serverFailures, clock: any Clock<Duration> = ContinuousClock()
+        counting condition: Retry.Condition? = nil, clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.init(after: delay, atMost: count, share: share, counting: condition, clock: clock, executor: nil)
     }
@@ -61,7 +61,7 @@ public final class Hedge: LoaderLink {
     /// Creates a link whose requests run on an executor, for a simulation.
     package init(
         after delay: Delay, atMost count: Int = 1, share: Double = 0.1,
-        counting condition: Retry.Condition = .serverFailures, clock: any Clock<Duration>,
+        counting condition: Retry.Condition? = nil, clock: any Clock<Duration>,
         executor: (any TaskExecutor)?
     ) {
         state = Mutex(State(latencies: Latencies(quantile: delay.share ?? 1)))

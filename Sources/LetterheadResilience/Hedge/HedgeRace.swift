@@ -17,13 +17,13 @@ final class HedgeRace: Sendable {
     private let state = Mutex(State())
     private let request: HTTPRequest
     private let next: any HTTPLoader
-    private let condition: Retry.Condition
+    private let condition: Retry.Condition?
     private let executor: (any TaskExecutor)?
     /// Takes a hedge from the share of the link; false if none is left.
     private let takeHedge: @Sendable () -> Bool
 
     init(
-        _ request: HTTPRequest, _ next: any HTTPLoader, counting condition: Retry.Condition,
+        _ request: HTTPRequest, _ next: any HTTPLoader, counting condition: Retry.Condition?,
         executor: (any TaskExecutor)?, takeHedge: @escaping @Sendable () -> Bool
     ) {
         (self.request, self.next, self.condition) = (request, next, condition)
@@ -33,7 +33,7 @@ final class HedgeRace: Sendable {
     /// Sends the request, and hedges after each delay.
     func result(after delay: Duration, atMost count: Int, on timer: HedgeTimer) async -> Result<HTTPResponse, HTTPError>
     {
-        let task = Task(executorPreference: executor) { [next, request] in await next.result(of: request) }
+        let task = start()
         state.withLock { $0.first = task }
         let entry = timer.add(after: delay, times: count) { [self] in hedge(after: delay) }
         return await withTaskCancellationHandler {
@@ -43,6 +43,15 @@ final class HedgeRace: Sendable {
         } onCancel: {
             cancel()
         }
+    }
+
+    /// Starts the first request, on the current thread where the system can do so.
+    private func start() -> Task<Result<HTTPResponse, HTTPError>, Never> {
+        let operation = { @Sendable [next, request] in await next.result(of: request) }
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            return Task.immediate(executorPreference: executor, operation: operation)
+        }
+        return Task(executorPreference: executor, operation: operation)
     }
 
     /// Waits for the hedges, unless the first request was good or was cancelled. Those that are not needed are cancelled.

@@ -20,9 +20,15 @@ enum ServerHealth {
 }
 
 extension Result where Success == HTTPResponse, Failure == HTTPError {
-    func health(of request: HTTPRequest, counting condition: Retry.Condition) -> ServerHealth {
-        if case .failure(let error) = self, error.tellsNothing { return .unknown }
-        return condition.holds(in: Retry.Context(request: request, result: self)) ? .bad : .good
+    /// - Parameter condition: nil for `serverFailures`, by which most responses are judged.
+    func health(of request: HTTPRequest, counting condition: Retry.Condition?) -> ServerHealth {
+        switch self {
+        case .failure(let error) where error.tellsNothing: return .unknown
+        case .success(let response) where condition == nil && response.status.code < 500: return .good
+        default:
+            let context = Retry.Context(request: request, result: self)
+            return (condition ?? .serverFailures).holds(in: context) ? .bad : .good
+        }
     }
 }
 
