@@ -107,7 +107,14 @@ final class LoopbackListener: Sendable {
             let url = URL(string: origin.description + target, encodingInvalidCharacters: false)
         else { return nil }
         let (request, expected) = (HTTPRequest(url: url), HTTPRequest(url: redirectURI))
-        return request.path.string == expected.path.string && request.query.values(for: "state") == [state] ? url : nil
+        // A browser sends an empty path as "/".
+        let isSame = request.path.string == (expected.path.string.isEmpty ? "/" : expected.path.string)
+        guard isSame, request.query.values(for: "state") == [state] else { return nil }
+        // The URL begins as the redirect URI does, byte for byte.
+        let start = redirectURI.absoluteString.utf8.prefix { $0 != UInt8(ascii: "?") }
+        let query = target.utf8.drop { $0 != UInt8(ascii: "?") }
+        return URL(
+            string: String(decoding: Array(start) + Array(query), as: UTF8.self), encodingInvalidCharacters: false)
     }
 }
 
@@ -172,7 +179,7 @@ extension LoopbackListener {
     /// The URL of the page contains the code, so it is neither stored nor sent to another page.
     private static let done: String = {
         let page = """
-            <!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Signed in</title>\
+            <!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Sign-in</title>\
             <p>You can close this window and return to the app.</p></html>
             """
         return "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: \(page.utf8.count)\r\n"

@@ -108,7 +108,7 @@ private struct Discovery {
         }
         for place in places {
             guard let document = try await document(at: place) else { continue }
-            guard let named = document["resource"]?.string, resource.isWithin(named) else {
+            guard let named = document["resource"]?.string, resource.isDescribed(as: named, at: place) else {
                 throw Failure(.malformed, "the metadata at \(place.place) is that of another resource (RFC 9728, 3.3)")
             }
             return (document, place)
@@ -187,15 +187,18 @@ extension URL {
         origin.flatMap { URL(string: $0.description + path, encodingInvalidCharacters: false) }
     }
 
-    /// Returns whether a resource identifier is that of the URL, or of a parent at the same origin, as many servers have
-    /// one identifier for all of their endpoints.
-    fileprivate func isWithin(_ identifier: String) -> Bool {
+    /// Returns whether the metadata at a URL may describe this resource: those of the same URL, or those of a parent at
+    /// the same origin, as many servers have one identifier for all of their endpoints. A parent's are accepted only at
+    /// the parent's own place, because one of several tenants of a host could otherwise obtain tokens for all of it.
+    fileprivate func isDescribed(as identifier: String, at place: URL) -> Bool {
         guard let other = URL(string: identifier, encodingInvalidCharacters: false), other.origin == origin else {
             return false
         }
         var (path, parent) = (HTTPRequest(url: self).path.string, HTTPRequest(url: other).path.string)
         if path.utf8.last != UInt8(ascii: "/") { path += "/" }
         if parent.utf8.last != UInt8(ascii: "/") { parent += "/" }
-        return path.utf8.starts(with: parent.utf8)
+        if path.isSame(as: parent) { return true }
+        let own = other.wellKnown("/.well-known/oauth-protected-resource\(parent.dropLast())")
+        return path.utf8.starts(with: parent.utf8) && own?.absoluteString.isSame(as: place.absoluteString) == true
     }
 }

@@ -74,6 +74,15 @@ extension OAuth2.Server {
     }
 }
 
+extension OAuth2.Server {
+    /// Whether all endpoints are at the origin of the issuer.
+    var isOfOneOrigin: Bool {
+        let home = issuer.flatMap { URL(string: $0, encodingInvalidCharacters: false)?.origin }
+        let endpoints = [tokenEndpoint, authorizationEndpoint, deviceAuthorizationEndpoint, revocationEndpoint]
+        return home != nil && endpoints.allSatisfy { $0 == nil || $0?.origin == home }
+    }
+}
+
 extension URL {
     var origin: HTTPOrigin? { HTTPRequest(url: self).origin }
 

@@ -34,13 +34,15 @@ extension OAuth2 {
         ///   - signIn: how the first tokens are obtained.
         ///   - store: by default, tokens are kept in memory, until the app exits.
         ///   - allowedOrigins: where the tokens may be sent. Default: nil (the origin of the server's resource).
-        ///   - parameters: additional parameters for the endpoints of the server, such as `audience`.
+        ///   - parameters: additional parameters of token requests, such as `audience`. Those of a page belong to the
+        ///     sign-in.
         ///   - transport: sends what ``signIn(scopes:)`` and ``revoke()`` need. The requests of a client obtain tokens
         ///     over the client's chain. Default: the default transport.
         ///   - clock: measures lifetimes and waits.
         /// - Throws: `HTTPAuthentication.Failure` with the reason `.misconfigured` if the server lacks the endpoint of
-        ///   the sign-in, if neither origins nor a resource are known, or if a client with a secret would send it to a
-        ///   server that only the API has named; pass the issuer to `discovered` in that case.
+        ///   the sign-in, or if neither origins nor a resource are known. If only the API has named the server, also if
+        ///   the client has a secret, or if an endpoint is not at the origin of the issuer: the API could otherwise have
+        ///   codes of an honest server sent elsewhere. Pass the issuer to `discovered` in these cases.
         public init(
             client: Client, server: Server, signIn: SignIn, store: any TokenStore = MemoryTokenStore(),
             allowedOrigins: [URL]? = nil, parameters: [String: String] = [:],
@@ -57,7 +59,13 @@ extension OAuth2 {
                     "only the API has named the authorization server; to send it the secret of the client, pass the "
                         + "issuer to discovered")
             }
-            let store = SessionStore(store, of: server.tokenEndpoint)
+            guard !server.isNamedByResource || server.isOfOneOrigin else {
+                throw HTTPAuthentication.Failure(
+                    .misconfigured,
+                    "the endpoints of the authorization server, which only the API has named, are not all at the origin "
+                        + "of its issuer; pass the issuer to discovered")
+            }
+            let store = SessionStore(store, for: server, at: origins)
             authentication = .oauth2(
                 client: client, tokenEndpoint: server.tokenEndpoint, grant: try signIn.grant(server, clock),
                 store: store, allowedOrigins: origins, parameters: server.parameters(parameters), clock: clock)
@@ -131,8 +139,8 @@ private struct EndSignIn: LoaderLink {
 /// Remembers the tokens of another store, so that the session need not call it beside the authentication: calls of a store
 /// must not overlap.
 ///
-/// Tokens are stored with the origin of their token endpoint. An API that names another server at a later time would
-/// otherwise have the refresh token sent to that server.
+/// Tokens are stored with the origin of their token endpoint and the API that they are for. Otherwise, an API that names
+/// another server would have the refresh token sent to that server, and another API would receive the access token.
 private final class SessionStore: OAuth2.TokenStore {
     private struct State {
         var current: OAuth2.Tokens?
@@ -141,31 +149,35 @@ private final class SessionStore: OAuth2.TokenStore {
         var revocations = 0
     }
 
-    /// The member of the tokens that contains the origin.
-    private static let issuingOrigin = "letterhead_token_endpoint"
+    /// The member of the tokens that contains what they are for.
+    private static let purposeMember = "letterhead_purpose"
 
     private let store: any OAuth2.TokenStore
-    private let origin: String
+    private let purpose: String
+    /// Whether tokens that another program has stored may be used.
+    private let acceptsUnmarked: Bool
     private let state = Mutex(State())
 
-    init(_ store: any OAuth2.TokenStore, of tokenEndpoint: URL) {
+    init(_ store: any OAuth2.TokenStore, for server: OAuth2.Server, at origins: [URL]) {
         self.store = store
-        origin = tokenEndpoint.origin?.description ?? ""
+        let api = server.resource.map { [$0.absoluteString] } ?? origins.compactMap { $0.origin?.description }.sorted()
+        purpose = ([server.tokenEndpoint.origin?.description ?? ""] + api).joined(separator: " ")
+        acceptsUnmarked = !server.isNamedByResource
     }
 
     var current: OAuth2.Tokens? { state.withLock { $0.current } }
 
     func load() async throws -> OAuth2.Tokens? {
         var tokens = try await store.load()
-        let issuing = tokens?.members.removeValue(forKey: Self.issuingOrigin)?.string
-        if let issuing, !issuing.utf8.elementsEqual(origin.utf8) { tokens = nil }
+        let stored = tokens?.members.removeValue(forKey: Self.purposeMember)?.string
+        if stored.map({ $0.utf8.elementsEqual(purpose.utf8) }) ?? acceptsUnmarked == false { tokens = nil }
         state.withLock { $0.current = tokens }
         return tokens
     }
 
     func save(_ tokens: OAuth2.Tokens) async throws {
         var stored = tokens
-        stored.members[Self.issuingOrigin] = .string(origin)
+        stored.members[Self.purposeMember] = .string(purpose)
         try await store.save(stored)
         state.withLock { $0.current = tokens }
     }

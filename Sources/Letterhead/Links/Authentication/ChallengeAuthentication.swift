@@ -58,16 +58,19 @@ private struct Challenges: Sendable {
     let list: [HTTPChallenge]
     let key: String
 
-    /// Returns nil if the response is no 401 with a challenge.
+    /// Returns nil if the response is no 401 with a challenge, or if the challenges are too many or too long to keep.
     init?(_ response: HTTPResponse) {
         list = response.status == .unauthorized ? response.challenges : []
-        if list.isEmpty { return nil }
+        guard (1...Self.mostChallenges).contains(list.count) else { return nil }
         key = list.map { challenge in
             let parameters = challenge.parameters.filter { !Self.passing.contains($0.name) }
             return ASCII.lowercased(challenge.scheme)
                 + parameters.map { " \($0.name)=\(ASCII.quoted($0.value))" }.joined()
         }.joined(separator: ", ")
+        guard key.utf8.count <= Self.longestKey else { return nil }
     }
+
+    private static let (mostChallenges, longestKey) = (16, 8_192)
 
     var byPreference: [HTTPChallenge] {
         list.filter { !$0.hasScheme("Basic") } + list.filter { $0.hasScheme("Basic") }
@@ -100,10 +103,13 @@ private final class AnswerChallenges: LoaderLink {
         for _ in 1...2 {
             let response = try await load(request, for: challenges, next: next)
             guard let new = Challenges(response), !new.key.isSame(as: challenges?.key ?? "") else { return response }
-            known.withLock { known in
+            let isStale = known.withLock { known in
+                if request.wasReset { return true }
                 if known.count >= 1_000 { known = [:] }
                 known[place] = new
+                return false
             }
+            if isStale { throw request.resetError() }
             guard request.body.isEmpty || request.body.isReplayable else { return response }
             challenges = new
         }
@@ -184,7 +190,7 @@ private final class ChosenMethods: CredentialProvider {
             response: need.response)
         for challenge in (need.response.flatMap(Challenges.init) ?? asked).byPreference {
             guard let method = try await choose(challenge, own) else { continue }
-            keep(method, inPlaceOf: need.previous?.method)
+            for unused in keep(method, for: need.request) { await unused.reset() }
             return Chosen(method: method, key: asked.key)
         }
         throw HTTPAuthentication.Failure(
@@ -204,11 +210,17 @@ private final class ChosenMethods: CredentialProvider {
         for method in stateful.withLock({ exchange(&$0, with: []) }) { await method.reset() }
     }
 
-    private func keep(_ method: HTTPAuthentication, inPlaceOf previous: HTTPAuthentication?) {
-        let (old, new) = (previous?.methods ?? [], method.methods.filter(\.isStateful))
-        stateful.withLock { stateful in
-            stateful.removeAll { method in (old + new).contains { $0 === method } }
-            stateful = (stateful + new).suffix(1_000)
+    /// Remembers the credentials that a reset must remove, and returns those that must be removed now: the oldest of too
+    /// many, and those of a client that was reset in the meantime.
+    private func keep(_ method: HTTPAuthentication, for request: HTTPRequest) -> [SigningMethod] {
+        let new = method.methods.filter(\.isStateful)
+        return stateful.withLock { stateful in
+            if request.wasReset { return new }
+            stateful.removeAll { method in new.contains { $0 === method } }
+            stateful += new
+            let unused = Array(stateful.dropLast(1_000))
+            stateful.removeFirst(unused.count)
+            return unused
         }
     }
 }

@@ -63,6 +63,8 @@ private struct DigestProvider: CredentialProvider {
 
     func credential(for need: HTTPAuthentication.Need<DigestCredential>) async throws -> DigestCredential? {
         guard let challenge = need.response.flatMap(DigestChallenge.strongest) else { return .unknown }
+        // Concurrent requests with one session use each count once.
+        if case .session(let session) = need.previous, session.meets(challenge) { return .session(session) }
         return .session(
             DigestSession(
                 challenge, user: try user.get(), password: try password.get(),

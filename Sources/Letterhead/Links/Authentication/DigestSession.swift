@@ -66,22 +66,38 @@ final class DigestSession: Sendable {
         let isStale = response.challenges.contains {
             $0.hasScheme("Digest") && $0["stale"].map(ASCII.keyword) == "true"
         }
+        let isOfThisRealm = response.challenges.contains { $0["realm"]?.isSame(as: challenge.realm) == true }
         return state.withLock { state in
-            state.isOver = state.isOver || !isStale && !state.isAccepted
+            // A 401 to a proof with another nonce says nothing about the password.
+            if isOfThisRealm, !isStale, !state.isAccepted, Self.hasProof(response.request, for: state.nonce) {
+                state.isOver = true
+            }
             return !state.isOver
         }
+    }
+
+    /// Returns whether a challenge continues this session, so that no count is used twice.
+    func meets(_ other: DigestChallenge) -> Bool {
+        let nonce = state.withLock { $0.isOver ? nil : $0.nonce }
+        return nonce?.isSame(as: other.nonce) == true && other.realm.isSame(as: challenge.realm)
+            && other.hash == challenge.hash && other.isSession == challenge.isSession
+            && other.protection == challenge.protection
+    }
+
+    private static func hasProof(_ request: HTTPRequest, for nonce: String) -> Bool {
+        request.headers[.authorization]?.holds("nonce=" + ASCII.quoted(nonce)) == true
     }
 
     /// Changes to the nonce that a response announces (RFC 7616, 3.5), if its request had the current one.
     func accept(_ response: HTTPResponse) {
         let information = response.headers["Authentication-Info"].map(HTTPChallenge.parameters) ?? []
         let next = information.first { $0.name.isSame(as: "nextnonce") }?.value
-        let proof = response.request.headers[.authorization]
+        // The response of a gateway that is in trouble says nothing about the password.
+        guard response.status.code < 400 || !information.isEmpty else { return }
         state.withLock { state in
+            guard Self.hasProof(response.request, for: state.nonce) else { return }
             state.isAccepted = true
-            guard let next, !next.isSame(as: state.nonce), proof?.holds(ASCII.quoted(state.nonce)) == true else {
-                return
-            }
+            guard let next, !next.isSame(as: state.nonce) else { return }
             (state.nonce, state.count) = (next, 0)
         }
     }
