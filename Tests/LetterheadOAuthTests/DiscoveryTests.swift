@@ -212,6 +212,31 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(scene.requests.last?.headers[.authorization]?.hasPrefix("Basic ") == true)
     }
 
+    @Test(arguments: ["authorize", "device", "revoke"])
+    func `A server that only the API has named has all endpoints at the origin of its issuer`(name: String) async throws
+    {
+        // The API could otherwise combine the page of an honest server with its own token endpoint.
+        let mixed = document.replacing("https://auth.example.com/\(name)", with: "https://honest.example.com/\(name)")
+        let scene = Scene([wellKnown + "/mcp": [.json(resource)], places[0]: [.json(mixed)]])
+        let found = try await OAuth2.discovered(from: Scene.api, over: scene)
+        #expect(throws: HTTPAuthentication.Failure.self) { try OAuth2.Session.testing(over: scene, server: found) }
+        let known = try await OAuth2.discovered(from: Scene.api, issuer: issuer, over: scene)
+        #expect(throws: Never.self) { try OAuth2.Session.testing(over: scene, server: known) }
+    }
+
+    @Test func `Metadata that a link names describe a parent only at the place of the parent`() async throws {
+        let parent = resource.replacing("https://api.example.com/mcp", with: "https://api.example.com/")
+        let linked = scene([api: [challenge(", resource_metadata=\"\(link)\"")], link: [.json(parent)]])
+        let failure = await failure { _ = try await OAuth2.discovered(from: Scene.api, over: linked) }
+        #expect(failure?.message.contains("another resource") == true)
+        let atHome = scene([
+            api: [challenge(", resource_metadata=\"\(wellKnown)\"")], wellKnown: [.json(parent)],
+        ])
+        #expect(
+            try await OAuth2.discovered(from: Scene.api, over: atHome).resource?.absoluteString
+                == "https://api.example.com/")
+    }
+
     @Test func `A page and a token request name the resource`() async throws {
         let scene = scene([wellKnown + "/mcp": [.json(resource)]])
         let found = try await OAuth2.discovered(from: Scene.api, over: scene)

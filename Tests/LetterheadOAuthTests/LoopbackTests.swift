@@ -156,6 +156,11 @@ private final class Opened: Sendable {
         #expect(scene.forms("/token").count == 1)
     }
 
+    @Test func `A redirect URI without a path receives the request for / that a browser sends`() async throws {
+        try await signIn(redirectURI: "http://localhost") { try await $0.visit("code=c0de&state=STATE", path: "/") }
+        #expect(scene.forms("/token").first?["redirect_uri"]?.hasPrefix("http://localhost:") == true)
+    }
+
     @Test func `A redirect URI may name a port, a path and a query`() async throws {
         let port = try await freePort()
         let uri = "http://localhost:\(port)/a/b?own=1"

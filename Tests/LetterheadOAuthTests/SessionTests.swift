@@ -47,6 +47,14 @@ import Testing
         #expect(scene.requests.count == count)
     }
 
+    @Test func `Stored tokens of one API are not sent to another API of the same server`() async throws {
+        try await OAuth2.Session.testing(over: scene, store: store).signIn()
+        var other = OAuth2.Server.example
+        other.resource = URL(string: "https://evil.example.com/mcp")
+        let session = try OAuth2.Session.testing(over: scene, signIn: .storedTokens, server: other, store: store)
+        #expect(await failure { try await session.signIn() }?.reason == .loggedOut)
+    }
+
     @Test func `A sign-in that the server refuses is an error that a request would have`() async throws {
         scene.answer("https://auth.example.com/token", .error("access_denied"))
         let session = try OAuth2.Session.testing(over: scene)

@@ -16,6 +16,10 @@ private final class DigestServer: HTTPLoader {
         var nonces: [String: Set<String>] = [:]
         var issued = 0
         var sendsStale = true
+        /// Whether a path that the user may not read receives a challenge with the current nonce.
+        var repeatsNonce = false
+        /// The statuses of the next responses to proofs, of a gateway in front of the server.
+        var troubles: [HTTPStatus] = []
         /// Whether each response announces the next nonce.
         var announces = false
         /// What was sent: the nonce and its count, or `-`.
@@ -40,12 +44,17 @@ private final class DigestServer: HTTPLoader {
             return challenge(request, &state)
         }
         state.log.append("\(nonce) \(count)")
+        if !state.troubles.isEmpty { return HTTPResponse(request: request, status: state.troubles.removeFirst()) }
         let key = md5("ada:r:\(state.password)")
         let text =
             "\(key):\(nonce):\(count):\(proof["cnonce"] ?? ""):auth:\(md5("\(request.method):\(request.target)"))"
         guard proof["response"] == md5(text) else { return challenge(request, &state) }
         guard state.nonces[nonce]?.insert(count).inserted == true else {
             return challenge(request, &state, isStale: state.sendsStale)
+        }
+        if state.repeatsNonce, request.target.hasSuffix("/secret") {
+            let text = "Digest realm=r, qop=auth, nonce=\(nonce)"
+            return HTTPResponse(request: request, status: 401, headers: ["WWW-Authenticate": text])
         }
         guard state.announces else { return HTTPResponse(request: request, status: .ok) }
         let next = issue(&state)
@@ -143,6 +152,24 @@ private final class DigestServer: HTTPLoader {
         server.state.withLock { $0.password = "wrong" }
         for _ in 1...2 { #expect(try await status(client) == .ok) }
         #expect(Array(server.log.dropFirst(4)) == ["-", "n5 00000001", "n5 00000002"])
+    }
+
+    @Test func `an error of a gateway says nothing about the password`() async throws {
+        server.state.withLock { $0.troubles = [.serviceUnavailable] }
+        let client = client("wrong")
+        #expect(try await client.send(Get<HTTPResponse>("a").accepting([503]).maximumRetries(0)).status == 503)
+        #expect(try await status(client) == .unauthorized)
+        // The challenge of the 401 begins no new session, because the password was never accepted.
+        #expect(server.log == ["-", "n1 00000001", "n1 00000002"])
+    }
+
+    @Test func `a refused path that repeats the nonce uses no count twice`() async throws {
+        server.state.withLock { $0.repeatsNonce = true }
+        let client = client()
+        #expect(try await status(client, "a") == .ok)
+        #expect(try await status(client, "secret") == .unauthorized)
+        #expect(try await status(client, "b") == .ok)
+        #expect(Set(server.log).count == server.log.count)
     }
 
     @Test func `a one-shot body is not sent for a challenge, and is signed at once after another request`()
