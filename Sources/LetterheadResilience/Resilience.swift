@@ -61,11 +61,8 @@ public struct Resilience: Sendable {
 
 extension HTTPClient {
     /// Creates a client that stays within limits and recovers from failures; see ``Resilience``. The other parameters are
-    /// those of the client's own initializer.
-    ///
-    /// - Parameters:
-    ///   - links: links that run once for each load, before all other links.
-    ///   - attemptLinks: links that run for each attempt, below those of `resilience`.
+    /// those of the client's own initializer; `links` run before all other links, and `attemptLinks` below those of
+    /// `resilience`.
     public init(
         environment: ServerEnvironment? = nil, resilience: Resilience, decoder: any HTTPBodyDecoder = JSONDecoder(),
         authentication: HTTPAuthentication? = nil, cookies: CookieJar? = nil, cache: ResponseCache? = nil,

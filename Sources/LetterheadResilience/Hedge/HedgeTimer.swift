@@ -66,7 +66,8 @@ final class HedgeTimer: Sendable {
         let (actions, wait) = state.withLock { state -> ([@Sendable () -> Void], Duration?) in
             guard state.shift == shift else { return ([], nil) }
             var actions: [@Sendable () -> Void] = []
-            for (number, entry) in state.entries.sorted(by: { $0.key < $1.key }) where entry.due <= now {
+            let due = state.entries.filter { $0.value.due <= now }.sorted { $0.key < $1.key }
+            for (number, entry) in due {
                 actions.append(entry.action)
                 state.entries[number]?.due += entry.delay
                 state.entries[number]?.remaining -= 1
@@ -74,7 +75,8 @@ final class HedgeTimer: Sendable {
             }
             state.wakeUp = state.entries.values.map(\.due).min()
             if state.wakeUp == nil { state.task = nil }
-            return (actions, state.wakeUp.map { max($0 - now, .zero) })
+            // Each wake-up examines all entries, so there are at most a thousand of them in a second.
+            return (actions, state.wakeUp.map { max($0 - now, .milliseconds(1)) })
         }
         for action in actions { action() }
         return wait

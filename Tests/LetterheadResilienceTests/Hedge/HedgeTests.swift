@@ -99,7 +99,7 @@ import Testing
         // The share of three requests.
         _ = await (hedge --> MockLoader.answering { _ in .ok }).outcomes(3)
         let load = Task { await chain.result(of: request()) }
-        await until { mock.requests.count == 1 }
+        await until { mock.requests.count == 1 && clock.sleepers == 2 }
         await clock.runUntilIdle()
         #expect(mock.requests.count == 3)
         #expect(body(of: await load.value) == "0")
@@ -111,7 +111,8 @@ import Testing
         let chain = hedge(share: share) --> mock
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<200 { group.addTask { _ = try await chain.load(request()) } }
-            await until { mock.requests.count == 200 }
+            // The wait for each response, and the wait before the hedges.
+            await until { mock.requests.count == 200 && clock.sleepers == 201 }
             await clock.runUntilIdle()
             try await group.waitForAll()
         }
