@@ -176,7 +176,7 @@ import Testing
                 return .ok(request)
             }
         let load = Task { await chain.outcome(of: kind.request) }
-        await until { mock.requests.count == 1 }
+        await clock.waitForSleepers(kind.isHedged ? 2 : 1)
         await clock.runUntilIdle()
         #expect(await load.value == "200")
         #expect(mock.requests.count == (kind.isHedged ? 2 : 1))
