@@ -101,13 +101,14 @@ public final class Balance: LoaderLink {
             case .success(var response):
                 response.body.onEnd { [self] _ in state.withLock { $0.fleet.leave(permit) } }
                 response.request.returnFrom(
-                    permit.origin, to: request, Self.tried(shared, permit.origin, isBad: health == .bad))
+                    permit.origin, to: request,
+                    Self.tried(shared, permit.origin, isBad: health == .bad || response.status.code >= 400))
                 response.returnLocation(from: permit.origin, to: logical)
                 return response
             case .failure(let error):
                 state.withLock { $0.fleet.leave(permit) }
                 unreachable.append(permit.origin)
-                if Self.isUnsent(error), hasOthers(than: (shared?.origins ?? []) + unreachable), !Task.isCancelled {
+                if mayContinue(request, after: error, without: (shared?.origins ?? []) + unreachable) {
                     continue
                 }
                 throw Self.returned(error, from: permit.origin, to: request, shared, unreachable)
@@ -150,13 +151,21 @@ extension Balance {
         return health
     }
 
-    private func hasOthers(than tried: [HTTPOrigin]) -> Bool {
-        state.withLock { $0.fleet.hasOthers(than: tried) }
-    }
-
-    /// Whether the next replica is tried at once.
-    private static func isUnsent(_ error: HTTPError) -> Bool {
-        !error.mayHaveBeenSent && [.circuitOpen, .cannotConnect, .queueFull].contains(error.code)
+    /// Returns whether another replica receives the request at once, because this one has received nothing. After an
+    /// attempt to connect, it must be one that does not rest, so that an outage does not multiply the connections; and the
+    /// body must be replayable, because it may have been read.
+    private func mayContinue(_ request: HTTPRequest, after error: HTTPError, without tried: [HTTPOrigin]) -> Bool {
+        guard !error.mayHaveBeenSent, !Task.isCancelled else { return false }
+        let now = stopwatch.now
+        switch error.code {
+        case .circuitOpen, .queueFull: return state.withLock { $0.fleet.hasOthers(than: tried, at: nil) }
+        case .cannotConnect, .timedOut:
+            guard request.body.isEmpty || request.body.isReplayable, request.timeLeft.map({ $0 > .zero }) ?? true else {
+                return false
+            }
+            return state.withLock { $0.fleet.hasOthers(than: tried, at: now) }
+        default: return false
+        }
     }
 
     /// The servers that the load has tried, for the request of a response.

@@ -43,7 +43,12 @@ struct Fleet {
     /// The replicas that are left alone.
     func resting(at now: Duration) -> [HTTPOrigin] { members.filter { !$0.isAwake(at: now) }.map(\.origin) }
 
-    func hasOthers(than tried: [HTTPOrigin]) -> Bool { members.contains { !tried.contains($0.origin) } }
+    /// Returns whether there are replicas that were not tried, and do not rest at a time.
+    ///
+    /// - Parameter now: nil to include those that rest.
+    func hasOthers(than tried: [HTTPOrigin], at now: Duration?) -> Bool {
+        members.contains { member in !tried.contains(member.origin) && now.map { member.isAwake(at: $0) } ?? true }
+    }
 
     /// Replaces the list. What is known of a replica that is in both lists is kept.
     mutating func replace(with replicas: [Replica]) {

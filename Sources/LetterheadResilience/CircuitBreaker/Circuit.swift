@@ -62,6 +62,15 @@ struct Circuit {
         epoch = newEpoch
     }
 
+    /// Whether the circuit refuses requests or waits for a probe that is in progress.
+    func isNeeded(at now: Duration) -> Bool {
+        switch phase {
+        case .closed: false
+        case .open(let end): end > now
+        case .halfOpen(let probing, _): probing > 0
+        }
+    }
+
     var state: CircuitBreaker.State {
         switch phase {
         case .closed: .closed

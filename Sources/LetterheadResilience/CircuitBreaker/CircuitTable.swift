@@ -39,7 +39,7 @@ struct CircuitTable {
     ) -> Admission {
         if isIsolated { return .refused("all circuits are isolated until close() is called") }
         guard var circuit = circuits[key] else {
-            if circuits.count >= Self.mostCircuits { circuits = circuits.filter { $0.value.phase != .closed } }
+            if circuits.count >= Self.mostCircuits { circuits = circuits.filter { $0.value.isNeeded(at: now) } }
             // If the table is full of open circuits, another request is sent rather than refused.
             guard circuits.count < Self.mostCircuits else { return .untracked }
             lastEpoch += 1

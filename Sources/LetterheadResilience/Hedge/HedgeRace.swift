@@ -56,7 +56,8 @@ final class HedgeRace: Sendable {
 
     /// Waits for the hedges, unless the first request was good or was cancelled. Those that are not needed are cancelled.
     private func result(of first: Result<HTTPResponse, HTTPError>) async -> Result<HTTPResponse, HTTPError> {
-        let isEnd = isGood(first) || Task.isCancelled || first.isCancelled
+        // A stream that nobody reads would hold its connection, for which a hedge may wait.
+        let isEnd = isGood(first) || Task.isCancelled || first.isCancelled || request.responseDelivery == .streamed
         let (hedges, isDecided) = state.withLock { state in
             state.isClosed = true
             return (state.hedges, isEnd || state.winner != nil)
@@ -81,7 +82,7 @@ final class HedgeRace: Sendable {
             event[.wait] = delay * number
         }
         let result = await next.result(of: request)
-        guard isGood(result) else { return }
+        guard isGood(result), (try? result.get())?.status.code ?? 0 < 400 else { return }
         let losers = state.withLock { state -> [Task<Void, Never>]? in
             guard state.winner == nil, !Task.isCancelled else { return nil }
             state.winner = result

@@ -23,7 +23,7 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
     /// - Parameter condition: nil for `serverFailures`, by which most responses are judged.
     func health(of request: HTTPRequest, counting condition: Retry.Condition?) -> ServerHealth {
         switch self {
-        case .failure(let error) where error.tellsNothing: return .unknown
+        case .failure(let error) where error.tellsNothing(of: request): return .unknown
         case .success(let response) where condition == nil && response.status.code < 500: return .good
         default:
             let context = Retry.Context(request: request, result: self)
@@ -33,10 +33,14 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
 }
 
 extension HTTPError {
-    fileprivate var tellsNothing: Bool {
+    /// Whether the request did not reach the server, or was cancelled. A deadline that passes before anything is sent was
+    /// used up by a queue of the client.
+    fileprivate func tellsNothing(of request: HTTPRequest) -> Bool {
         switch code {
         case .cancelled, .resetInProgress, .invalidRequest, .cannotAuthenticate, .queueFull, .circuitOpen: true
-        default: false
+        case .cannotConnect, .insecureConnection: false
+        case .timedOut: !mayHaveBeenSent && request.timeLeft.map { $0 <= .zero } ?? false
+        default: !mayHaveBeenSent
         }
     }
 }

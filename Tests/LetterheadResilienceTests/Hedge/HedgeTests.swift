@@ -72,6 +72,16 @@ import Testing
         #expect(mock.requests.count == 2)
     }
 
+    @Test(arguments: [401, 409, 412, 429] as [HTTPStatus])
+    func `a hedge that is refused does not win, because the first request may have made it so`(
+        _ status: HTTPStatus
+    ) async throws {
+        let mock = server([.milliseconds(100)], statuses: [.ok, status])
+        let chain = hedge() --> mock
+        #expect(body(of: try await clock.run { await chain.result(of: request()) }) == "0")
+        #expect(mock.requests.count == 2)
+    }
+
     @Test func `if the first request fails, the hedge that was sent decides`() async throws {
         let mock = server([.milliseconds(50), .milliseconds(50)], statuses: [.badGateway])
         let chain = hedge() --> mock
