@@ -42,7 +42,7 @@ extension Benchmark {
                 "Hedge, Balance, CircuitBreaker and Throttle",
                 Hedge(after: .quantile(0.95, atLeast: .milliseconds(40))) --> balance --> CircuitBreaker(per: .route)
                     --> Throttle(limit: 8, per: .host),
-                nanoseconds: 4_000),
+                nanoseconds: 6_000),
             Benchmark(
                 "the chain of a client", floor: { try await transport.load(sent) },
                 measured: { try await client.send(sent) }, limits: .more(nanoseconds: 8_000), areSame: areSame),
