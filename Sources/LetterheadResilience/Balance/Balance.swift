@@ -103,7 +103,7 @@ public final class Balance: LoaderLink {
                 response.request.returnFrom(
                     permit.origin, to: request,
                     Self.tried(shared, permit.origin, isBad: health == .bad || response.status.code >= 400))
-                response.returnLocation(from: permit.origin, to: logical)
+                response.returnLinks(from: permit.origin, to: logical)
                 return response
             case .failure(let error):
                 state.withLock { $0.fleet.leave(permit) }

@@ -57,15 +57,33 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Replaces the origin of a replica in `Location`, because for its client, the logical origin has responded.
-    mutating func returnLocation(from replica: HTTPOrigin, to logical: HTTPOrigin) {
-        let hasLocation = status.code == 201 || (300..<400).contains(status.code)
-        guard hasLocation, let location = headers["Location"] else { return }
-        let prefix = replica.description.utf8
-        guard location.utf8.starts(with: prefix) else { return }
-        let rest = location.utf8.dropFirst(prefix.count)
-        guard let next = rest.first.map(Unicode.Scalar.init), !["/", "?", "#"].contains(next) else {
-            return headers["Location"] = logical.description + String(Substring(rest))
+    /// Replaces the origin of a replica in `Location` and `Link`, because for its client, the logical origin has responded.
+    mutating func returnLinks(from replica: HTTPOrigin, to logical: HTTPOrigin) {
+        if let location = headers["Location"], [201, 202].contains(status.code) || (300..<400).contains(status.code),
+            let returned = Self.returned(location[...], from: replica, to: logical)
+        {
+            headers["Location"] = returned
         }
+        guard headers.contains("Link") else { return }
+        // The target of each link is in angle brackets (RFC 8288, 3).
+        let links = headers.values(for: "Link").joined(separator: ", ")
+        var parts = links.utf8.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false).map {
+            String(Substring($0))
+        }
+        var isChanged = false
+        for index in parts.indices.dropFirst() {
+            guard let part = Self.returned(parts[index][...], from: replica, to: logical) else { continue }
+            (parts[index], isChanged) = (part, true)
+        }
+        if isChanged { headers["Link"] = parts.joined(separator: "<") }
+    }
+
+    /// Returns a text that begins with a URL of the replica with the other origin; nil if it begins differently.
+    private static func returned(_ text: Substring, from replica: HTTPOrigin, to logical: HTTPOrigin) -> String? {
+        let prefix = replica.description.utf8
+        guard text.utf8.starts(with: prefix) else { return nil }
+        let rest = text.utf8.dropFirst(prefix.count)
+        if let next = rest.first.map(Unicode.Scalar.init), !["/", "?", "#", ">"].contains(next) { return nil }
+        return logical.description + String(Substring(rest))
     }
 }

@@ -245,6 +245,19 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "http://c
         #expect(other.headers["Location"] == "https://a.testing/x")
     }
 
+    @Test func `links of a replica are links of the logical origin`() async throws {
+        let links =
+            #"<https://a.test/items?page=2>; rel="next", <https://a.testing/x>; rel=up, <https://a.test>; rel=home"#
+        let chain =
+            balance(.ordered)
+            --> AnyLoader { HTTPResponse(request: $0, status: .ok, headers: ["Link": links]) }
+        let response = try await chain.load(request())
+        #expect(
+            response.headers["Link"]
+                == #"<https://orders.test/items?page=2>; rel="next", <https://a.testing/x>; rel=up, "#
+                + "<https://orders.test>; rel=home")
+    }
+
     @Test func `credentials and cookies belong to the logical origin, and events to the replica`() async throws {
         let mock = MockLoader { request in
             switch request.path.string {
