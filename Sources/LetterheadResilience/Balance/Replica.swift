@@ -4,6 +4,8 @@ public import LetterheadFoundation
 
 /// One of several servers with the same content, for ``Balance``.
 ///
+/// A replica receives the credentials and cookies of the logical origin. Use http only inside a network that you trust.
+///
 /// ```swift
 /// let replicas: [Replica] = ["https://a.example.com", Replica("https://b.example.com:8443", weight: 2)]
 /// ```
