@@ -10,6 +10,9 @@ struct BodyPart: Sendable, Hashable {
     let range: Range<Int>
     /// The number of bytes of the representation; nil if the server does not know it.
     let completeLength: Int?
+    /// The URL without its query from which the body comes. Validators differ only within one resource (RFC 9110, 8.8.3),
+    /// and the query of a redirect may be signed for each request.
+    let place: String
 }
 
 extension BodyPart {
@@ -24,14 +27,21 @@ extension BodyPart {
         switch response.status {
         case .ok:
             guard let length = response.body.length else { return nil }
-            self.init(validator: validator, range: 0..<length, completeLength: length)
+            self.init(
+                validator: validator, range: 0..<length, completeLength: length, place: Self.place(of: response))
         case .partialContent:
             guard let content = ContentRange(headers), let range = content.range,
                 response.body.length.map({ $0 == range.count }) ?? true
             else { return nil }
-            self.init(validator: validator, range: range, completeLength: content.completeLength)
+            self.init(
+                validator: validator, range: range, completeLength: content.completeLength,
+                place: Self.place(of: response))
         default: return nil
         }
+    }
+
+    static func place(of response: HTTPResponse) -> String {
+        "\(response.request.origin?.description ?? "")\(response.request.path.string)"
     }
 
     /// The value of `Range` for the bytes from a position.
@@ -47,6 +57,7 @@ extension BodyPart {
                 ? "it has changed, or the server does not support ranges"
                 : "the server responded with \(response.status)"
         }
+        guard Self.place(of: response).isSame(as: place) else { return "the part comes from another URL" }
         guard let content = ContentRange(headers), let part = content.range else {
             return "the part has no valid Content-Range"
         }

@@ -26,7 +26,7 @@ public struct ContentDigest: Sendable, Hashable {
     }
 
     func matches(_ hash: [UInt8]) -> Bool {
-        text.isSame(as: hexadecimal(hash)) || text.isSame(as: Data(hash).base64EncodedString())
+        text.isSame(as: hexadecimal(hash)) || Data(base64Encoded: text)?.elementsEqual(hash) == true
     }
 
     /// Returns the digest of the whole representation in `Repr-Digest` (RFC 9530, 2): `sha-256=:…:`. Other algorithms

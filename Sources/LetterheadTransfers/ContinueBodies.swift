@@ -35,7 +35,7 @@ public struct ContinueBodies: LoaderLink {
     /// - Parameters:
     ///   - strategy: the waits before the requests for the rest. A longer `Retry-After` takes precedence, up to two
     ///     minutes. Default: exponential back-off from one second with full jitter.
-    ///   - maximumAttempts: the number of consecutive attempts without a new byte. A negative number is
+    ///   - maximumAttempts: the number of consecutive attempts that bring less than 64 KiB each. A negative number is
     ///     `.invalidRequest`. Default: 5.
     ///   - clock: measures the waits and the deadline. Default: the continuous clock.
     ///   - random: returns numbers from 0 to 1, for jitter. Default: the random source of the system.
@@ -50,9 +50,9 @@ public struct ContinueBodies: LoaderLink {
     /// - Throws: `.invalidRequest` if `maximumAttempts` is negative, and the errors of the next loader. Reading the body
     ///   throws the error with which it broke off if the attempts are used up.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        guard request.responseDelivery != .buffered, request.method == .get, request.body.isEmpty else {
-            return try await next.load(request)
-        }
+        guard request.responseDelivery != .buffered, request.method == .get, request.body.isEmpty,
+            !request[option: ContinuedOption.self]
+        else { return try await next.load(request) }
         try check(request)
         let continued = AnyLoader { (request: HTTPRequest) async throws -> HTTPResponse in
             let source = BodySource(request, over: next, policy: self)
@@ -71,6 +71,11 @@ public struct ContinueBodies: LoaderLink {
     }
 }
 
+/// Marks a request whose body another link continues, so that attempts do not multiply.
+private enum ContinuedOption: HTTPRequestOption {
+    static let defaultOptionValue = false
+}
+
 /// Sends the requests for one body: the first one, and those for the rest.
 struct BodySource: Sendable {
     let request: HTTPRequest
@@ -82,6 +87,7 @@ struct BodySource: Sendable {
     init(_ request: HTTPRequest, over next: any HTTPLoader, policy: ContinueBodies) {
         var sent = request
         sent.responseDelivery = .streamed
+        sent[option: ContinuedOption.self] = true
         if !sent.headers.contains(.acceptEncoding), !sent.omittedHeaders.contains(.acceptEncoding) {
             sent.headers[.acceptEncoding] = "identity"
         }
@@ -91,11 +97,19 @@ struct BodySource: Sendable {
 
     /// Requests the whole body, or the rest of a part of it.
     func load(restOf part: BodyPart? = nil, from position: Int = 0) async throws(HTTPError) -> HTTPResponse {
+        guard let part else { return try await next.load(request) }
+        return try await load(after: part.validator, range: part.rest(from: position))
+    }
+
+    /// Requests what follows the bytes of an earlier load, up to the end.
+    func load(after validator: String, from position: Int) async throws(HTTPError) -> HTTPResponse {
+        try await load(after: validator, range: "bytes=\(position)-")
+    }
+
+    private func load(after validator: String, range: String) async throws(HTTPError) -> HTTPResponse {
         var sent = request
-        if let part {
-            sent.headers[.range] = part.rest(from: position)
-            sent.headers[.ifRange] = part.validator
-        }
+        sent.headers[.range] = range
+        sent.headers[.ifRange] = validator
         return try await next.load(sent)
     }
 }

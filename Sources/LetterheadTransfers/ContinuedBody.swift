@@ -5,13 +5,21 @@ import Synchronization
 
 /// One body that is received in several responses. A body whose rest cannot be requested is passed on unchanged.
 final class ContinuedBody: Sendable {
+    /// An attempt that brings fewer bytes counts as one without success: a server could otherwise have a body requested
+    /// byte by byte.
+    private static let enoughBytes = 64 << 10
+
     private struct State {
         /// nil while the rest is requested, and after the body was cancelled.
         var pieces: HTTPResponseBody.Iterator?
         /// The position of the next byte in the representation.
         var position: Int
-        /// The number of consecutive attempts without a new byte.
+        /// The end of the current response, where its `Content-Range` tells it.
+        var end: Int?
+        /// The number of consecutive attempts that brought less than ``ContinuedBody/enoughBytes`` each.
         var attempts = 0
+        /// The number of bytes since the last attempt.
+        var newCount = 0
         var isCancelled = false
     }
 
@@ -30,7 +38,9 @@ final class ContinuedBody: Sendable {
         let part = part ?? BodyPart(response)
         (self.source, self.part) = (source, part)
         (start, end) = (part?.range.lowerBound ?? 0, part?.range.upperBound ?? response.body.length)
-        state = Mutex(State(pieces: response.body.makeAsyncIterator(), position: position ?? start))
+        state = Mutex(
+            State(
+                pieces: response.body.makeAsyncIterator(), position: position ?? start, end: Self.end(of: response)))
     }
 
     func body(length: Int?) -> HTTPResponseBody {
@@ -44,6 +54,8 @@ final class ContinuedBody: Sendable {
             switch result {
             case .success(let piece?): return try counted(piece)
             case .success(nil) where isComplete: return nil
+            // A transport reports a connection that is lost, unless nothing tells the length.
+            case .success(nil) where !isAtEndOfResponse: throw fault("the body is truncated")
             case .success(nil): try await reopen(after: fault("the body is truncated"))
             case .failure(let error): try await reopen(after: error)
             }
@@ -57,6 +69,13 @@ final class ContinuedBody: Sendable {
         return piece
     }
 
+    private var isAtEndOfResponse: Bool { state.withLock { $0.end == nil || $0.end == $0.position } }
+
+    /// The end of the part that a 206 contains.
+    private static func end(of response: HTTPResponse) -> Int? {
+        response.status == .partialContent ? ContentRange(response.headers)?.range?.upperBound : nil
+    }
+
     private var isComplete: Bool {
         guard let part else { return true }
         return state.withLock { $0.position == part.range.upperBound }
@@ -64,15 +83,16 @@ final class ContinuedBody: Sendable {
 
     /// Counts the bytes of a piece, and reports the progress.
     private func counted(_ piece: Data) throws(HTTPError) -> Data {
-        let position = state.withLock { state in
+        let (position, end) = state.withLock { state in
             state.position += piece.count
-            if !piece.isEmpty { state.attempts = 0 }
-            return state.position
+            state.newCount += piece.count
+            if state.newCount >= Self.enoughBytes { state.attempts = 0 }
+            return (state.position, state.end)
         }
-        if let part, position > part.range.upperBound { throw fault("the body has more bytes than announced") }
+        if let part, position > end ?? part.range.upperBound { throw fault("the body has more bytes than announced") }
         source.report?(
             HTTPRequest.Progress(
-                direction: .download, completedBytes: position - start, totalBytes: end.map { $0 - start }))
+                direction: .download, completedBytes: position - start, totalBytes: self.end.map { $0 - start }))
         return piece
     }
 
@@ -102,7 +122,7 @@ final class ContinuedBody: Sendable {
                     .invalidResponse, request: response.request, response: response.withoutBody, underlying: failure,
                     message: "the body broke off after \(position - start) bytes and cannot be continued: \(fault)")
             }
-            return try resume(with: response.body)
+            return try resume(with: response)
         }
     }
 
@@ -112,6 +132,7 @@ final class ContinuedBody: Sendable {
     private func wait(after failure: HTTPError) async throws(HTTPError) {
         let attempt = state.withLock { state in
             state.attempts += 1
+            state.newCount = 0
             return state.attempts
         }
         let policy = source.policy
@@ -125,9 +146,11 @@ final class ContinuedBody: Sendable {
         if delay > .zero { try await source.request.pause(for: delay, on: policy.clock) }
     }
 
-    private func resume(with body: HTTPResponseBody) throws(HTTPError) {
+    private func resume(with response: HTTPResponse) throws(HTTPError) {
         let isCancelled = state.withLock { state in
-            if !state.isCancelled { state.pieces = body.makeAsyncIterator() }
+            if !state.isCancelled {
+                (state.pieces, state.end) = (response.body.makeAsyncIterator(), Self.end(of: response))
+            }
             return state.isCancelled
         }
         if isCancelled { throw HTTPError(.cancelled, request: source.request) }

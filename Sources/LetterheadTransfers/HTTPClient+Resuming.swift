@@ -6,21 +6,26 @@ public import LetterheadFoundation
 public struct DownloadResumption: Sendable, Hashable {
     private let key: String?
 
-    /// Continues the part file beside the destination if it was begun for the same URL, including its query.
+    /// Continues the part file beside the destination if it was begun for the same URL, including its query, and if the
+    /// response comes from the same URL without its query.
+    ///
+    /// The URL says nothing about the user: pass a key with the user for what differs by user, because a part outlives a
+    /// reset. If a closure provides the environment of the client, the URL is not known in time, and each call starts
+    /// again.
     public static let fromPart = DownloadResumption(key: nil)
 
     /// Continues the part file if it was begun with the same key, such as `"video-3"`. Use it for a URL that changes
-    /// with each download, for example because it is signed. The key is stored in a file: it must not be a secret.
+    /// with each download, for example because it is signed.
     public static func fromPart(key: String) -> DownloadResumption { DownloadResumption(key: key) }
 
-    func resource(of request: HTTPRequest) -> PartRecord.Resource {
-        if let key { return PartRecord.Resource(key: key) }
-        // The URL that the request will have in the client's environment.
-        let url = Redaction.standard.outline(of: request)
-        let query = request.query.escaped
-        return PartRecord.Resource(
-            url: url.cut(at: "?").map { String($0.head) } ?? url,
-            query: query.isEmpty ? nil : hexadecimal(Array(SHA256Hash.hash(Array(query.utf8)).prefix(8))))
+    /// Whether the URL of the response identifies the part.
+    var isByURL: Bool { key == nil }
+
+    /// Returns what identifies the resource of a request; nil if its URL is not known.
+    func identity(of request: HTTPRequest) -> String? {
+        if let key { return "key \(key)" }
+        let request = request.inItsEnvironment
+        return request.host == nil ? nil : (try? request.urlString()).map { "url \($0)" }
     }
 }
 
@@ -32,8 +37,8 @@ extension HTTPClient {
     /// try await client.download(GetVideo(id: 3), to: url, resuming: .fromPart)
     /// ```
     ///
-    /// The bytes are collected in a hidden part file beside the destination, with a small record of what they belong
-    /// to. They take the place of the destination when they are complete and the response has been accepted. If the
+    /// The bytes are collected in a hidden part file beside the destination, with a small record of hashes that tells what
+    /// they belong to. They take the place of the destination when they are complete and the response has been accepted. If the
     /// download fails or is cancelled, the part stays, and the next call requests only the rest. It starts again if the
     /// resource has changed, or if the server does not support ranges; if its response has no strong validator or no
     /// length (see ``ContinueBodies``), each call starts again. A connection that is lost during the call is continued

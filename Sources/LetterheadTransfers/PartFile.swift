@@ -3,22 +3,32 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// What the bytes of a part file belong to. It is stored beside the part.
+/// What the bytes of a part file belong to. It is stored beside the part, and contains no URL and no key, because they may
+/// contain secrets.
 struct PartRecord: Codable, Sendable, Hashable {
-    /// What the request asks for.
-    struct Resource: Codable, Sendable, Hashable {
-        /// The key of the caller; nil if the URL identifies the resource.
-        var key: String?
-        /// The URL without its query and its user.
-        var url: String?
-        /// A hash of the query, because a query may contain secrets.
-        var query: String?
+    private let salt: String
+    private let resource: String
+    /// The URL without its query from which the bytes come; nil if the caller's key identifies them.
+    private let place: String?
+    let validator: String
+    /// The number of bytes of the complete file.
+    let length: Int
+
+    init(_ whole: BodyPart, of resource: String, isByURL: Bool) {
+        let salt = hexadecimal((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+        self.salt = salt
+        self.resource = Self.hash(resource, salt)
+        place = isByURL ? Self.hash(whole.place, salt) : nil
+        (validator, length) = (whole.validator, whole.range.upperBound)
     }
 
-    var resource: Resource
-    var validator: String
-    /// The number of bytes of the complete file.
-    var length: Int
+    func isOf(_ resource: String) -> Bool { self.resource.isSame(as: Self.hash(resource, salt)) }
+
+    func isAt(_ place: String) -> Bool { self.place?.isSame(as: Self.hash(place, salt)) ?? true }
+
+    private static func hash(_ text: String, _ salt: String) -> String {
+        hexadecimal(SHA256Hash.hash(Array("\(salt) \(text)".utf8)))
+    }
 }
 
 /// The incomplete file of a download, beside its destination. It is locked until it has been closed, so that no other
@@ -54,15 +64,19 @@ final class PartFile: Sendable {
         for _ in 0..<100 {
             // O_NONBLOCK: opening a pipe must not wait. O_APPEND: writing continues at the end, also of a shortened
             // file.
-            let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-            let descriptor = open(path, flags, 0o666)
+            let flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+            var descriptor = open(path, flags | O_CREAT | O_EXCL, 0o666)
+            let isOld = descriptor < 0 && errno == EEXIST
+            if isOld { descriptor = open(path, flags) }
+            // The previous owner has moved or removed the file in the meantime.
+            if isOld, descriptor < 0, errno == ENOENT { continue }
             guard descriptor >= 0 else { throw POSIXError.last }
             do {
                 guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                     throw errno == EWOULDBLOCK ? IsInUse() : POSIXError.last
                 }
                 // The previous owner may have moved the file to its destination before it released the lock.
-                if try isPlace(path, of: descriptor) { return descriptor }
+                if try isPlace(path, of: descriptor, isOld: isOld) { return descriptor }
             } catch {
                 _ = LetterheadFoundation.close(descriptor)
                 throw error
@@ -72,12 +86,15 @@ final class PartFile: Sendable {
         throw POSIXError(.EAGAIN)
     }
 
-    /// Whether a path still names an open file, which must be a regular file of this user: another user could have put
-    /// other bytes into it.
-    private static func isPlace(_ path: String, of descriptor: Int32) throws -> Bool {
+    /// Whether a path still names an open file. A file that was there must be a regular file of this user without another
+    /// name: another user could have put other bytes into it, or have linked a file that must not be changed.
+    private static func isPlace(_ path: String, of descriptor: Int32, isOld: Bool) throws -> Bool {
         var (file, named) = (stat(), stat())
         guard fstat(descriptor, &file) == 0 else { throw POSIXError.last }
-        guard file.st_mode & S_IFMT == S_IFREG, file.st_uid == geteuid() else { throw POSIXError(.EACCES) }
+        // The file was unlinked while it was opened.
+        if file.st_nlink == 0 { return false }
+        let isOwn = file.st_mode & S_IFMT == S_IFREG && file.st_uid == geteuid() && file.st_nlink == 1
+        guard isOwn || !isOld else { throw POSIXError(.EACCES) }
         return lstat(path, &named) == 0 && named.st_ino == file.st_ino && named.st_dev == file.st_dev
     }
 
@@ -98,20 +115,26 @@ final class PartFile: Sendable {
     }
 
     /// Returns the record if the part belongs to a resource and is a beginning of it.
-    func record(for resource: PartRecord.Resource) throws -> PartRecord? {
+    func record(for resource: String) throws -> PartRecord? {
         var facts = stat()
         guard lstat(recordURL.path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid(),
             facts.st_size < 1 << 16, let data = try? Data(contentsOf: recordURL),
-            let record = try? JSONDecoder().decode(PartRecord.self, from: data), record.resource == resource
+            let record = try? JSONDecoder().decode(PartRecord.self, from: data), record.isOf(resource)
         else { return nil }
-        return (1...max(1, record.length)).contains(try count()) ? record : nil
+        let count = try count()
+        return count >= 1 && count <= record.length ? record : nil
     }
 
     /// Empties the part, for the bytes that a record describes. Without a record, another load cannot continue it.
     func restart(_ record: PartRecord?) throws {
         removeRecord()
-        try withDescriptor { guard ftruncate($0, 0) == 0 else { throw POSIXError.last } }
-        if let record { try JSONEncoder().encode(record).write(to: recordURL, options: .atomic) }
+        try shorten(to: 0)
+        // A record that was written only in part is not decoded, so that the next load starts again.
+        if let record { try JSONEncoder().encode(record).write(to: recordURL) }
+    }
+
+    func shorten(to count: Int) throws {
+        try withDescriptor { guard ftruncate($0, off_t(count)) == 0 else { throw POSIXError.last } }
     }
 
     func append(_ piece: Data) throws {
@@ -127,6 +150,13 @@ final class PartFile: Sendable {
                 }
             }
         }
+    }
+
+    /// Writes the complete part to the disk, before it takes the place of another file. It has no record from now on: its
+    /// name, under which the next part begins, is free as soon as it has moved.
+    func finish() throws {
+        removeRecord()
+        try withDescriptor { guard fsync($0) == 0 else { throw POSIXError.last } }
     }
 
     /// Returns the SHA-256 hash of the whole file.
@@ -150,19 +180,15 @@ final class PartFile: Sendable {
 
     /// Removes the part and its record.
     func discard() {
-        try? FileManager.default.removeItem(at: url)
-        end()
-    }
-
-    /// Closes the part after it was moved or removed.
-    func end() {
+        // While the file has its name and the lock, nobody else can have written a record.
         removeRecord()
+        _ = unlink(url.path)
         close()
     }
 
     private func removeRecord() { _ = unlink(recordURL.path) }
 
-    private func close() {
+    func close() {
         descriptor.withLock { if let open = $0.take() { _ = LetterheadFoundation.close(open) } }
     }
 }

@@ -12,11 +12,17 @@ struct ResumeDownload: LoaderLink {
         guard case .file(let place) = request.responseDelivery else { return try await next.load(request) }
         try policy.check(request)
         if let rule = brokenRule(for: request) { throw HTTPError(.invalidRequest, request: request, message: rule) }
+        var facts = stat()
+        if stat(place.path, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR {
+            throw HTTPError(
+                .cannotSaveResponse, request: request, message: "the destination of the download is a folder",
+                mayHaveBeenSent: false)
+        }
         let load = AnyLoader { (request: HTTPRequest) async throws -> HTTPResponse in
             let download = ResumedDownload(
                 request: request, source: BodySource(request, over: next, policy: policy),
                 part: try Self.part(beside: place, for: request), place: place,
-                resource: resumption.resource(of: request), digest: digest)
+                resumption: resumption, digest: digest)
             return try await download.load()
         }
         return try await Deadline(clock: policy.clock).load(request, next: load)
@@ -49,34 +55,43 @@ private struct ResumedDownload {
     let source: BodySource
     let part: PartFile
     let place: URL
-    let resource: PartRecord.Resource
+    let resumption: DownloadResumption
     let digest: ContentDigest?
 
     func load() async throws -> HTTPResponse {
-        let record = try saving { try part.record(for: resource) }
+        let record = try resumption.identity(of: request).flatMap { resource in
+            try saving { try part.record(for: resource) }
+        }
         if let record, let response = try await continued(record) { return response }
         return try await fresh(try await source.load())
     }
 
     /// Continues the part. Returns nil if it must start again.
     private func continued(_ record: PartRecord) async throws -> HTTPResponse? {
-        let whole = BodyPart(
-            validator: record.validator, range: 0..<record.length, completeLength: record.length)
-        let position = try saving { try part.count() }
-        let response = try await source.load(restOf: whole, from: position)
+        let position = try saving { () throws -> Int in
+            let count = try part.count()
+            guard count == record.length else { return count }
+            // Of a complete part, the last byte is requested again, because only a 206 shows whether the part is current.
+            try part.shorten(to: count - 1)
+            return count - 1
+        }
+        let response: HTTPResponse
+        do throws(HTTPError) {
+            response = try await source.load(after: record.validator, from: position)
+        } catch {
+            // A validator may have refused the status.
+            if error.response?.status == .rangeNotSatisfiable { return nil }
+            throw error
+        }
         switch response.status {
         case .partialContent:
-            guard whole.fault(of: response, from: position) == nil else { return nil }
+            let whole = BodyPart(
+                validator: record.validator, range: 0..<record.length, completeLength: record.length,
+                place: BodyPart.place(of: response))
+            guard record.isAt(whole.place), whole.fault(of: response, from: position) == nil else { return nil }
             try await write(response, as: whole, at: position)
             return try await completed(response)
-        case .rangeNotSatisfiable:
-            let content = ContentRange(response.headers)
-            guard position == record.length, content?.completeLength == position, content?.range == nil,
-                response.headers.values(for: .eTag).allSatisfy({ $0.isSame(as: record.validator) })
-            else { return nil }
-            source.report?(
-                HTTPRequest.Progress(direction: .download, completedBytes: position, totalBytes: position))
-            return try await completed(response)
+        case .rangeNotSatisfiable: return nil
         default: return try await fresh(response)
         }
     }
@@ -91,8 +106,8 @@ private struct ResumedDownload {
                 .invalidResponse, request: response.request, response: response.withoutBody,
                 message: "the server sent a part of the file, although the whole file was requested")
         }
-        let known = BodyPart(response).map { whole in
-            PartRecord(resource: resource, validator: whole.validator, length: whole.range.upperBound)
+        let known = BodyPart(response).flatMap { whole in
+            resumption.identity(of: request).map { PartRecord(whole, of: $0, isByURL: resumption.isByURL) }
         }
         try saving(response) { try part.restart(known) }
         try await write(response)
@@ -118,19 +133,19 @@ private struct ResumedDownload {
         var complete = response.withoutBody
         try await checkDigest(of: complete)
         let count = try saving(complete) { try part.count() }
-        if [.partialContent, .rangeNotSatisfiable].contains(response.status) {
+        if response.status == .partialContent {
             // The parts together are a complete 200 (RFC 9110, 15.3.7.3).
             complete.status = .ok
             complete.headers[.contentRange] = nil
             complete.headers[.contentLength] = "\(count)"
         }
-        complete.setSavedFile(part.url, byteCount: count, for: place) { [part] in part.end() }
+        try saving(complete) { try part.finish() }
+        complete.setSavedFile(part.url, byteCount: count, for: place) { [part] in part.close() }
         return complete
     }
 
     private func checkDigest(of response: HTTPResponse) async throws {
-        let isContent = response.status != .rangeNotSatisfiable
-        let expected = [digest, isContent ? ContentDigest.reported(in: response.headers) : nil].compactMap(\.self)
+        let expected = [digest, ContentDigest.reported(in: response.headers)].compactMap(\.self)
         guard !expected.isEmpty else { return }
         let hash = try await part.hash()
         if expected.allSatisfy({ $0.matches(hash) }) { return }

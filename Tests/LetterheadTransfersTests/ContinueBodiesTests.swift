@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import LetterheadTransfers
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct ContinueBodiesTests {
@@ -145,19 +146,60 @@ import Testing
         await server.stop()
     }
 
-    @Test func `attempts are counted until a byte arrives, with the waits of the strategy`() async throws {
+    @Test func `attempts that bring little are counted, with the waits of the strategy`() async throws {
         let clock = TestClock(isAutomatic: true)
-        let link = ContinueBodies(.exponential, maximumAttempts: 3, clock: clock, random: { 1 })
+        let link = ContinueBodies(.exponential, maximumAttempts: 4, clock: clock, random: { 1 })
         var rest = Mock.Response.rest(range: "bytes 3-5/6")
         (rest.pieces, rest.failure) = (["d"], .timedOut)
-        let mock = Mock([
-            .broken(), .status(503, ["Retry-After": "5"]), .status(500), rest, .status(503), .status(503), .status(504),
-        ])
+        let mock = Mock([.broken(), .status(503, ["Retry-After": "5"]), .status(500), rest, .status(504), .rest()])
         let response = try await HTTPClient.over(mock, link).stream(Get<HTTPResponse>("a"))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(error?.response?.status == 504)
         #expect(mock.requests.map { $0.headers[.range] }.last == "bytes=4-")
-        #expect(clock.sleeps == [1, 5, 4, 1, 2, 4].map { .seconds($0) })
+        #expect(clock.sleeps == [1, 5, 4, 8].map { .seconds($0) })
+    }
+
+    @Test func `an attempt that brings much begins the count again`() async throws {
+        let large = Data(repeating: 7, count: 400_000)
+        let server = try await Script((0..<5).map { _ in served(large, cutAt: 70_000) } + [served(large)]).server()
+        let response = try await server.client(ContinueBodies.immediately(1)).stream(Get<HTTPResponse>("a"))
+        #expect(try await response.body.data() == large)
+        #expect(server.requests.count == 6)
+        await server.stop()
+    }
+
+    @Test func `a rest that is longer than its Content-Range is an error, also without a length`() async throws {
+        var rest = Mock.Response.rest(range: "bytes 3-4/6")
+        (rest.pieces, rest.length) = (["def"], nil)
+        let mock = Mock([.broken(), rest, .rest()])
+        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(error?.message.contains("more bytes than announced") == true && mock.requests.count == 2)
+    }
+
+    @Test func `a rest that ends early without a length is an error`() async throws {
+        var rest = Mock.Response.rest(range: "bytes 3-5/6")
+        (rest.pieces, rest.length) = (["d"], nil)
+        let mock = Mock([.broken(), rest, .rest(range: "bytes 4-5/6")])
+        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(error?.message.contains("truncated") == true && mock.requests.count == 2)
+    }
+
+    @Test func `a rest from another URL is an error`() async throws {
+        let places = Mutex(["v1", "v2"])
+        let server = try await MockServer.start { request in
+            guard request.path == "/latest" else {
+                return .content(content, for: request, eTag: "\"1\"", cutAt: request.path == "/v1" ? 10_000 : nil)
+            }
+            let place = places.withLock { $0.isEmpty ? "v2" : $0.removeFirst() }
+            return MockServer.Response(status: .found, headers: ["Location": "/\(place)"])
+        }
+        let client = server.client(ContinueBodies.immediately())
+        let response = try await client.stream(Get<HTTPResponse>("latest"))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(error?.message.contains("another URL") == true)
+        await server.stop()
     }
 
     @Test func `a failure that is not temporary ends the body`() async throws {

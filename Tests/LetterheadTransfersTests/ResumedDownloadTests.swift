@@ -92,7 +92,7 @@ import Testing
         let log = ProgressLog()
         let response = try await download(server, to: folder, Get<HTTPResponse>("a").onProgress { log.add($0) })
         #expect(folder.isComplete && response.status == .ok && response.headers[.contentLength] == "100000")
-        #expect(server.ranges == [nil, "bytes=100000-"])
+        #expect(server.ranges == [nil, "bytes=99999-"])
         #expect(log.all.map(\.fractionCompleted) == [1])
         await server.stop()
     }
@@ -102,7 +102,86 @@ import Testing
         let folder = try await interrupted(server)
         try Data(repeating: 1, count: content.count).write(to: folder.part)
         try await download(server, to: folder)
-        #expect(folder.isComplete && server.ranges == [nil, "bytes=100000-", nil])
+        #expect(folder.isComplete && server.ranges == [nil, "bytes=99999-", nil])
+        await server.stop()
+    }
+
+    @Test func `a complete part is checked against the digest of the server`() async throws {
+        let digest: Script.Step = { request in
+            var response = MockServer.Response.content(content, for: request, eTag: "\"1\"")
+            response.headers["Repr-Digest"] = "sha-256=:\(Self.base64):"
+            return response
+        }
+        let server = try await Script([served(cutAt: 40_000), digest]).server()
+        let folder = try await interrupted(server)
+        try Data(repeating: 1, count: content.count).write(to: folder.part)
+        let error = await #expect(throws: HTTPError.self) { try await download(server, to: folder) }
+        #expect(error?.code == .digestMismatch && folder.isUntouched && folder.names == ["video.mp4"])
+        await server.stop()
+    }
+
+    private struct RefusesErrors: HTTPValidator {
+        func validate(response: HTTPResponse, forRequest request: HTTPRequest) async -> HTTPValidatorResult {
+            response.status.code >= 400 ? .failChain(.unacceptableStatus, "refused") : .nextValidator
+        }
+    }
+
+    @Test func `a part starts again if a validator refuses the status of another length`() async throws {
+        let server = try await Script([served(cutAt: 40_000), served(fault: .refused), served()]).server()
+        let folder = try await interrupted(server)
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url),
+            validators: [RefusesErrors()])
+        try await client.download(
+            Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(0))
+        #expect(folder.isComplete)
+        await server.stop()
+    }
+
+    @Test func `parts of two tenants of one path are not mixed`() async throws {
+        let server = try await Script([served(cutAt: 40_000), served(), served(cutAt: 40_000), served()]).server()
+        let folder = try Folder()
+        func client(_ tenant: String) -> HTTPClient {
+            HTTPClient(environment: ServerEnvironment(baseURL: server.url, query: ["tenant": tenant]))
+        }
+        await #expect(throws: HTTPError.self) {
+            try await client("a").download(
+                Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(0))
+        }
+        try await client("b").download(
+            Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(0))
+        // The environment of a closure is not known before the request is sent.
+        let asked = HTTPClient(environment: { _ in ServerEnvironment(baseURL: server.url) })
+        await #expect(throws: HTTPError.self) {
+            try await asked.download(
+                Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(0))
+        }
+        try await asked.download(
+            Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(0))
+        #expect(folder.isComplete && server.ranges == [nil, nil, nil, nil])
+        await server.stop()
+    }
+
+    @Test(arguments: ["\"length\":-1", "\"length\":0", "\"length\":39999", "\"length\":\"x\"", "\"length\":1e99", ""])
+    func `a record that is damaged starts again`(_ length: String) async throws {
+        let server = try await Script([served(cutAt: 40_000), served()]).server()
+        let folder = try await interrupted(server)
+        let place = folder.url.appending(path: ".video.mp4.letterhead-part.json")
+        let record = try String(contentsOf: place, encoding: .utf8)
+        #expect(record.contains("\"length\":100000"))
+        try Data(record.replacing("\"length\":100000", with: length).utf8).write(to: place)
+        try await download(server, to: folder)
+        #expect(folder.isComplete && server.ranges == [nil, nil])
+        await server.stop()
+    }
+
+    @Test func `a destination that is a folder is refused before anything is sent`() async throws {
+        let server = try await Script([served()]).server()
+        let folder = try Folder()
+        let error = await #expect(throws: HTTPError.self) {
+            try await server.client().download(Get<HTTPResponse>("a"), to: folder.url, resuming: .fromPart)
+        }
+        #expect(error?.code == .cannotSaveResponse && server.requests.isEmpty)
         await server.stop()
     }
 
@@ -142,7 +221,7 @@ import Testing
         }
         let record = try String(
             contentsOf: folder.url.appending(path: ".video.mp4.letterhead-part.json"), encoding: .utf8)
-        #expect(!record.contains("sign"))
+        #expect(!record.contains("sign") && !record.contains("127.0.0.1"))
         try await client.download(
             HTTPRequest("\(server.url)/\(second)"), to: folder.file, resuming: other, continuing: .immediately(0))
         #expect(folder.isComplete && server.ranges == [nil, isContinued ? "bytes=40000-" : nil])

@@ -166,10 +166,11 @@ extension HTTPRequest {
         return environment.isUnknown
     }
 
-    /// The request with the method and the URL that it will have in its environment, for descriptions.
+    /// The request with the method and the URL that it will have in its environment, to describe or to recognize it. Its
+    /// host is nil if a closure of the client provides the environment.
     ///
     /// The links above ``ApplyEnvironment`` receive requests without a host.
-    var inItsEnvironment: HTTPRequest {
+    public var inItsEnvironment: HTTPRequest {
         guard let environment = missingEnvironment else { return self }
         var shown = self
         shown.body = EmptyBody()
