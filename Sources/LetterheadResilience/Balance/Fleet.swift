@@ -134,7 +134,10 @@ struct Fleet {
         guard permit.era == era, let index = index(of: permit.origin) else { return }
         if permit.isProbe { members[index].isProbed = false }
         switch health {
-        case .unknown: break
+        case .unknown:
+            // A probe that was cancelled has shown nothing. Otherwise, a hedge that ends the probe of a server that hangs
+            // would be followed by the next probe at once.
+            if permit.isProbe { members[index].restsUntil = now + rest }
         case .good:
             // A late response of an earlier request does not end a rest.
             guard permit.isProbe || members[index].restsUntil == nil else { return }

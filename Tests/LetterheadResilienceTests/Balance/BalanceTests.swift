@@ -210,10 +210,13 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "http://c
         await clock.waitForSleepers(1)
         #expect(await chain.outcomes(2) == ["200", "200"])
         #expect(mock.hosts.suffix(2) == ["b.test", "b.test"])
-        // A cancelled probe makes room for the next one.
+        // A cancelled probe makes room for the next one, after another rest.
         cancelled.cancel()
         #expect(await cancelled.value == "cancelled")
         state.value = "well"
+        #expect(await chain.outcomes(2) == ["200", "200"])
+        #expect(mock.hosts.suffix(2) == ["b.test", "b.test"])
+        clock.advance(by: .seconds(10))
         _ = await chain.outcomes(2)
         #expect(mock.hosts.suffix(2) == ["a.test", "a.test"])
     }
