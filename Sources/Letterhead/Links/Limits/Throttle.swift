@@ -28,9 +28,8 @@ public final class Throttle: LoaderLink {
     private let hasNegative: Bool
     private let clock: any Clock<Duration>
 
-    /// With a limit of 0, all requests wait until it is raised. With a negative number, each request
-    /// fails with `.invalidRequest`. If the queue of a scope already has `queueLimit` requests, further ones fail with
-    /// `.queueFull`.
+    /// With a limit of 0, all requests wait until it is raised. With a negative number, each request fails with
+    /// `.invalidRequest`. If the queue of a scope already has `queueLimit` requests, further ones fail with `.queueFull`.
     ///
     /// A streamed response occupies its slot until its body ends, which can take hours. Set `streams` to give the
     /// requests with ``HTTPResponse/Delivery/streamed`` separate slots in each scope, so that calls do not wait for them.
@@ -47,9 +46,9 @@ public final class Throttle: LoaderLink {
         self.clock = clock
     }
 
-    /// The limit of each scope, without that of separate `streams`. If it is raised, the next requests in the queue start at once. If it is lowered,
-    /// running loads continue, and further requests start when enough of them have ended. A negative limit fails all
-    /// waiting requests with `.invalidRequest`.
+    /// The limit of each scope, without that of separate `streams`. If it is raised, the next requests in the queue start
+    /// at once. If it is lowered, running loads continue, and further requests start when enough of them have ended. A
+    /// negative limit fails all waiting requests with `.invalidRequest`.
     public var limit: Int {
         get { state.withLock { $0.limit } }
         set {
