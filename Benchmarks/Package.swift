@@ -1,6 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// With LETTERHEAD_PEERS=1, the small requests are also sent by AsyncHTTPClient, which is then resolved and built.
+let isBesidePeers = Context.environment["LETTERHEAD_PEERS"] != nil
+let peers: [Package.Dependency] =
+    isBesidePeers ? [.package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0")] : []
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -16,7 +20,7 @@ let letterhead: [Target.Dependency] = [
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "Letterhead", path: "..")],
+    dependencies: [.package(name: "Letterhead", path: "..")] + peers,
     targets: [
         // `swift run --package-path Benchmarks -c release benchmarks`
         .executableTarget(
@@ -24,8 +28,8 @@ let package = Package(
             dependencies: letterhead + [
                 "CountAllocations", "RawServer", "TestLimits",
                 .target(name: "RawCurl", condition: .when(platforms: [.linux])),
-            ],
-            path: "Sources/Benchmarks", swiftSettings: settings),
+            ] + (isBesidePeers ? [.product(name: "AsyncHTTPClient", package: "async-http-client")] : []),
+            path: "Sources/Benchmarks", swiftSettings: settings + (isBesidePeers ? [.define("PEERS")] : [])),
         // Measures the response cache with the public suite http-tests/cache-tests; see CONTRIBUTING.md.
         .executableTarget(
             name: "cache-suite", dependencies: letterhead, path: "Sources/CacheSuite", swiftSettings: settings),

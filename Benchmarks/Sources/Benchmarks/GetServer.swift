@@ -10,6 +10,8 @@
         let url: URL
         /// The same over TLS and HTTP/1.1; nil without nginx.
         let secureURL: URL?
+        /// The same over TLS and HTTP/2; nil without nginx.
+        let secondURL: URL?
         let name: String
         private let directory: URL
         private let nginx: Int32?
@@ -23,11 +25,12 @@
             if let (url, process) = try await Self.startNginx(in: directory) {
                 (self.url, nginx, name) = (url, process, "nginx")
                 secureURL = URL(string: "https://127.0.0.1:\((url.port ?? 0) + 1)/item")
+                secondURL = URL(string: "https://127.0.0.1:\((url.port ?? 0) + 2)/item")
             } else {
                 let json = Self.json
                 let fields = "Content-Type: application/json\r\nContent-Length: \(json.utf8.count)\r\n"
                 url = RawServer.answering("HTTP/1.1 200 OK\r\n\(fields)\r\n\(json)").url("/item")
-                (nginx, secureURL) = (nil, nil)
+                (nginx, secureURL, secondURL) = (nil, nil, nil)
                 name = "a server in this process, since nginx is not installed"
             }
         }
@@ -87,14 +90,15 @@
         private static func configuration(_ directory: URL, port: Int) -> String {
             """
             daemon off; worker_processes 1; pid \(directory.path)/nginx.pid; error_log \(directory.path)/error.log;
-            events { worker_connections 4096; }
+            events { worker_connections 16384; }
             http {
                 access_log off; keepalive_timeout 1h; keepalive_requests 1000000000; tcp_nodelay on;
                 client_body_temp_path \(directory.path)/body; proxy_temp_path \(directory.path)/proxy;
                 fastcgi_temp_path \(directory.path)/fastcgi; uwsgi_temp_path \(directory.path)/uwsgi;
                 scgi_temp_path \(directory.path)/scgi;
                 server {
-                    listen 127.0.0.1:\(port); listen 127.0.0.1:\(port + 1) ssl;
+                    listen 127.0.0.1:\(port) backlog=4096; listen 127.0.0.1:\(port + 1) ssl; listen 127.0.0.1:\(port + 2) ssl http2;
+                    http2_max_concurrent_streams 1000;
                     ssl_certificate \(directory.path)/certificate; ssl_certificate_key \(directory.path)/key;
                     location = /item { default_type application/json; return 200 '\(json)'; }
                 }

@@ -9,24 +9,32 @@
     struct TransportSpeed {
         static let name = "small GETs through the transport"
         let width: Int
-        var isSecure = false
+        var connection = Connection.plain
         /// Whether there may be as many connections as requests; the default is 64.
         var isUnlimited = false
         let transport: Limit
         let line: Limit
 
+        enum Connection: String {
+            case plain, tls, http2
+        }
+
         static let all = [
-            TransportSpeed(width: 1, transport: .speed(0.7), line: .speed(0.5)),
+            TransportSpeed(width: 1, transport: .speed(0.7), line: .speed(0.42)),
+            TransportSpeed(width: 4, transport: .speed(0.42), line: .speed(0.3)),
             TransportSpeed(width: 16, transport: .speed(0.68), line: .speed(0.4)),
             TransportSpeed(width: 64, transport: .speed(0.7), line: .speed(0.42)),
             TransportSpeed(width: 256, transport: .speed(0.6), line: .speed(0.4)),
             TransportSpeed(width: 256, isUnlimited: true, transport: .speed(0.75), line: .speed(0.4)),
-            TransportSpeed(width: 1, isSecure: true, transport: .speed(0.55), line: .speed(0.38)),
-            TransportSpeed(width: 16, isSecure: true, transport: .speed(0.58), line: .speed(0.4)),
-            TransportSpeed(width: 64, isSecure: true, transport: .speed(0.7), line: .speed(0.42)),
+            TransportSpeed(width: 1, connection: .tls, transport: .speed(0.55), line: .speed(0.38)),
+            TransportSpeed(width: 16, connection: .tls, transport: .speed(0.58), line: .speed(0.4)),
+            TransportSpeed(width: 64, connection: .tls, transport: .speed(0.7), line: .speed(0.42)),
+            TransportSpeed(width: 256, connection: .tls, transport: .speed(0.6), line: .speed(0.4)),
+            TransportSpeed(width: 64, connection: .http2, transport: .speed(0.6), line: .speed(0.4)),
+            TransportSpeed(width: 256, connection: .http2, transport: .speed(0.6), line: .speed(0.4)),
         ]
         private static let rounds = 15
-        private static let processor = Limit.processor(2.4)
+        private static let processor = Limit.processor(2.7)
         /// The limit for a template whose response is plain data, through the default chain, beside the transport alone.
         private static let data = Limit.speed(0.7)
         /// The limit for the whole line, beside the transport and a bare decoder.
@@ -39,8 +47,10 @@
             print("\n\(name), from \(server.name); the floor is a loop in C over libcurl's multi interface")
             let words = Array(CommandLine.arguments.dropFirst(2))
             if words.count >= 2, let width = Int(words[0]) {
-                let isSecure = words.contains("tls")
-                let speed = TransportSpeed(width: width, isSecure: isSecure, transport: processor, line: processor)
+                let connection = words.lazy.compactMap(Connection.init).first ?? .plain
+                let speed = TransportSpeed(
+                    width: width, connection: connection, isUnlimited: words.contains("unlimited"),
+                    transport: processor, line: processor)
                 try await speed.runAlone(words[1], server, count: words.dropFirst(2).lazy.compactMap(Int.init).first)
                 return true
             }
@@ -55,7 +65,7 @@
         /// Runs one of the contenders by itself, for a profiler: `benchmarks small 16 load`, or over TLS and with a
         /// number of requests: `benchmarks small 16 load tls 10000`.
         private func runAlone(_ name: String, _ server: GetServer, count: Int?) async throws {
-            let index = ["raw": 0, "load": 1, "line": 2, "data": 3, "decode": 4][name] ?? 1
+            let index = ["raw": 0, "load": 1, "line": 2, "data": 3, "decode": 4, "peer": 5][name] ?? 1
             let (start, count) = (ContinuousClock.now, count ?? 100_000)
             try await contenders(server)?[index](count)
             print(
@@ -64,33 +74,48 @@
 
         /// Nil when the server does not speak TLS.
         private func contenders(_ server: GetServer) throws -> [@Sendable (Int) async throws -> Void]? {
-            guard let url = isSecure ? server.secureURL : server.url else { return nil }
-            let loop = try RawGets(url, width: width, roots: isSecure ? server.roots : nil)
+            let urls = [Connection.plain: server.url, .tls: server.secureURL, .http2: server.secondURL]
+            guard let url = urls[connection] ?? nil else { return nil }
+            let roots = connection == .plain ? nil : server.roots
+            let loop = try RawGets(url, width: width, roots: roots, overHTTP2: connection == .http2)
             var configuration = TransportConfiguration()
-            if isSecure { configuration.security.roots = .file(server.roots) }
-            if isUnlimited { configuration.maximumConnectionsPerHost = width }
+            if let roots { configuration.security.roots = .file(roots) }
+            if isUnlimited {
+                (configuration.maximumConnectionsPerHost, configuration.maximumConnections) = (width, width)
+            }
             let loader = HTTPClient.makeTransport(configuration)
             let client = HTTPClient(transport: loader)
-            return [
+            var all: [@Sendable (Int) async throws -> Void] = [
                 { try loop.run($0) },
                 { try await Self.spread($0, over: width) { try await Self.load(url, loader) } },
                 { try await Self.spread($0, over: width) { try await Self.send(url, client) } },
                 { try await Self.spread($0, over: width) { try await Self.sendData(url, client) } },
                 { try await Self.spread($0, over: width) { try await Self.loadAndDecode(url, loader) } },
             ]
+            #if PEERS
+                let peer = try PeerClient(width: isUnlimited ? width : min(width, 64), roots: roots)
+                all.append { try await Self.spread($0, over: width) { try await Self.send(url, peer) } }
+            #endif
+            return all
         }
 
         private func report(_ server: GetServer) async throws -> Bool {
             guard let contenders = try contenders(server) else { return true }
             let rounds = try await Round.measure(contenders, rounds: Self.rounds)
             print(
-                "  \(width) at a time\(isSecure ? " over TLS" : "")\(isUnlimited ? ", each on a connection of its own" : "")"
-            )
+                "  \(width) at a time, \(connection)\(isUnlimited ? ", each on a connection of its own" : "")")
             print("    C loop     \(rounds[0])")
             print("    load       \(rounds[1])")
             print("    whole line \(rounds[2])")
             print("    send, Data \(rounds[3])")
             print("    load and a bare JSONDecoder \(rounds[4])")
+            if rounds.count > 5 {
+                let ratio = text(rounds[5].processor / rounds[2].processor)
+                print("    AsyncHTTPClient and a JSONDecoder \(rounds[5])")
+                print(
+                    "    whole line: \(text(rounds[5].time / rounds[2].time)) of its speed, its processor time is \(ratio)"
+                )
+            }
             let verdicts = [
                 ("load", transport.verdict(on: rounds[1], beside: rounds[0])),
                 ("load", Self.processor.verdict(on: rounds[1], beside: rounds[0])),
@@ -165,6 +190,13 @@
             guard try await client.send(GetItem(baseURL: url)).tags.count == 3 else { throw WrongAnswer() }
         }
 
+        #if PEERS
+            private static func send(_ url: URL, _ peer: PeerClient) async throws {
+                let item = try JSONDecoder().decode(GetItem.Response.self, from: try await peer.get(url))
+                guard item.tags.count == 3 else { throw WrongAnswer() }
+            }
+        #endif
+
         private static func sendData(_ url: URL, _ client: HTTPClient) async throws {
             let data = try await client.send(GetData(baseURL: url))
             guard data.count == GetServer.json.utf8.count else { throw WrongAnswer() }
@@ -196,8 +228,9 @@
     private final class RawGets: @unchecked Sendable {  // run by one task at a time
         private let loop: OpaquePointer
 
-        init(_ url: URL, width: Int, roots: URL?) throws {
-            guard let loop = raw_loop_make(url.absoluteString, CInt(width), roots?.path) else { throw WrongAnswer() }
+        init(_ url: URL, width: Int, roots: URL?, overHTTP2: Bool = false) throws {
+            let made = raw_loop_make(url.absoluteString, CInt(width), roots?.path, overHTTP2 ? 1 : 0)
+            guard let loop = made else { throw WrongAnswer() }
             self.loop = loop
         }
 

@@ -34,6 +34,7 @@ int curl_easy_getinfo(Easy *easy, int info, ...);
 int curl_easy_perform(Easy *easy);
 Multi *curl_multi_init(void);
 int curl_multi_cleanup(Multi *multi);
+int curl_multi_setopt(Multi *multi, int option, ...);
 int curl_multi_add_handle(Multi *multi, Easy *easy);
 int curl_multi_remove_handle(Multi *multi, Easy *easy);
 int curl_multi_perform(Multi *multi, int *running);
@@ -45,7 +46,7 @@ enum {
     WRITE_DATA = 10001, URL = 10002, READ_DATA = 10009, HTTP_HEADER = 10023, CA_INFO = 10065, PRIVATE = 10103,
     WRITE_FUNCTION = 20011, READ_FUNCTION = 20012, UPLOAD_SIZE = 30115,
     INFO_STATUS = 0x200000 + 2, INFO_PRIVATE = 0x100000 + 21,
-    FINISHED = 1, HTTP_1_1 = 2, READ_ABORT = 0x10000000, ROOM = 4096,
+    PIPE_WAIT = 237, MULTI_STREAMS = 16, FINISHED = 1, HTTP_1_1 = 2, HTTP_2_TLS = 4, READ_ABORT = 0x10000000, ROOM = 4096,
 };
 
 typedef struct {
@@ -77,13 +78,13 @@ void raw_loop_free(RawLoop *loop) {
     free(loop);
 }
 
-RawLoop *raw_loop_make(const char *url, int width, const char *roots) {
+RawLoop *raw_loop_make(const char *url, int width, const char *roots, int http2) {
     RawLoop *loop = calloc(1, sizeof *loop);
     if (!loop) return NULL;
     loop->multi = curl_multi_init();
     loop->transfers = calloc((size_t)width, sizeof *loop->transfers);
     loop->width = loop->transfers ? width : 0;
-    int failed = !loop->multi || !loop->transfers;
+    int failed = !loop->multi || !loop->transfers || curl_multi_setopt(loop->multi, MULTI_STREAMS, 1000L);
     for (int index = 0; index < loop->width; index++) {
         RawTransfer *transfer = &loop->transfers[index];
         transfer->easy = curl_easy_init();
@@ -94,7 +95,8 @@ RawLoop *raw_loop_make(const char *url, int width, const char *roots) {
         failed |= curl_easy_setopt(transfer->easy, URL, url);
         failed |= curl_easy_setopt(transfer->easy, NO_SIGNAL, 1L);
         failed |= roots && curl_easy_setopt(transfer->easy, CA_INFO, roots);
-        failed |= curl_easy_setopt(transfer->easy, HTTP_VERSION, (long)HTTP_1_1);
+        failed |= curl_easy_setopt(transfer->easy, HTTP_VERSION, (long)(http2 ? HTTP_2_TLS : HTTP_1_1));
+        failed |= curl_easy_setopt(transfer->easy, PIPE_WAIT, (long)http2);
         failed |= curl_easy_setopt(transfer->easy, PRIVATE, transfer);
         failed |= curl_easy_setopt(transfer->easy, WRITE_FUNCTION, keep);
         failed |= curl_easy_setopt(transfer->easy, WRITE_DATA, transfer);

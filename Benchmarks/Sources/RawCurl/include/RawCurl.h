@@ -8,8 +8,8 @@
 typedef struct RawLoop RawLoop;
 
 /// A loop that gets one URL, so many times at once; NULL when there is no memory. Its handles and connections are kept
-/// from run to run.
-RawLoop *_Nullable raw_loop_make(const char *_Nonnull url, int width, const char *_Nullable roots);
+/// from run to run. With http2, the server is offered HTTP/2, and a request waits for a connection that may carry it.
+RawLoop *_Nullable raw_loop_make(const char *_Nonnull url, int width, const char *_Nullable roots, int http2);
 /// Gets the URL so many times, and says how often the answer was 200 with a body, which was kept until the next.
 long raw_loop_run(RawLoop *_Nonnull loop, long count);
 void raw_loop_free(RawLoop *_Nonnull loop);
