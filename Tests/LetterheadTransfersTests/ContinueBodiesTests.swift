@@ -24,7 +24,11 @@ import Testing
     func `a download that breaks off is one file, over each transport`(isStandard: Bool) async throws {
         let folder = try Folder()
         let server = try await Script([served(cutAt: 60_000), served()]).server()
-        let transport: any HTTPLoader = isStandard ? HTTPClient.defaultTransport : URLSessionLoader()
+        #if Foundation || canImport(Darwin)
+            let transport: any HTTPLoader = isStandard ? HTTPClient.defaultTransport : URLSessionLoader()
+        #else
+            let transport = HTTPClient.defaultTransport
+        #endif
         let client = server.client(ContinueBodies.immediately(), transport: transport)
         let response = try await client.download(
             Get<HTTPResponse>("a"), to: folder.file)

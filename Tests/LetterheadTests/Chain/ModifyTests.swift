@@ -85,9 +85,9 @@ private struct Refused: Error {}
 
     @Test func `an error of a closure becomes an HTTPError`() async {
         let mapped = await #expect(throws: HTTPError.self) {
-            try await AnyLoader { _ in throw URLError(.timedOut) }.load(HTTPRequest())
+            try await AnyLoader { _ in throw CancellationError() }.load(HTTPRequest())
         }
-        #expect(mapped?.code == .timedOut)
+        #expect(mapped?.code == .cancelled)
     }
 
     @Test func `the loader after it responds and is reset`() async throws {

@@ -4,7 +4,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-#if canImport(FoundationNetworking)
+#if Foundation && canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
 

@@ -5,7 +5,7 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-#if canImport(FoundationNetworking)
+#if Foundation && canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
 
@@ -36,12 +36,14 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
     }
 }
 
-/// A builder that has a URLRequest.
-private struct Foreign<Template: RequestTemplate>: RequestBuilder {
-    let template: Template
-    let foreign: URLRequest
-    func request() throws(HTTPError) -> HTTPRequest { try HTTPRequest(foreign) }
-}
+#if Foundation || canImport(Darwin)
+    /// A builder that has a URLRequest.
+    private struct Foreign<Template: RequestTemplate>: RequestBuilder {
+        let template: Template
+        let foreign: URLRequest
+        func request() throws(HTTPError) -> HTTPRequest { try HTTPRequest(foreign) }
+    }
+#endif
 
 @Suite struct SendableRequestTests {
     private func chain(_ mock: MockLoader) -> any HTTPLoader { ApplyEnvironment(.of("https://h")) --> mock }
@@ -115,23 +117,24 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         let mock = answering(200)
         try await SendableRequest(Signed(template: Endpoint("a").query("q", 1)), over: chain(mock)).send()
         #expect(mock.requests.first?.headers["X-Signature"] == "over /a?q=1")
-        #expect(
-            try Signed(template: Endpoint("a").with { $0.baseURL = URL(string: "https://h") }).urlRequest()
-                .value(forHTTPHeaderField: "X-Signature") == "over /a")
     }
 
-    @Test func `a builder can return a URLRequest`() async throws {
-        var foreign = URLRequest(url: try #require(URL(string: "https://other/p?a=%2F")))
-        foreign.httpMethod = "PUT"
-        foreign.httpBody = Data("x".utf8)
-        let mock = answering(200, "ok")
-        let builder = Foreign(template: Endpoint("a", answering: String.self), foreign: foreign)
-        #expect(try await SendableRequest(builder, over: chain(mock)).send() == "ok")
-        let request = try #require(mock.requests.first)
-        #expect(try request.urlString() == "https://other/p?a=%2F")
-        #expect(request.method == .put)
-        #expect(try request.body.encode() == Data("x".utf8))
-    }
+    #if Foundation || canImport(Darwin)
+        @Test func `a builder can return a URLRequest`() async throws {
+            let signed = Signed(template: Endpoint("a").with { $0.baseURL = URL(string: "https://h") })
+            #expect(try signed.urlRequest().value(forHTTPHeaderField: "X-Signature") == "over /a")
+            var foreign = URLRequest(url: try #require(URL(string: "https://other/p?a=%2F")))
+            foreign.httpMethod = "PUT"
+            foreign.httpBody = Data("x".utf8)
+            let mock = answering(200, "ok")
+            let builder = Foreign(template: Endpoint("a", answering: String.self), foreign: foreign)
+            #expect(try await SendableRequest(builder, over: chain(mock)).send() == "ok")
+            let request = try #require(mock.requests.first)
+            #expect(try request.urlString() == "https://other/p?a=%2F")
+            #expect(request.method == .put)
+            #expect(try request.body.encode() == Data("x".utf8))
+        }
+    #endif
 
     @Test func `a request that cannot be built sends nothing`() async throws {
         let mock = answering(200)

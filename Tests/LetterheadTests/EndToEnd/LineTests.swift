@@ -4,7 +4,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-#if canImport(FoundationNetworking)
+#if Foundation && canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
 
@@ -188,15 +188,17 @@ struct LineTests {
         #expect(!request.headers.contains { $0.value.contains("acme") })
     }
 
-    @Test func `a builder's URLRequest is what is sent`() async throws {
-        let server = try await MockServer.start { _ in MockServer.Response() }
-        let foreign = Foreign(template: Endpoint("unused"), url: server.url.appending(path: "own"))
-        try await SendableRequest(foreign, over: HTTPClient.defaultTransport).send()
-        #expect(server.requests.first?.target == "/own")
-        #expect(server.requests.first?.headers["X-Own"] == "1")
-        #expect(server.requests.first?.body == Data("own".utf8))
-        await server.stop()
-    }
+    #if Foundation || canImport(Darwin)
+        @Test func `a builder's URLRequest is what is sent`() async throws {
+            let server = try await MockServer.start { _ in MockServer.Response() }
+            let foreign = Foreign(template: Endpoint("unused"), url: server.url.appending(path: "own"))
+            try await SendableRequest(foreign, over: HTTPClient.defaultTransport).send()
+            #expect(server.requests.first?.target == "/own")
+            #expect(server.requests.first?.headers["X-Own"] == "1")
+            #expect(server.requests.first?.body == Data("own".utf8))
+            await server.stop()
+        }
+    #endif
 
     #if os(Linux)
         @Test func `a response has its request, status, headers and body, and both cookies`() async throws {
@@ -246,16 +248,18 @@ struct LineTests {
     }
 }
 
-/// A builder that creates its own URLRequest.
-private struct Foreign<Template: RequestTemplate>: RequestBuilder {
-    let template: Template
-    let url: URL
+#if Foundation || canImport(Darwin)
+    /// A builder that creates its own URLRequest.
+    private struct Foreign<Template: RequestTemplate>: RequestBuilder {
+        let template: Template
+        let url: URL
 
-    func request() throws(HTTPError) -> HTTPRequest {
-        var request = URLRequest(url: url)
-        request.httpMethod = "POST"
-        request.setValue("1", forHTTPHeaderField: "X-Own")
-        request.httpBody = Data("own".utf8)
-        return try HTTPRequest(request)
+        func request() throws(HTTPError) -> HTTPRequest {
+            var request = URLRequest(url: url)
+            request.httpMethod = "POST"
+            request.setValue("1", forHTTPHeaderField: "X-Own")
+            request.httpBody = Data("own".utf8)
+            return try HTTPRequest(request)
+        }
     }
-}
+#endif

@@ -3,7 +3,7 @@ import Foundation
 import Letterhead
 import Testing
 
-#if canImport(FoundationNetworking)
+#if Foundation && canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
 
@@ -70,45 +70,48 @@ private struct Odd: Error, CustomStringConvertible {
 }
 
 @Suite struct HTTPErrorMappingTests {
-    @Test(
-        arguments: [
-            (.cancelled, .cancelled), (.userCancelledAuthentication, .cancelled),
-            (.badURL, .invalidRequest), (.unsupportedURL, .invalidRequest),
-            (.requestBodyStreamExhausted, .invalidRequest),
-            (.cannotFindHost, .cannotConnect), (.cannotConnectToHost, .cannotConnect),
-            (.networkConnectionLost, .connectionLost), (.dnsLookupFailed, .cannotConnect),
-            (.notConnectedToInternet, .cannotConnect), (.httpTooManyRedirects, .tooManyRedirects),
-            (.redirectToNonExistentLocation, .invalidResponse), (.cannotLoadFromNetwork, .cannotConnect),
-            (.internationalRoamingOff, .cannotConnect), (.callIsActive, .cannotConnect),
-            (.dataNotAllowed, .cannotConnect),
-            (.secureConnectionFailed, .insecureConnection), (.serverCertificateHasBadDate, .insecureConnection),
-            (.serverCertificateUntrusted, .insecureConnection), (.serverCertificateHasUnknownRoot, .insecureConnection),
-            (.serverCertificateNotYetValid, .insecureConnection), (.clientCertificateRejected, .insecureConnection),
-            (.clientCertificateRequired, .insecureConnection),
-            (.appTransportSecurityRequiresSecureConnection, .insecureConnection),
-            (.userAuthenticationRequired, .cannotAuthenticate), (.timedOut, .timedOut),
-            (.badServerResponse, .invalidResponse), (.cannotParseResponse, .invalidResponse),
-            (.zeroByteResource, .invalidResponse), (.resourceUnavailable, .invalidResponse),
-            (.dataLengthExceedsMaximum, .responseTooLarge), (.cannotDecodeRawData, .cannotDecodeResponse),
-            (.cannotDecodeContentData, .cannotDecodeResponse),
-            (.downloadDecodingFailedMidStream, .cannotDecodeResponse),
-            (.downloadDecodingFailedToComplete, .cannotDecodeResponse), (.unknown, .unknown),
-            (.fileDoesNotExist, .invalidRequest), (.fileIsDirectory, .invalidRequest),
-            (.noPermissionsToReadFile, .invalidRequest), (.cannotCreateFile, .cannotSaveResponse),
-            (.cannotOpenFile, .cannotSaveResponse), (.cannotCloseFile, .cannotSaveResponse),
-            (.cannotWriteToFile, .cannotSaveResponse), (.cannotRemoveFile, .cannotSaveResponse),
-            (.cannotMoveFile, .cannotSaveResponse),
-        ] as [(URLError.Code, HTTPError.Code)])
-    func `a URLError has the corresponding code`(foundation: URLError.Code, code: HTTPError.Code) {
-        let error = HTTPError(URLError(foundation), request: HTTPRequest())
-        #expect(error.code == code)
-        #expect((error.underlying as? URLError)?.code == foundation)
-    }
+    #if Foundation || canImport(Darwin)
+        @Test(
+            arguments: [
+                (.cancelled, .cancelled), (.userCancelledAuthentication, .cancelled),
+                (.badURL, .invalidRequest), (.unsupportedURL, .invalidRequest),
+                (.requestBodyStreamExhausted, .invalidRequest),
+                (.cannotFindHost, .cannotConnect), (.cannotConnectToHost, .cannotConnect),
+                (.networkConnectionLost, .connectionLost), (.dnsLookupFailed, .cannotConnect),
+                (.notConnectedToInternet, .cannotConnect), (.httpTooManyRedirects, .tooManyRedirects),
+                (.redirectToNonExistentLocation, .invalidResponse), (.cannotLoadFromNetwork, .cannotConnect),
+                (.internationalRoamingOff, .cannotConnect), (.callIsActive, .cannotConnect),
+                (.dataNotAllowed, .cannotConnect),
+                (.secureConnectionFailed, .insecureConnection), (.serverCertificateHasBadDate, .insecureConnection),
+                (.serverCertificateUntrusted, .insecureConnection),
+                (.serverCertificateHasUnknownRoot, .insecureConnection),
+                (.serverCertificateNotYetValid, .insecureConnection), (.clientCertificateRejected, .insecureConnection),
+                (.clientCertificateRequired, .insecureConnection),
+                (.appTransportSecurityRequiresSecureConnection, .insecureConnection),
+                (.userAuthenticationRequired, .cannotAuthenticate), (.timedOut, .timedOut),
+                (.badServerResponse, .invalidResponse), (.cannotParseResponse, .invalidResponse),
+                (.zeroByteResource, .invalidResponse), (.resourceUnavailable, .invalidResponse),
+                (.dataLengthExceedsMaximum, .responseTooLarge), (.cannotDecodeRawData, .cannotDecodeResponse),
+                (.cannotDecodeContentData, .cannotDecodeResponse),
+                (.downloadDecodingFailedMidStream, .cannotDecodeResponse),
+                (.downloadDecodingFailedToComplete, .cannotDecodeResponse), (.unknown, .unknown),
+                (.fileDoesNotExist, .invalidRequest), (.fileIsDirectory, .invalidRequest),
+                (.noPermissionsToReadFile, .invalidRequest), (.cannotCreateFile, .cannotSaveResponse),
+                (.cannotOpenFile, .cannotSaveResponse), (.cannotCloseFile, .cannotSaveResponse),
+                (.cannotWriteToFile, .cannotSaveResponse), (.cannotRemoveFile, .cannotSaveResponse),
+                (.cannotMoveFile, .cannotSaveResponse),
+            ] as [(URLError.Code, HTTPError.Code)])
+        func `a URLError has the corresponding code`(foundation: URLError.Code, code: HTTPError.Code) {
+            let error = HTTPError(URLError(foundation), request: HTTPRequest())
+            #expect(error.code == code)
+            #expect((error.underlying as? URLError)?.code == foundation)
+        }
 
-    @Test func `a request whose body fails while it is sent may have been sent`() {
-        #expect(HTTPError(URLError(.requestBodyStreamExhausted), request: HTTPRequest()).mayHaveBeenSent)
-        #expect(!HTTPError(URLError(.badURL), request: HTTPRequest()).mayHaveBeenSent)
-    }
+        @Test func `a request whose body fails while it is sent may have been sent`() {
+            #expect(HTTPError(URLError(.requestBodyStreamExhausted), request: HTTPRequest()).mayHaveBeenSent)
+            #expect(!HTTPError(URLError(.badURL), request: HTTPRequest()).mayHaveBeenSent)
+        }
+    #endif
 
     @Test func `cancellation, coding and unknown errors have their codes`() {
         let request = HTTPRequest()

@@ -34,9 +34,6 @@ private struct Plain: Error, CustomStringConvertible {
             (HTTPError(.timedOut, request: HTTPRequest(), message: "no answer"), "timedOut: no answer"),
             (HTTPError(.timedOut, request: HTTPRequest()), "timedOut"),
             (POSIXError(.ENOSPC), "the system reports No space left on device"),
-            (URLError(.timedOut), "the request timed out (URLError -1001)"),
-            (URLError(.userAuthenticationRequired), "the server requires credentials (URLError -1013)"),
-            (URLError(.backgroundSessionInUseByAnotherProcess), "the network failed (URLError -996)"),
             (CocoaError(.fileNoSuchFile), "the file does not exist (CocoaError 4)"),
             (CocoaError(.fileWriteOutOfSpace), "there is no space left on the volume (CocoaError 640)"),
             (CocoaError(CocoaError.Code(rawValue: 77)), "Foundation reports an error (CocoaError 77)"),
@@ -49,6 +46,19 @@ private struct Plain: Error, CustomStringConvertible {
         #expect(text(underlying) == "unknown: GET (no URL): it failed: \(description)")
         #expect(text(underlying, message: "") == "unknown: GET (no URL): \(description)")
     }
+
+    #if Foundation || canImport(Darwin)
+        @Test(
+            arguments: [
+                (.timedOut, "the request timed out (URLError -1001)"),
+                (.userAuthenticationRequired, "the server requires credentials (URLError -1013)"),
+                (.backgroundSessionInUseByAnotherProcess, "the network failed (URLError -996)"),
+            ] as [(URLError.Code, String)])
+        func `a URLError is described after the message`(code: URLError.Code, description: String) {
+            #expect(text(URLError(code)) == "unknown: GET (no URL): it failed: \(description)")
+            #expect(text(URLError(code), message: "") == "unknown: GET (no URL): \(description)")
+        }
+    #endif
 
     @Test func `an HTTPError below is described with its request, its status and its cause`() throws {
         let inner = HTTPRequest(method: .post, url: try #require(URL(string: "https://auth.test/token?key=SECRET")))

@@ -4,7 +4,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-#if canImport(FoundationNetworking)
+#if Foundation && canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
 
@@ -207,7 +207,7 @@ import Testing
         let own = Get<Void>("people").environment(environment)
         let error = await #expect(throws: HTTPError.self) { try await HTTPClient(transport: mock).send(own) }
         #expect(error?.message.contains(rule) == true)
-        #expect(throws: HTTPError.self) { try StandardRequestBuilder(own).urlRequest() }
+        #expect(throws: HTTPError.self) { try StandardRequestBuilder(own).request() }
         #expect(mock.requests.isEmpty)
     }
 
@@ -220,21 +220,23 @@ import Testing
         #expect(request.options.contains(ServerEnvironment.self))
     }
 
-    @Test func `a URLRequest is made in an environment or by a client`() throws {
-        let user = Get<Void>("users/\("ada")").header("X", "1")
-        let environment = ServerEnvironment("https://h/v4", headers: ["Y": "2"])
-        let request = try StandardRequestBuilder(user).urlRequest(in: environment)
-        #expect(request.url?.absoluteString == "https://h/v4/users/ada")
-        #expect(request.value(forHTTPHeaderField: "Y") == "2")
-        let own = try StandardRequestBuilder(user.environment(ServerEnvironment("https://own"))).urlRequest(
-            in: environment)
-        #expect(own.url?.absoluteString == "https://own/users/ada")
-        let client = HTTPClient(environment: environment, transport: MockLoader { .ok($0) }).header("Z", "3")
-        let sent = try client.urlRequest(for: user)
-        #expect(sent.url?.absoluteString == "https://h/v4/users/ada")
-        #expect(["X", "Y", "Z"].map { sent.value(forHTTPHeaderField: $0) } == ["1", "2", "3"])
-        let asking = HTTPClient(environment: { _ in environment }, transport: MockLoader { .ok($0) })
-        let error = #expect(throws: HTTPError.self) { try asking.urlRequest(for: user) }
-        #expect(error?.message.contains("closure") == true)
-    }
+    #if Foundation || canImport(Darwin)
+        @Test func `a URLRequest is made in an environment or by a client`() throws {
+            let user = Get<Void>("users/\("ada")").header("X", "1")
+            let environment = ServerEnvironment("https://h/v4", headers: ["Y": "2"])
+            let request = try StandardRequestBuilder(user).urlRequest(in: environment)
+            #expect(request.url?.absoluteString == "https://h/v4/users/ada")
+            #expect(request.value(forHTTPHeaderField: "Y") == "2")
+            let own = try StandardRequestBuilder(user.environment(ServerEnvironment("https://own"))).urlRequest(
+                in: environment)
+            #expect(own.url?.absoluteString == "https://own/users/ada")
+            let client = HTTPClient(environment: environment, transport: MockLoader { .ok($0) }).header("Z", "3")
+            let sent = try client.urlRequest(for: user)
+            #expect(sent.url?.absoluteString == "https://h/v4/users/ada")
+            #expect(["X", "Y", "Z"].map { sent.value(forHTTPHeaderField: $0) } == ["1", "2", "3"])
+            let asking = HTTPClient(environment: { _ in environment }, transport: MockLoader { .ok($0) })
+            let error = #expect(throws: HTTPError.self) { try asking.urlRequest(for: user) }
+            #expect(error?.message.contains("closure") == true)
+        }
+    #endif
 }

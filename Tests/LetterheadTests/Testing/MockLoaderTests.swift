@@ -56,10 +56,10 @@ private struct Unencodable: HTTPBody {
     }
 
     @Test func `an error of a handler is thrown like an error of a transport`() async throws {
-        let mock = MockLoader().then { _ in throw URLError(.timedOut) }.then {
+        let mock = MockLoader().then { _ in throw CancellationError() }.then {
             throw HTTPError(.connectionLost, request: $0)
         }
-        #expect(try await #require(throws: HTTPError.self) { try await status(mock) }.code == .timedOut)
+        #expect(try await #require(throws: HTTPError.self) { try await status(mock) }.code == .cancelled)
         #expect(try await #require(throws: HTTPError.self) { try await status(mock) }.code == .connectionLost)
     }
 
@@ -170,7 +170,7 @@ private struct Unencodable: HTTPBody {
 
     @Test func `an error of a buffered body is the error that a transport throws`() async throws {
         let mock = MockLoader { request in
-            let body = HTTPResponseBody(length: nil) { throw URLError(.networkConnectionLost) }
+            let body = HTTPResponseBody(length: nil) { throw HTTPError(.connectionLost, request: request) }
             return HTTPResponse(request: request, status: 200, body: body)
         }
         var request = try HTTPRequest.to("https://h/p")

@@ -4,10 +4,6 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Limits of time, and a session of a given configuration.
 extension TransportTests {
     @Test(arguments: Transport.allCases)
@@ -24,30 +20,6 @@ extension TransportTests {
         let error = await #expect(throws: HTTPError.self) {
             _ = try await transport.loader.load(request).body.data()
         }
-        #expect(error?.code == .timedOut)
-        await server.stop()
-    }
-
-    @Test func `a loader applies its session configuration and follows no redirect`() async throws {
-        let server = try await echo()
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpAdditionalHeaders = ["X-Given": "yes"]
-        let loader = URLSessionLoader(sessionConfiguration: configuration)
-        configuration.httpAdditionalHeaders = ["X-Given": "no"]
-        #expect(try await loader.load(request(.post, "echo", on: server)).status == .ok)
-        #expect(try await loader.load(request(.get, "redirect", on: server)).status == 302)
-        #expect(server.requests.map { $0.headers["X-Given"] } == ["yes", "yes"])
-        await server.stop()
-    }
-
-    @Test func `the idle timeout of a session configuration applies`() async throws {
-        let server = try await MockServer.start { _ in
-            MockServer.Response(body: Data(count: 8)).fault(.stall, at: .responseBody)
-        }
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 1
-        let loader = URLSessionLoader(sessionConfiguration: configuration)
-        let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url)) }
         #expect(error?.code == .timedOut)
         await server.stop()
     }

@@ -9,14 +9,18 @@ import Testing
 @Suite(.timeLimit(.minutes(3)))
 struct TransportTests {
     enum Transport: String, CaseIterable, CustomTestStringConvertible {
-        case urlSession
+        #if Foundation || canImport(Darwin)
+            case urlSession
+        #endif
         #if os(Linux)
             case curl
         #endif
 
         var loader: any HTTPLoader {
             switch self {
-            case .urlSession: URLSessionLoader()
+            #if Foundation || canImport(Darwin)
+                case .urlSession: URLSessionLoader()
+            #endif
             #if os(Linux)
                 case .curl: CurlLoader()
             #endif

@@ -295,7 +295,8 @@ extension WireMessage.Settings {
         timeout = request.timeout?.wholeMilliseconds
         idleTimeout = request.idleTimeout?.wholeMilliseconds
         connectTimeout = request.connectTimeout?.wholeMilliseconds
-        deadline = (request.timeLeft ?? request.deadline)?.wholeMilliseconds
+        // The deadline may pass while the request is written: then the far end finds it late, instead of invalid.
+        deadline = request.timeLeft.map { max(1, $0.wholeMilliseconds) } ?? request.deadline?.wholeMilliseconds
         if request.hasResponseLimit { responseLimit = request.responseLimit }
         acceptedStatuses = request.acceptedStatuses?.ranges.map { [$0.lowerBound, $0.upperBound] }
         if request.isSecret { isSecret = true }

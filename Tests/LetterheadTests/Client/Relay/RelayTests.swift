@@ -326,6 +326,21 @@ import Testing
         #expect(error?.code == .timedOut && error?.message.contains(isDeadline ? "deadline" : "timeout") == true)
     }
 
+    @Test func `a deadline that passes while a request is written is not an invalid one`() async throws {
+        let clock = TestClock()
+        let written = SharedValue(Data())
+        let late = AnyLoader { request in
+            clock.advance(by: .seconds(5))
+            let data = try await WireForm().data(of: request)
+            written.withLock { $0 = data }
+            return .ok(request)
+        }
+        var sent = request()
+        sent.deadline = .seconds(5)
+        _ = try? await (Deadline(clock: clock) --> late).load(sent)
+        #expect(String(decoding: written.withLock { $0 }, as: UTF8.self).contains(#""deadline":1"#))
+    }
+
     @Test func `the deadline holds at the far end, whose chain is told the time that is left`() async throws {
         let clock = TestClock()
         let far = MockLoader(clock: clock) { request in

@@ -32,11 +32,9 @@ import Testing
         #expect(delay(validator.validate(response: response(429), forRequest: HTTPRequest())) == nil)
     }
 
-    @Test(arguments: [
-        URLError.Code.timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
-    ])
-    func `a retry is suggested after failures of the network`(code: URLError.Code) {
-        let failure = HTTPError(URLError(code), request: HTTPRequest())
+    @Test(arguments: [HTTPError.Code.timedOut, .cannotConnect, .connectionLost])
+    func `a retry is suggested after failures of the network`(code: HTTPError.Code) {
+        let failure = HTTPError(code, request: HTTPRequest())
         #expect(delay(DefaultValidator().validate(failure: failure, forRequest: failure.request)) == .seconds(1))
     }
 
@@ -48,11 +46,9 @@ import Testing
         #expect(delay(validator.validate(failure: lost, forRequest: lost.request)) == nil)
     }
 
-    @Test(arguments: [
-        URLError.Code.badURL, .serverCertificateUntrusted, .secureConnectionFailed, .cancelled, .badServerResponse,
-    ])
-    func `no retry is suggested after other failures`(code: URLError.Code) {
-        let failure = HTTPError(URLError(code), request: HTTPRequest())
+    @Test(arguments: [HTTPError.Code.invalidRequest, .insecureConnection, .cancelled, .invalidResponse])
+    func `no retry is suggested after other failures`(code: HTTPError.Code) {
+        let failure = HTTPError(code, request: HTTPRequest())
         #expect(delay(DefaultValidator().validate(failure: failure, forRequest: failure.request)) == nil)
     }
 

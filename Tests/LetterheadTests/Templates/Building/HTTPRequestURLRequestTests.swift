@@ -1,176 +1,178 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-import Letterhead
-import Testing
+#if Foundation || canImport(Darwin)
+    import Foundation
+    import Letterhead
+    import Testing
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
+    #if canImport(FoundationNetworking)
+        import FoundationNetworking
+    #endif
+
+    private struct OnlyChunks: HTTPBody {
+        func chunks() -> BodyChunks { BodyChunks { nil } }
+    }
+
+    private struct Unencodable: HTTPBody {
+        func encode() throws -> Data {
+            throw EncodingError.invalidValue("SECRET", .init(codingPath: [], debugDescription: "SECRET"))
+        }
+    }
+
+    @Suite struct HTTPRequestURLRequestTests {
+        private func request(_ url: String = "https://h/p", _ change: (inout HTTPRequest) -> Void = { _ in }) throws
+            -> HTTPRequest
+        {
+            var request = HTTPRequest(url: try #require(URL(string: url)))
+            change(&request)
+            return request
+        }
+
+        @Test(arguments: [
+            "https://example.com/a%2Fb/?x=1&x=2&y&z=%2B+%20", "http://127.0.0.1:8080", "https://[::1]/a?b=c%26d",
+            "https://example.com/%e2%82%ac", "https://EXAMPLE.com/a//b/./c?#f",
+        ]) func `a URL is converted in both directions byte for byte`(url: String) throws {
+            let urlRequest = try request(url).urlRequest()
+            #expect(urlRequest.url?.absoluteString == url)
+            #expect(try HTTPRequest(urlRequest).urlString() == url)
+        }
+
+        @Test(arguments: ["GET", "POST", "PURGE", "purge", "QUERY"]) func `a method is converted in both directions`(
+            method: String
+        )
+            throws
+        {
+            let urlRequest = try request { $0.method = HTTPMethod(method) }.urlRequest()
+            #expect(urlRequest.httpMethod == method)
+            #expect(try HTTPRequest(urlRequest).method.rawValue == method)
+        }
+
+        @Test func `Foundation writes a method that it knows in upper case`() throws {
+            let urlRequest = try request { $0.method = "delete" }.urlRequest()
+            #expect(urlRequest.httpMethod?.uppercased() == "DELETE")
+        }
+
+        @Test func `header values are converted in both directions, and those of one name are joined`() throws {
+            let urlRequest = try request {
+                $0.headers = [
+                    "X-One": "1", "Accept": "a", "accept": "b", "Cookie": "a=1", "Cookie": "b=2", "Set-Cookie": "c=3",
+                    "Set-Cookie": "d=4",
+                ]
+            }.urlRequest()
+            #expect(urlRequest.allHTTPHeaderFields?.count == 4)
+            #expect(urlRequest.value(forHTTPHeaderField: "accept") == "a, b")
+            #expect(urlRequest.value(forHTTPHeaderField: "Cookie") == "a=1; b=2")
+            #expect(urlRequest.value(forHTTPHeaderField: "Set-Cookie") == "c=3, d=4")
+            let back = try HTTPRequest(urlRequest)
+            #expect(back.headers["x-one"] == "1")
+            #expect(back.headers["Accept"] == "a, b")
+        }
+
+        @Test func `a body and its media type are converted in both directions`() throws {
+            let urlRequest = try request {
+                $0.method = .post
+                $0.body = TextBody("é")
+            }.urlRequest()
+            #expect(urlRequest.httpBody == Data("é".utf8))
+            #expect(urlRequest.value(forHTTPHeaderField: "Content-Type") == "text/plain; charset=utf-8")
+            let back = try HTTPRequest(urlRequest)
+            #expect(try back.body.encode() == Data("é".utf8))
+            #expect(back.framedHeaders()[.contentType] == "text/plain; charset=utf-8")
+        }
+
+        @Test func `without a body the request has neither body nor media type`() throws {
+            let urlRequest = try request().urlRequest()
+            #expect(urlRequest.httpBody == nil)
+            #expect(urlRequest.allHTTPHeaderFields?.isEmpty != false)
+            #expect(try HTTPRequest(urlRequest).body.isEmpty)
+        }
+
+        @Test(arguments: [.milliseconds(1500), .seconds(1), .seconds(3600)] as [Duration])
+        func `a timeout is converted in both directions`(timeout: Duration) throws {
+            let urlRequest = try request { $0.timeout = timeout }.urlRequest()
+            #expect(urlRequest.timeoutInterval == timeout / .seconds(1))
+            #expect(try HTTPRequest(urlRequest).timeout == timeout)
+        }
+
+        @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, 1e19])
+        func `an infinite timeout of Foundation becomes the longest Duration`(seconds: Double) throws {
+            var urlRequest = try request().urlRequest()
+            urlRequest.timeoutInterval = seconds
+            #expect(try #require(HTTPRequest(urlRequest).timeout) > .seconds(86_400 * 365))
+        }
+
+        @Test func `a timeout that is not a number is refused`() throws {
+            var urlRequest = try request().urlRequest()
+            urlRequest.timeoutInterval = .nan
+            let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
+            #expect(error?.code == .invalidRequest && error?.message.contains("timeout") == true)
+        }
+
+        @Test func `Foundation's default timeout does not become a timeout of the request`() throws {
+            #expect(try HTTPRequest(request().urlRequest()).timeout == nil)
+        }
+
+        @Test func `options and the identity are not part of the URL request`() throws {
+            enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" }
+            let original = try request { $0[option: Tenant.self] = "acme" }
+            let back = try HTTPRequest(original.urlRequest())
+            #expect(back[option: Tenant.self] == "none")
+            #expect(back.id != original.id)
+        }
+
+        @Test func `the request's own environment is applied first`() throws {
+            var request = HTTPRequest()
+            request.path = "a"
+            request.serverEnvironment = .of("https://env/api", headers: ["X": "1"])
+            let urlRequest = try request.urlRequest()
+            #expect(urlRequest.url?.absoluteString == "https://env/api/a")
+            #expect(urlRequest.value(forHTTPHeaderField: "X") == "1")
+        }
+
+        @Test func `a body that is not in memory is refused`() throws {
+            let error = try #require(throws: HTTPError.self) { try request { $0.body = OnlyChunks() }.urlRequest() }
+            #expect(error.code == .invalidRequest)
+            #expect(error.underlying is HTTPBodyError)
+        }
+
+        @Test func `a body that cannot be encoded is an invalid request, and its value is not in the error`() throws {
+            let error = try #require(throws: HTTPError.self) { try request { $0.body = Unencodable() }.urlRequest() }
+            #expect(error.code == .invalidRequest)
+            #expect(error.underlying is EncodingError)
+            #expect(!"\(error)".contains("SECRET"))
+        }
+
+        @Test func `an invalid request is not converted to a URLRequest`() throws {
+            #expect(throws: HTTPError.self) { try request { $0.headers = ["X": "a\r\nb"] }.urlRequest() }
+            #expect(throws: HTTPError.self) { try HTTPRequest().urlRequest() }
+        }
+
+        @Test func `a URLRequest without URL is refused`() throws {
+            var urlRequest = URLRequest(url: try #require(URL(string: "https://h")))
+            urlRequest.url = nil
+            let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.message.contains("URL") == true)
+        }
+
+        @Test func `a URLRequest with a body stream is refused, and the error names the remedy`() throws {
+            var urlRequest = URLRequest(url: try #require(URL(string: "https://h")))
+            urlRequest.httpBodyStream = InputStream(data: Data("x".utf8))
+            let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.message.contains("StreamBody") == true)
+        }
+
+        @Test func `a Content-Length that fits the body is replaced, and any other is refused`() throws {
+            var urlRequest = URLRequest(url: try #require(URL(string: "https://h")))
+            urlRequest.httpMethod = "POST"
+            urlRequest.httpBody = Data("four".utf8)
+            urlRequest.allHTTPHeaderFields = ["Content-Length": "4", "X": "1"]
+            let request = try HTTPRequest(urlRequest)
+            #expect(request.headers == ["X": "1"])
+            #expect(throws: Never.self) { try request.validate() }
+            urlRequest.allHTTPHeaderFields = ["Content-Length": "5"]
+            let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
+            #expect(error?.code == .invalidRequest && error?.message.contains("Content-Length") == true)
+        }
+    }
 #endif
-
-private struct OnlyChunks: HTTPBody {
-    func chunks() -> BodyChunks { BodyChunks { nil } }
-}
-
-private struct Unencodable: HTTPBody {
-    func encode() throws -> Data {
-        throw EncodingError.invalidValue("SECRET", .init(codingPath: [], debugDescription: "SECRET"))
-    }
-}
-
-@Suite struct HTTPRequestURLRequestTests {
-    private func request(_ url: String = "https://h/p", _ change: (inout HTTPRequest) -> Void = { _ in }) throws
-        -> HTTPRequest
-    {
-        var request = HTTPRequest(url: try #require(URL(string: url)))
-        change(&request)
-        return request
-    }
-
-    @Test(arguments: [
-        "https://example.com/a%2Fb/?x=1&x=2&y&z=%2B+%20", "http://127.0.0.1:8080", "https://[::1]/a?b=c%26d",
-        "https://example.com/%e2%82%ac", "https://EXAMPLE.com/a//b/./c?#f",
-    ]) func `a URL is converted in both directions byte for byte`(url: String) throws {
-        let urlRequest = try request(url).urlRequest()
-        #expect(urlRequest.url?.absoluteString == url)
-        #expect(try HTTPRequest(urlRequest).urlString() == url)
-    }
-
-    @Test(arguments: ["GET", "POST", "PURGE", "purge", "QUERY"]) func `a method is converted in both directions`(
-        method: String
-    )
-        throws
-    {
-        let urlRequest = try request { $0.method = HTTPMethod(method) }.urlRequest()
-        #expect(urlRequest.httpMethod == method)
-        #expect(try HTTPRequest(urlRequest).method.rawValue == method)
-    }
-
-    @Test func `Foundation writes a method that it knows in upper case`() throws {
-        let urlRequest = try request { $0.method = "delete" }.urlRequest()
-        #expect(urlRequest.httpMethod?.uppercased() == "DELETE")
-    }
-
-    @Test func `header values are converted in both directions, and those of one name are joined`() throws {
-        let urlRequest = try request {
-            $0.headers = [
-                "X-One": "1", "Accept": "a", "accept": "b", "Cookie": "a=1", "Cookie": "b=2", "Set-Cookie": "c=3",
-                "Set-Cookie": "d=4",
-            ]
-        }.urlRequest()
-        #expect(urlRequest.allHTTPHeaderFields?.count == 4)
-        #expect(urlRequest.value(forHTTPHeaderField: "accept") == "a, b")
-        #expect(urlRequest.value(forHTTPHeaderField: "Cookie") == "a=1; b=2")
-        #expect(urlRequest.value(forHTTPHeaderField: "Set-Cookie") == "c=3, d=4")
-        let back = try HTTPRequest(urlRequest)
-        #expect(back.headers["x-one"] == "1")
-        #expect(back.headers["Accept"] == "a, b")
-    }
-
-    @Test func `a body and its media type are converted in both directions`() throws {
-        let urlRequest = try request {
-            $0.method = .post
-            $0.body = TextBody("é")
-        }.urlRequest()
-        #expect(urlRequest.httpBody == Data("é".utf8))
-        #expect(urlRequest.value(forHTTPHeaderField: "Content-Type") == "text/plain; charset=utf-8")
-        let back = try HTTPRequest(urlRequest)
-        #expect(try back.body.encode() == Data("é".utf8))
-        #expect(back.framedHeaders()[.contentType] == "text/plain; charset=utf-8")
-    }
-
-    @Test func `without a body the request has neither body nor media type`() throws {
-        let urlRequest = try request().urlRequest()
-        #expect(urlRequest.httpBody == nil)
-        #expect(urlRequest.allHTTPHeaderFields?.isEmpty != false)
-        #expect(try HTTPRequest(urlRequest).body.isEmpty)
-    }
-
-    @Test(arguments: [.milliseconds(1500), .seconds(1), .seconds(3600)] as [Duration])
-    func `a timeout is converted in both directions`(timeout: Duration) throws {
-        let urlRequest = try request { $0.timeout = timeout }.urlRequest()
-        #expect(urlRequest.timeoutInterval == timeout / .seconds(1))
-        #expect(try HTTPRequest(urlRequest).timeout == timeout)
-    }
-
-    @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, 1e19])
-    func `an infinite timeout of Foundation becomes the longest Duration`(seconds: Double) throws {
-        var urlRequest = try request().urlRequest()
-        urlRequest.timeoutInterval = seconds
-        #expect(try #require(HTTPRequest(urlRequest).timeout) > .seconds(86_400 * 365))
-    }
-
-    @Test func `a timeout that is not a number is refused`() throws {
-        var urlRequest = try request().urlRequest()
-        urlRequest.timeoutInterval = .nan
-        let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
-        #expect(error?.code == .invalidRequest && error?.message.contains("timeout") == true)
-    }
-
-    @Test func `Foundation's default timeout does not become a timeout of the request`() throws {
-        #expect(try HTTPRequest(request().urlRequest()).timeout == nil)
-    }
-
-    @Test func `options and the identity are not part of the URL request`() throws {
-        enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" }
-        let original = try request { $0[option: Tenant.self] = "acme" }
-        let back = try HTTPRequest(original.urlRequest())
-        #expect(back[option: Tenant.self] == "none")
-        #expect(back.id != original.id)
-    }
-
-    @Test func `the request's own environment is applied first`() throws {
-        var request = HTTPRequest()
-        request.path = "a"
-        request.serverEnvironment = .of("https://env/api", headers: ["X": "1"])
-        let urlRequest = try request.urlRequest()
-        #expect(urlRequest.url?.absoluteString == "https://env/api/a")
-        #expect(urlRequest.value(forHTTPHeaderField: "X") == "1")
-    }
-
-    @Test func `a body that is not in memory is refused`() throws {
-        let error = try #require(throws: HTTPError.self) { try request { $0.body = OnlyChunks() }.urlRequest() }
-        #expect(error.code == .invalidRequest)
-        #expect(error.underlying is HTTPBodyError)
-    }
-
-    @Test func `a body that cannot be encoded is an invalid request, and its value is not in the error`() throws {
-        let error = try #require(throws: HTTPError.self) { try request { $0.body = Unencodable() }.urlRequest() }
-        #expect(error.code == .invalidRequest)
-        #expect(error.underlying is EncodingError)
-        #expect(!"\(error)".contains("SECRET"))
-    }
-
-    @Test func `an invalid request is not converted to a URLRequest`() throws {
-        #expect(throws: HTTPError.self) { try request { $0.headers = ["X": "a\r\nb"] }.urlRequest() }
-        #expect(throws: HTTPError.self) { try HTTPRequest().urlRequest() }
-    }
-
-    @Test func `a URLRequest without URL is refused`() throws {
-        var urlRequest = URLRequest(url: try #require(URL(string: "https://h")))
-        urlRequest.url = nil
-        let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
-        #expect(error?.code == .invalidRequest)
-        #expect(error?.message.contains("URL") == true)
-    }
-
-    @Test func `a URLRequest with a body stream is refused, and the error names the remedy`() throws {
-        var urlRequest = URLRequest(url: try #require(URL(string: "https://h")))
-        urlRequest.httpBodyStream = InputStream(data: Data("x".utf8))
-        let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
-        #expect(error?.code == .invalidRequest)
-        #expect(error?.message.contains("StreamBody") == true)
-    }
-
-    @Test func `a Content-Length that fits the body is replaced, and any other is refused`() throws {
-        var urlRequest = URLRequest(url: try #require(URL(string: "https://h")))
-        urlRequest.httpMethod = "POST"
-        urlRequest.httpBody = Data("four".utf8)
-        urlRequest.allHTTPHeaderFields = ["Content-Length": "4", "X": "1"]
-        let request = try HTTPRequest(urlRequest)
-        #expect(request.headers == ["X": "1"])
-        #expect(throws: Never.self) { try request.validate() }
-        urlRequest.allHTTPHeaderFields = ["Content-Length": "5"]
-        let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
-        #expect(error?.code == .invalidRequest && error?.message.contains("Content-Length") == true)
-    }
-}
