@@ -23,9 +23,12 @@ private func sent(
             HTTPRequest(url: api), client: .basic(username: "Aladdin", password: "open sesame"))
         #expect(signed.headers["Authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
         let composed = try await sent(HTTPRequest(url: api), client: .basic(username: "\u{E9}", password: "\u{C5}"))
-        let decomposed = try await sent(
-            HTTPRequest(url: api), client: .basic(username: "e\u{301}", password: "A\u{30A}"))
-        #expect(composed.headers[.authorization] == decomposed.headers[.authorization])
+        #expect(composed.headers[.authorization] == "Basic w6k6w4U=")
+        #if Foundation || canImport(Darwin)
+            let decomposed = try await sent(
+                HTTPRequest(url: api), client: .basic(username: "e\u{301}", password: "A\u{30A}"))
+            #expect(composed.headers[.authorization] == decomposed.headers[.authorization])
+        #endif
         let umlaut = try await sent(HTTPRequest(url: api), client: .basic(username: "test", password: "123£"))
         #expect(umlaut.headers["Authorization"] == "Basic dGVzdDoxMjPCow==")
     }
