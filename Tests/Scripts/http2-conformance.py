@@ -3,12 +3,13 @@
 
     Tests/Scripts/http2-conformance.py .build/debug/transport-stress
     LD_LIBRARY_PATH=$(Tests/Scripts/second-libcurl.sh) Tests/Scripts/http2-conformance.py .build/debug/transport-stress
+    Tests/Scripts/http2-conformance.py .build/debug/transport-stress H2SPECD     runs h2spec's program h2specd instead
 
 In each case, the server responds to a GET over TLS with raw frames. The program then sends another GET over the same
 transport, so that it is seen whether the transport has closed the connection. Two demands are checked:
 
-- what h2spec demands: an error with one of certain codes, a closed connection, or that the client goes on. DIFFERENCES
-  records where a version of libcurl does something else.
+- what RFC 7540 demands, as h2spec reads it: an error with one of certain codes, a connection that is closed before the
+  next request, or that the client goes on. DIFFERENCES records where a version of libcurl does something else.
 - what a program needs: it ends in time, the first GET with a complete response or an error with a code and a text, and
   a later GET with a response. TRUNCATED records the exceptions.
 """
@@ -366,16 +367,18 @@ def serve(listener, context, exchange):
         is_first = False
 
 
-def context():
-    """TLS with the certificate and the key that the tests in Swift use."""
+def write_certificate(path):
+    """The key and the certificate that the tests in Swift use."""
     source = pathlib.Path(__file__).resolve().parents[1].joinpath("RawServer", "Certificates.swift").read_text()
+    texts = [re.search(f'static let {name} = """\n(.*?)"""', source, re.S)[1] for name in ("validKey", "valid")]
+    path.write_text(re.sub("(?m)^ +", "", "".join(texts)))
+    return str(path)
+
+
+def context(folder):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.set_alpn_protocols(["h2"])
-    with tempfile.NamedTemporaryFile("w") as file:
-        for name in ("validKey", "valid"):
-            file.write(re.sub("(?m)^ +", "", re.search(f'static let {name} = """\n(.*?)"""', source, re.S)[1]))
-        file.flush()
-        context.load_cert_chain(file.name)
+    context.load_cert_chain(write_certificate(folder / "certificate"))
     return context
 
 
@@ -419,7 +422,17 @@ def faults(case, name, version, reaction, lines):
         yield f"the next GET: {later}"
 
 
-def main():
+def run_h2spec(tool, program, folder):
+    """h2spec calls a command with the URL of each case; the program takes the port, and 1 for a single GET."""
+    command, certificate = folder / "get", write_certificate(folder / "certificate")
+    command.write_text(f'#!/bin/sh\nport=${{1##*:}}\nexec "{pathlib.Path(program).resolve()}" gets "${{port%%/*}}" 1\n')
+    command.chmod(0o755)
+    subprocess.run([tool, "--tls", "--cert-file", certificate, "--cert-key-file", certificate, "--exec", command])
+
+
+def main(folder):
+    if len(sys.argv) == 3:
+        return run_h2spec(sys.argv[2], sys.argv[1], folder)
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     curl = ctypes.CDLL("libcurl.so.4")
@@ -429,7 +442,7 @@ def main():
     if not nghttp2:
         return print(f"SKIPPED: libcurl {version} has no HTTP/2")
     known = DIFFERENCES.get(version)
-    secure, began, counts, usual = context(), time.monotonic(), collections.Counter(), None
+    secure, began, counts, usual = context(folder), time.monotonic(), collections.Counter(), None
     for case in CASES:
         counts[case.section] += 1
         name = f"{case.section}/{counts[case.section]}"
@@ -449,8 +462,8 @@ def main():
         for fault in wrong:
             print(f"error: {name}: {fault}")
         counts["wrong"] += len(wrong)
-    print(f"libcurl {version} with {nghttp2[0]}: of {len(CASES)} cases, the demand of h2spec is met in {counts['met']}, the "
-          f"GET ends with a complete response or an error in {counts['whole']}, and the next GET succeeds in "
+    print(f"libcurl {version} with {nghttp2[0]}: of {len(CASES)} cases, the RFC's demand is met in {counts['met']}, "
+          f"the GET ends with a complete response or an error in {counts['whole']}, and the next GET succeeds in "
           f"{counts['next']} ({time.monotonic() - began:.1f} s)")
     if known is None:
         print(f"no differences are recorded for libcurl {version}")
@@ -459,4 +472,5 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    with tempfile.TemporaryDirectory() as name:
+        main(pathlib.Path(name))
