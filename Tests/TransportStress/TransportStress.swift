@@ -28,6 +28,7 @@ enum TransportStress {
             case "folds": try await HostileHeads(count: count).folds()
             case "claims": try await HostileHeads(count: count).claims()
             case "fuzz": try await fuzz(count, Array(arguments.dropFirst(2)))
+            case "gets": try await Gets(port: count, count: arguments.count == 3 ? 1 : 2).run()
             case "rest": try await Transfers(size: count).rest()
             case "initialize": try await Setups(count: count).initializeOnce()
             case "failed-initialization": try await Setups(count: count).failToInitialize()
@@ -42,8 +43,8 @@ enum TransportStress {
             default:
                 fail(
                     "posts, cancellations, many, exit, leave, fork, exhaust, drops, memory, transfers, download, proxy, "
-                        + "rest, folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, executor, "
-                        + "deallocators, relay, cache-use, cache-check or cache-fill, and how many")
+                        + "gets, rest, folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, "
+                        + "executor, deallocators, relay, cache-use, cache-check or cache-fill, and how many")
             }
         #endif
     }

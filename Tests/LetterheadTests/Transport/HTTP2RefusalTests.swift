@@ -7,7 +7,8 @@
     import Synchronization
     import Testing
 
-    /// Requests over HTTP/2 that the server refuses without having processed them (RFC 9113, 8.7).
+    /// Requests over HTTP/2 that the server refuses without having processed them (RFC 9113, 8.7), or that an invalid frame
+    /// ends.
     @Suite(
         .timeLimit(.minutes(3)),
         .enabled("OpenSSL is not installed", { RawTLS(choosesHTTP2: true) != nil }))
@@ -43,6 +44,24 @@
             let response = try await load(.post, server, over: loader)
             #expect(response.status == 200 && response.metrics.httpVersion == "HTTP/2")
             #expect(processed.withLock { $0 } == 1 && server.connectionCount == 2)
+        }
+
+        /// libcurl 8.14.1, among others, would use the first connection until the server closes it.
+        @Test func `After a frame that is invalid for the whole connection, the next request uses another one`()
+            async throws
+        {
+            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
+                guard connection.beginHTTP2() else { return }
+                while let stream = connection.readHTTP2Request() {
+                    let increment = HTTP2Frame(.windowUpdate, payload: [0, 0, 0, 0])
+                    connection.write(number == 0 ? increment : .success(on: stream))
+                }
+            }
+            let loader = loader
+            let error = await #expect(throws: HTTPError.self) { try await load(.get, server, over: loader) }
+            #expect(error?.code == .connectionLost, "\(String(describing: error))")
+            #expect(try await load(.get, server, over: loader).status == 200)
+            #expect(server.connectionCount == 2)
         }
 
         @Test func `A POST on a reused connection that ends is not sent again`() async throws {

@@ -275,7 +275,9 @@
             var code: CInt = 0
             while let easy = lh_curl_next_finished(multi, &code) {
                 guard let wire = CurlWire.carried(by: easy) else { continue }
-                end(wire, wire.outcome(of: CurlResult(rawValue: code)))
+                let result = CurlResult(rawValue: code)
+                if result == .http2Failed { wire.retireConnection() }
+                end(wire, wire.outcome(of: result))
             }
         }
 

@@ -16,6 +16,7 @@
 
         static let ok = Self(rawValue: 0)
         static let couldNotConnect = Self(rawValue: 7)
+        static let http2Failed = Self(rawValue: 16)
         static let truncated = Self(rawValue: 18)
         static let badArgument = Self(rawValue: 43)
         static let noResponse = Self(rawValue: 52)

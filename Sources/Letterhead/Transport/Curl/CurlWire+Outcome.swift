@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import CLibcurl
+    import LetterheadFoundation
 
     extension CurlWire {
         /// Returns the outcome of a transfer that libcurl has finished.
@@ -186,6 +187,17 @@
         private var socket: CInt? {
             var socket: CInt = -1
             return lh_curl_get_socket(easy, &socket) == 0 && socket >= 0 ? socket : nil
+        }
+
+        /// Prevents libcurl from using the connection again, unless another transfer uses it. The next request finds its
+        /// end.
+        ///
+        /// After a frame that is invalid for the whole connection, libcurl may keep the connection, as 8.14.1 does. Each
+        /// further request on it would fail, until the server closes it.
+        func retireConnection() {
+            guard let socket, !loop.active.contains(where: { $0 !== self && !$0.isWaiting && $0.socket == socket })
+            else { return }
+            shutdown(socket, Int32(SHUT_RDWR))
         }
 
         /// Returns a time since the start of the request, including the wait for a connection; zero if libcurl has
