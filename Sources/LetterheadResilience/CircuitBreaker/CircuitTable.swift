@@ -20,7 +20,9 @@ struct CircuitTable {
     private static let mostCircuits = 1_000
 
     private var places: [RouteKey: Int] = [:]
-    private var circuits: [(key: RouteKey, circuit: Circuit)] = []
+    /// The keys and their circuits, by place.
+    private var keys: [RouteKey] = []
+    private var circuits: [Circuit] = []
     private var lastEpoch: UInt64 = 0
     private var lastWatcher = 0
     private var watchers: [Int: AsyncStream<CircuitBreaker.Change>.Continuation] = [:]
@@ -30,7 +32,7 @@ struct CircuitTable {
 
     var states: [String: CircuitBreaker.State] {
         var states: [String: CircuitBreaker.State] = [:]
-        for (key, circuit) in circuits where circuit.phase != .closed { states["\(key)"] = circuit.state }
+        for (key, circuit) in zip(keys, circuits) where circuit.phase != .closed { states["\(key)"] = circuit.state }
         return states
     }
 
@@ -46,21 +48,22 @@ struct CircuitTable {
             guard circuits.count < Self.mostCircuits else { return .untracked }
             lastEpoch += 1
             places[key] = circuits.count
-            circuits.append((key, Circuit(rule, epoch: lastEpoch)))
+            keys.append(key)
+            circuits.append(Circuit(rule, epoch: lastEpoch))
             return .permit(Permit(place: circuits.count - 1, epoch: lastEpoch))
         }
-        let isAdmitted = circuits[place].circuit.admits(at: now, probes: probes, newEpoch: lastEpoch + 1)
+        let isAdmitted = circuits[place].admits(at: now, probes: probes, newEpoch: lastEpoch + 1)
         announceChange(of: place)
         return isAdmitted
-            ? .permit(Permit(place: place, epoch: circuits[place].circuit.epoch))
-            : .refused(reason(circuits[place].circuit, key, at: now))
+            ? .permit(Permit(place: place, epoch: circuits[place].epoch))
+            : .refused(reason(circuits[place], key, at: now))
     }
 
     mutating func settle(
         _ permit: Permit, _ health: ServerHealth, at now: Duration, probes: Int, openTime: Duration
     ) {
         guard let place = place(of: permit) else { return }
-        circuits[place].circuit.settle(
+        circuits[place].settle(
             health, at: now, probes: probes, openTime: openTime, newEpoch: lastEpoch + 1)
         announceChange(of: place)
     }
@@ -75,8 +78,8 @@ struct CircuitTable {
     }
 
     mutating func closeAll(endingIsolation: Bool) {
-        for (key, circuit) in circuits where circuit.phase != .closed { announce(key, .closed) }
-        (places, circuits) = ([:], [])
+        for (key, circuit) in zip(keys, circuits) where circuit.phase != .closed { announce(key, .closed) }
+        (places, keys, circuits) = ([:], [], [])
         if endingIsolation, isIsolated {
             isIsolated = false
             announce(nil, .closed)
@@ -96,23 +99,24 @@ struct CircuitTable {
     func endWatching() { for watcher in watchers.values { watcher.finish() } }
 
     private mutating func removeClosed(at now: Duration) {
-        circuits = circuits.filter { $0.circuit.isNeeded(at: now) }
+        let needed = circuits.indices.filter { circuits[$0].isNeeded(at: now) }
+        (keys, circuits) = (needed.map { keys[$0] }, needed.map { circuits[$0] })
         places = [:]
-        for place in circuits.indices { places[circuits[place].key] = place }
+        for (place, key) in keys.enumerated() { places[key] = place }
     }
 
     /// Returns the index of the circuit of a request; nil if the circuit has changed since then. No two circuits have the
     /// same epoch, so that an epoch identifies a circuit that has moved.
     private func place(of permit: Permit) -> Int? {
-        if permit.place < circuits.count, circuits[permit.place].circuit.epoch == permit.epoch { return permit.place }
-        return circuits.firstIndex { $0.circuit.epoch == permit.epoch }
+        if permit.place < circuits.count, circuits[permit.place].epoch == permit.epoch { return permit.place }
+        return circuits.firstIndex { $0.epoch == permit.epoch }
     }
 
     /// Announces the state of a circuit if it has a new epoch.
     private mutating func announceChange(of place: Int) {
-        guard circuits[place].circuit.epoch > lastEpoch else { return }
-        lastEpoch = circuits[place].circuit.epoch
-        announce(circuits[place].key, circuits[place].circuit.state)
+        guard circuits[place].epoch > lastEpoch else { return }
+        lastEpoch = circuits[place].epoch
+        announce(keys[place], circuits[place].state)
     }
 
     private mutating func announce(_ key: RouteKey?, _ state: CircuitBreaker.State) {

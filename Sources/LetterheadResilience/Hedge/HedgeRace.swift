@@ -20,10 +20,10 @@ final class HedgeRace: Sendable {
     private let state = Mutex(State())
     private let request: HTTPRequest
     private let next: any HTTPLoader
-    private let hedge: Hedge
+    private let link: Hedge
 
-    init(_ request: HTTPRequest, _ next: any HTTPLoader, after delay: Duration, for hedge: Hedge) {
-        (self.request, self.next, self.delay, self.hedge) = (request, next, delay, hedge)
+    init(_ request: HTTPRequest, _ next: any HTTPLoader, after delay: Duration, for link: Hedge) {
+        (self.request, self.next, self.delay, self.link) = (request, next, delay, link)
     }
 
     /// Sends the request, and hedges after each delay.
@@ -47,19 +47,17 @@ final class HedgeRace: Sendable {
     /// Starts the first request, on the current thread where the system can do so.
     private func sendFirst() -> Task<Result<HTTPResponse, HTTPError>, Never> {
         let operation = { @Sendable [self] in await next.result(of: request) }
-        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
-            return Task(executorPreference: hedge.executor, operation: operation)
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            return Task.immediate(executorPreference: link.executor, operation: operation)
         }
-        // A task with a preference, even if it is nil, looks it up at each asynchronous call.
-        guard let executor = hedge.executor else { return Task.immediate(operation: operation) }
-        return Task.immediate(executorPreference: executor, operation: operation)
+        return Task(executorPreference: link.executor, operation: operation)
     }
 
     /// Waits for the hedges, unless the first request was good or was cancelled. Those that are not needed are cancelled.
     private func result(
         of first: Result<HTTPResponse, HTTPError>
     ) async -> (Result<HTTPResponse, HTTPError>, ServerHealth) {
-        let health = hedge.health(of: first, to: request)
+        let health = link.health(of: first, to: request)
         // A stream that nobody reads would hold its connection, for which a hedge may wait.
         let isEnd =
             health == .good && first.isResponse || Task.isCancelled || first.isCancelled
@@ -77,9 +75,9 @@ final class HedgeRace: Sendable {
     /// Sends a hedge, if one is left in the share of the link.
     func sendHedge() {
         state.withLock { state in
-            guard !state.isClosed, hedge.takeHedge() else { return }
+            guard !state.isClosed, link.takeHedge() else { return }
             let number = state.hedges.count + 1
-            state.hedges.append(Task(executorPreference: hedge.executor) { await self.send(number) })
+            state.hedges.append(Task(executorPreference: link.executor) { await self.send(number) })
         }
     }
 
@@ -91,7 +89,7 @@ final class HedgeRace: Sendable {
         }
         let result = await next.result(of: request)
         guard case .success(let response) = result, response.status.code < 400,
-            hedge.health(of: result, to: request) == .good
+            link.health(of: result, to: request) == .good
         else { return }
         let losers = state.withLock { state -> [Task<Void, Never>]? in
             guard state.winner == nil, !Task.isCancelled else { return nil }

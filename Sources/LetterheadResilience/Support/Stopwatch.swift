@@ -7,7 +7,7 @@ struct Stopwatch: Sendable {
 
     init(_ clock: any Clock<Duration>) {
         // The compiler specializes the reader of the clock that almost every program uses.
-        read = (clock as? ContinuousClock).map { Self.reader($0) } ?? Self.reader(clock)
+        read = if let clock = clock as? ContinuousClock { Self.reader(clock) } else { Self.reader(clock) }
     }
 
     var now: Duration { read() }

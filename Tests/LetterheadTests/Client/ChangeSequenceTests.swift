@@ -27,7 +27,8 @@ struct ChangeSequenceTests {
         .whenClosed(
             strategy: .exponential(base: .seconds(1)), maximumAttempts: maximumAttempts, deadline: deadline,
             clock: clock,
-            now: { [clock] in Date(timeIntervalSince1970: 784_111_777 + clock.now.offset / .seconds(1)) }, random: { 1 })
+            now: { [clock] in Date(timeIntervalSince1970: 784_111_777 + clock.now.offset / .seconds(1)) }, random: { 1 }
+        )
     }
 
     private func job(_ request: HTTPRequest, _ state: String, headers: HTTPHeaders = [:]) throws -> HTTPResponse {

@@ -31,7 +31,8 @@ struct ReconnectionTests {
         .whenClosed(
             strategy: strategy, maximumAttempts: maximumAttempts, deadline: deadline, allowsAnyMethod: allowsAnyMethod,
             clock: clock,
-            now: { [clock] in Date(timeIntervalSince1970: 784_111_777 + clock.now.offset / .seconds(1)) }, random: { 1 })
+            now: { [clock] in Date(timeIntervalSince1970: 784_111_777 + clock.now.offset / .seconds(1)) }, random: { 1 }
+        )
     }
 
     @Test func `a stream that closes reconnects with the last identifier after the wait of the server`()
