@@ -15,10 +15,14 @@ public import LetterheadFoundation
 /// 2. ``retrying``, with its budget
 /// 3. ``hedge`` and ``balance``
 /// 4. ``breaker``, so that a request to a server in trouble neither waits for a slot nor is sent
-/// 5. ``concurrency``
+/// 5. ``throttle``
 /// 6. ``attemptTimeout``
 ///
-/// A value contains the state of its breaker, hedge and balance: create one for each client.
+/// Clients that are created from one value share its links: its hedge, balance, breaker and throttle. A circuit that opens
+/// for one of them is open for all, and the limit of the throttle applies to their requests together, as you want it
+/// for several clients of one service. A reset of one client also resets the links. The other settings, such as the
+/// retries with their budget, apply to each client by itself. For clients that share nothing, create a value for each;
+/// ``standard`` is a new one each time.
 public struct Resilience: Sendable {
     /// The total time of a request that sets no deadline. Default: 30 seconds.
     public var deadline: Duration? = .seconds(30)
@@ -30,22 +34,26 @@ public struct Resilience: Sendable {
     public var balance: Balance?
     /// Default: a circuit for each host.
     public var breaker: CircuitBreaker?
-    /// The number of requests to each host that may be in progress at the same time, and the same number of streamed
-    /// responses. Default: 64.
-    public var concurrency: Int? = 64
+    /// Limits the requests that are in progress at the same time. Default: 64 to each host, and 64 streamed responses.
+    public var throttle: Throttle?
     /// The time of one attempt, for requests that set no timeout and whose response is not streamed or saved to a file.
     /// Default: 10 seconds.
     public var attemptTimeout: Duration? = .seconds(10)
 
     /// Creates the defaults.
     ///
-    /// - Parameter clock: measures all times.
-    public init(clock: any Clock<Duration> = ContinuousClock()) {
-        retrying.clock = clock
-        breaker = CircuitBreaker(per: .host, clock: clock)
+    /// - Parameters:
+    ///   - clock: measures all times.
+    ///   - now: returns the current date, for a `Retry-After` that is a date.
+    public init(
+        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        (retrying.clock, retrying.now) = (clock, now)
+        breaker = CircuitBreaker(per: .host, clock: clock, now: now)
+        throttle = Throttle(limit: 64, streams: 64, per: .host, clock: clock)
     }
 
-    /// The defaults, with a separate breaker each time.
+    /// The defaults, with a separate breaker and throttle each time.
     public static var standard: Resilience { Resilience() }
 
     /// The links that belong outside of the retries, for the parameter `links` of a client.
@@ -53,7 +61,6 @@ public struct Resilience: Sendable {
 
     /// The links for each attempt, for the parameter `attemptLinks` of a client.
     public var attemptLinks: (any LoaderLink)? {
-        let throttle = concurrency.map { Throttle(limit: $0, streams: $0, per: .host, clock: retrying.clock) }
         let links: [(any LoaderLink)?] = [hedge, balance, breaker, throttle, attemptTimeout.map { AttemptTimeout($0) }]
         return links.reduce(nil) { $0 --> $1 }
     }

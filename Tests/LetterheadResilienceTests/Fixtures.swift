@@ -11,6 +11,9 @@ func request(_ path: RequestPath = "/orders", method: HTTPMethod = .get) -> HTTP
     HTTPRequest(method: method, host: "orders.test", path: path)
 }
 
+/// The date of a test that began on Sun, 06 Nov 1994 08:49:37 GMT.
+func date(after offset: Duration) -> Date { Date(timeIntervalSince1970: 784_111_777 + offset / .seconds(1)) }
+
 extension MockLoader {
     /// Responds with a status that may depend on the host.
     static func answering(_ status: @escaping @Sendable (HTTPRequest) -> HTTPStatus) -> MockLoader {

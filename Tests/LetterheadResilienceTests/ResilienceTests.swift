@@ -21,7 +21,7 @@ import Testing
 
     @Test func `a part that is nil is left out, and others are added`() {
         var resilience = Resilience()
-        (resilience.breaker, resilience.concurrency, resilience.deadline) = (nil, nil, nil)
+        (resilience.breaker, resilience.throttle, resilience.deadline) = (nil, nil, nil)
         resilience.hedge = Hedge(after: .fixed(.milliseconds(40)))
         resilience.balance = Balance(among: ["https://a.test"])
         let text = "\(HTTPClient(environment: environment, resilience: resilience))"
@@ -47,6 +47,58 @@ import Testing
         #expect(mock.requests.count == 20)
         #expect(codes.prefix(6).allSatisfy { $0 == .unacceptableStatus })
         #expect(codes.suffix(4).allSatisfy { $0 == .circuitOpen }, "\(codes)")
+    }
+
+    @Test func `clients of one value share its breaker and its throttle, and clients of two values share nothing`()
+        async throws
+    {
+        let clock = TestClock()
+        var (resilience, separate) = (Resilience(clock: clock), Resilience(clock: clock))
+        (resilience.retrying.maximumRetries, separate.retrying.maximumRetries) = (0, 0)
+        resilience.throttle?.limit = 1
+        resilience.breaker = CircuitBreaker(per: .host, opening: .consecutiveFailures(1), clock: clock)
+        // The number of requests to which the server responds.
+        let (allowed, count) = (Flag(0), Flag(0))
+        let mock = MockLoader { request in
+            let number = count.next()
+            await until { number < allowed.value }
+            return HTTPResponse(request: request, status: .serviceUnavailable)
+        }
+        let clients = [resilience, resilience, separate].map {
+            HTTPClient(environment: environment, resilience: $0, transport: mock)
+        }
+        let first = Task { try await clients[0].send(HTTPRequest()) }
+        await until { mock.requests.count == 1 }
+        let second = Task { try await clients[1].send(HTTPRequest()) }
+        await until { [throttle = resilience.throttle] in throttle?.waiting == 1 }
+        let other = Task { try await clients[2].send(HTTPRequest()) }
+        await until { mock.requests.count == 2 }
+        allowed.value = 2
+        await #expect(throws: HTTPError.self) { try await first.value }
+        await #expect(throws: HTTPError.self) { try await other.value }
+        // The second request has passed the breaker, and has waited for its slot.
+        await until { mock.requests.count == 3 }
+        allowed.value = 3
+        await #expect(throws: HTTPError.self) { try await second.value }
+        let error = await #expect(throws: HTTPError.self) { try await clients[1].send(HTTPRequest()) }
+        #expect(error?.code == .circuitOpen && mock.requests.count == 3)
+    }
+
+    @Test func `a Retry-After that is a date is compared with the date that was passed`() async throws {
+        let clock = TestClock()
+        let mock = MockLoader {
+            HTTPResponse(
+                request: $0, status: .serviceUnavailable, headers: ["Retry-After": "Sun, 06 Nov 1994 08:50:37 GMT"])
+        }
+        var resilience = Resilience(clock: clock) { date(after: clock.now.offset) }
+        resilience.deadline = .seconds(70)
+        resilience.retrying.maximumRetries = 1
+        let client = HTTPClient(environment: environment, resilience: resilience, transport: mock)
+        let load = Task { try await client.send(HTTPRequest()) }
+        await clock.waitForSleepers(1)
+        #expect(clock.sleeps == [.seconds(60)])
+        load.cancel()
+        _ = await load.result
     }
 
     @Test func `an attempt has a limit unless the request sets one or is streamed`() async throws {

@@ -111,7 +111,7 @@ where Template.Response: Equatable {
                     let template = ConditionalTemplate(base: sequence.template, earlier: earlier)
                     let (value, response) = try await client.sendWithResponse(template)
                     (failures, failure) = (0, nil)
-                    let asked = response.headers.retryAfter() ?? .zero
+                    let asked = response.headers.retryAfter(now: sequence.reconnection.now()) ?? .zero
                     wait = Swift.max(sequence.interval, Swift.min(asked, sequence.reconnection.longestServerDelay))
                     guard let value else { continue }
                     if !client.context.design.hasCache { earlier = response.headers }

@@ -23,10 +23,12 @@ import Synchronization
 ///
 /// Put it into the `attemptLinks`, above the links that belong to each replica. A reset forgets the failures.
 public final class Balance: LoaderLink {
-    private struct State {
+    fileprivate struct State {
         var replicas: [Replica]
         var fleet: Fleet
         var defect: String?
+        /// A replica without TLS on another machine; nil if there is none.
+        var insecure: HTTPOrigin?
     }
 
     private let state: Mutex<State>
@@ -69,6 +71,7 @@ public final class Balance: LoaderLink {
                 state.replicas = newValue
                 state.fleet.replace(with: newValue)
                 state.defect = newValue.isEmpty ? "Balance has no replicas" : newValue.lazy.compactMap(\.defect).first
+                state.insecure = newValue.lazy.compactMap(\.origin).first { !$0.isSecure }
             }
         }
     }
@@ -79,8 +82,8 @@ public final class Balance: LoaderLink {
         return state.withLock { $0.fleet.resting(at: now) }
     }
 
-    /// - Throws: `.invalidRequest` if there are no replicas, if one is refused, or if the logical origin is not known, and
-    ///   the errors of the next loader.
+    /// - Throws: `.invalidRequest`, with nothing sent, if there are no replicas, if one is refused, if one has http and the
+    ///   logical origin has https, or if the logical origin is not known; and the errors of the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let logical = logical ?? request.homeOrigin else {
             throw HTTPError(
@@ -93,25 +96,27 @@ public final class Balance: LoaderLink {
         let shared = request.triedServers
         var unreachable: [HTTPOrigin] = []
         while true {
-            let permit = try choose(for: request, without: (shared?.origins ?? []) + unreachable)
-            shared?.insert(permit.origin)
-            let result = await next.result(of: request.sent(to: permit.origin))
+            let (replica, permit) = try choose(
+                for: request, to: logical, without: (shared?.origins ?? []) + unreachable)
+            shared?.insert(replica)
+            let result = await next.result(of: request.sent(to: replica))
             let health = settle(permit, result, of: request)
-            switch result {
+            // The result is consumed, so that the response is changed in place.
+            switch consume result {
             case .success(var response):
                 response.body.onEnd { [self] _ in state.withLock { $0.fleet.leave(permit) } }
                 response.request.returnFrom(
-                    permit.origin, to: request,
-                    Self.tried(shared, permit.origin, isBad: health == .bad || response.status.code >= 400))
-                response.returnLinks(from: permit.origin, to: logical)
+                    replica, to: logical, of: request,
+                    Self.tried(shared, replica, isBad: health == .bad || response.status.code >= 400))
+                response.returnLinks(from: replica, to: logical)
                 return response
             case .failure(let error):
                 state.withLock { $0.fleet.leave(permit) }
-                unreachable.append(permit.origin)
+                unreachable.append(replica)
                 if mayContinue(request, after: error, without: (shared?.origins ?? []) + unreachable) {
                     continue
                 }
-                throw Self.returned(error, from: permit.origin, to: request, shared, unreachable)
+                throw Self.returned(error, from: replica, to: logical, of: request, shared, unreachable)
             }
         }
     }
@@ -127,16 +132,27 @@ extension Balance: CustomStringConvertible {
     public var description: String { "Balance(\(state.withLock { $0.fleet.count }), \(policy))" }
 }
 
+extension Balance.State {
+    /// Why a request to the logical origin is refused; nil if it is not.
+    fileprivate func defect(for logical: HTTPOrigin) -> String? {
+        if let defect { return defect }
+        guard let insecure, logical.isSecure else { return nil }
+        return "the replica \(insecure) has no TLS, so that credentials for \(logical) could be read on the network"
+    }
+}
+
 extension Balance {
-    private func choose(for request: HTTPRequest, without tried: [HTTPOrigin]) throws(HTTPError) -> Fleet.Permit {
+    private func choose(
+        for request: HTTPRequest, to logical: HTTPOrigin, without tried: [HTTPOrigin]
+    ) throws(HTTPError) -> (HTTPOrigin, Fleet.Permit) {
         let now = stopwatch.now
         let key: String? = if case .sticky(let key) = policy.kind { key(request) } else { nil }
-        let (permit, defect) = state.withLock { state in
-            state.defect == nil
-                ? (state.fleet.choose(policy, key: key, without: tried, at: now, random: random), nil)
-                : (nil, state.defect)
+        let (choice, defect) = state.withLock { state in
+            let defect = state.defect(for: logical)
+            return defect == nil
+                ? (state.fleet.choose(policy, key: key, without: tried, at: now, random: random), nil) : (nil, defect)
         }
-        if let permit { return permit }
+        if let choice { return choice }
         throw HTTPError(
             .invalidRequest, request: request,
             message: "\(defect ?? "Balance has no replicas"); pass URLs such as https://a.example.com")
@@ -146,8 +162,12 @@ extension Balance {
         _ permit: Fleet.Permit, _ result: Result<HTTPResponse, HTTPError>, of request: HTTPRequest
     ) -> ServerHealth {
         let health = result.health(of: request, counting: condition)
-        let now = stopwatch.now
-        state.withLock { $0.fleet.settle(permit, health, at: now, rest: rest, after: limit) }
+        let now = health == .good ? .zero : stopwatch.now
+        let isCancelled = if case .failure(let error) = result { error.code == .cancelled } else { false }
+        state.withLock { state in
+            state.fleet.settle(permit, health, at: now, rest: rest, after: limit)
+            if isCancelled { state.fleet.keepCancelled(permit, at: now, rest: rest) }
+        }
         return health
     }
 
@@ -180,15 +200,15 @@ extension Balance {
     }
 
     private static func returned(
-        _ error: HTTPError, from replica: HTTPOrigin, to request: HTTPRequest, _ shared: TriedServers?,
-        _ unreachable: [HTTPOrigin]
+        _ error: HTTPError, from replica: HTTPOrigin, to logical: HTTPOrigin, of request: HTTPRequest,
+        _ shared: TriedServers?, _ unreachable: [HTTPOrigin]
     ) -> HTTPError {
         let tried = shared ?? TriedServers()
         for origin in unreachable { tried.insert(origin) }
         var failed = error.request
-        failed.returnFrom(replica, to: request, tried)
+        failed.returnFrom(replica, to: logical, of: request, tried)
         var response = error.response
-        response?.request.returnFrom(replica, to: request, tried)
+        response?.request.returnFrom(replica, to: logical, of: request, tried)
         return error.with(request: failed, response: response)
     }
 }
@@ -209,7 +229,8 @@ extension Balance {
         public static let roundRobin = Policy(kind: .roundRobin, description: "roundRobin")
 
         /// The one of two random replicas with fewer requests in progress. Slow replicas receive fewer requests, so this is
-        /// the best choice for most fleets.
+        /// the best choice for most fleets. A request that was cancelled, for example because a hedge was faster, counts
+        /// as in progress until the replica responds, at most for the time of a rest.
         public static let lessBusyOfTwo = Policy(kind: .lessBusyOfTwo, description: "lessBusyOfTwo")
 
         /// The first in the list, as long as it is well: for a server with standbys.

@@ -5,7 +5,7 @@ import Letterhead
 struct Fleet {
     /// A request that is sent to a replica.
     struct Permit {
-        let origin: HTTPOrigin
+        let member: Int
         /// Whether the replica rests, and the request finds out whether it has recovered.
         let isProbe: Bool
         /// The number of resets before it.
@@ -13,13 +13,23 @@ struct Fleet {
     }
 
     private struct Member {
+        /// A number that no other member has had.
+        let number: Int
         let origin: HTTPOrigin
-        let weight: Double
+        var weight: Double
         var busy = 0
         var failures = 0
         /// nil unless the replica is left alone.
         var restsUntil: Duration?
         var isProbed = false
+        /// The number of requests that were cancelled since the last response.
+        var cancelled = 0
+        /// When they are no longer counted.
+        var cancelledUntil = Duration.zero
+
+        /// The number of requests in progress. Those that were cancelled are added for a time, because a hedge cancels
+        /// the request that it has overtaken: a server that hangs would otherwise look idle.
+        func load(at now: Duration) -> Int { cancelledUntil > now ? busy + cancelled : busy }
 
         func isAwake(at now: Duration) -> Bool {
             guard let restsUntil else { return true }
@@ -32,6 +42,7 @@ struct Fleet {
     /// Whether a replica may rest. Without one, nothing has to be filtered.
     private var hasResting = false
     private var turn = 0
+    private var lastNumber = 0
     /// The state of the random numbers. The system's generator would cost a system call for each of them.
     private var seed = UInt64.random(in: 0 ... .max)
     private var era = 0
@@ -56,12 +67,10 @@ struct Fleet {
         members = []
         for replica in replicas {
             guard let origin = replica.origin, !members.contains(where: { $0.origin == origin }) else { continue }
-            var member = Member(origin: origin, weight: replica.weight)
-            if let known = old.first(where: { $0.origin == origin }) {
-                (member.busy, member.failures) = (known.busy, known.failures)
-                (member.restsUntil, member.isProbed) = (known.restsUntil, known.isProbed)
-            }
-            members.append(member)
+            lastNumber += 1
+            let known = old.first { $0.origin == origin }
+            members.append(known ?? Member(number: lastNumber, origin: origin, weight: 0))
+            members[members.count - 1].weight = replica.weight
         }
         all = Array(members.indices)
         hasResting = members.contains { $0.restsUntil != nil }
@@ -73,6 +82,7 @@ struct Fleet {
         hasResting = false
         for index in members.indices {
             (members[index].failures, members[index].restsUntil, members[index].isProbed) = (0, nil, false)
+            members[index].cancelled = 0
         }
     }
 
@@ -82,21 +92,22 @@ struct Fleet {
     /// - Parameter key: the key of a sticky policy.
     mutating func choose(
         _ policy: Balance.Policy, key: String?, without tried: [HTTPOrigin], at now: Duration, random: (() -> Double)?
-    ) -> Permit? {
+    ) -> (HTTPOrigin, Permit)? {
         guard !members.isEmpty else { return nil }
         let untried = tried.isEmpty ? all : all.filter { !tried.contains(members[$0].origin) }
         let rest = untried.isEmpty ? all : untried
         let awake = hasResting ? rest.filter { members[$0].isAwake(at: now) } : rest
-        let index = choose(policy, key, among: awake.isEmpty ? rest : awake, random)
+        let index = choose(policy, key, among: awake.isEmpty ? rest : awake, at: now, random)
         let isProbe = members[index].restsUntil != nil
         members[index].busy += 1
         if isProbe { members[index].isProbed = true }
-        return Permit(origin: members[index].origin, isProbe: isProbe, era: era)
+        return (members[index].origin, Permit(member: members[index].number, isProbe: isProbe, era: era))
     }
 
     /// - Parameter candidates: at least one.
     private mutating func choose(
-        _ policy: Balance.Policy, _ key: String?, among candidates: [Int], _ random: (() -> Double)?
+        _ policy: Balance.Policy, _ key: String?, among candidates: [Int], at now: Duration,
+        _ random: (() -> Double)?
     ) -> Int {
         if candidates.count == 1 { return candidates[0] }
         switch policy.kind {
@@ -110,7 +121,8 @@ struct Fleet {
             let first = Self.index(draw(random), of: candidates.count)
             let step = 1 + Self.index(draw(random), of: candidates.count - 1)
             let second = candidates[(first + step) % candidates.count]
-            return members[second].busy < members[candidates[first]].busy ? second : candidates[first]
+            return members[second].load(at: now) < members[candidates[first]].load(at: now)
+                ? second : candidates[first]
         case .weighted:
             var point = draw(random) * candidates.reduce(0) { $0 + members[$1].weight }
             for index in candidates {
@@ -131,8 +143,9 @@ struct Fleet {
 
     /// Counts the outcome of a request. ``leave(_:)`` must be called as well, when its body has ended.
     mutating func settle(_ permit: Permit, _ health: ServerHealth, at now: Duration, rest: Duration, after limit: Int) {
-        guard permit.era == era, let index = index(of: permit.origin) else { return }
+        guard permit.era == era, let index = index(of: permit) else { return }
         if permit.isProbe { members[index].isProbed = false }
+        if health != .unknown { members[index].cancelled = 0 }
         switch health {
         case .unknown:
             // A probe that was cancelled has shown nothing. Otherwise, a hedge that ends the probe of a server that hangs
@@ -152,10 +165,20 @@ struct Fleet {
     }
 
     mutating func leave(_ permit: Permit) {
-        if let index = index(of: permit.origin) { members[index].busy = max(0, members[index].busy - 1) }
+        if let index = index(of: permit) { members[index].busy -= 1 }
     }
 
-    private func index(of origin: HTTPOrigin) -> Int? { members.firstIndex { $0.origin == origin } }
+    /// Counts a request that was cancelled as one in progress, until the server responds or the time of a rest has passed.
+    mutating func keepCancelled(_ permit: Permit, at now: Duration, rest: Duration) {
+        guard permit.era == era, let index = index(of: permit) else { return }
+        members[index].cancelled = members[index].load(at: now) - members[index].busy + 1
+        members[index].cancelledUntil = now + rest
+    }
+
+    private func index(of permit: Permit) -> Int? {
+        for index in members.indices where members[index].number == permit.member { return index }
+        return nil
+    }
 
     /// Returns a number from 0 to 1: that of the closure, or one of SplitMix64.
     private mutating func draw(_ random: (() -> Double)?) -> Double {

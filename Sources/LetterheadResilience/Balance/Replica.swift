@@ -4,7 +4,8 @@ public import LetterheadFoundation
 
 /// One of several servers with the same content, for ``Balance``.
 ///
-/// A replica receives the credentials and cookies of the logical origin. Use http only inside a network that you trust.
+/// A replica receives the credentials and cookies of the logical origin, so a replica with http is refused if the logical
+/// origin has https; this machine is an exception. Inside a network that you trust, give the logical origin http as well.
 ///
 /// ```swift
 /// let replicas: [Replica] = ["https://a.example.com", Replica("https://b.example.com:8443", weight: 2)]
@@ -44,15 +45,19 @@ extension HTTPRequest {
     /// The request with the scheme, the host and the port of a server.
     func sent(to origin: HTTPOrigin) -> HTTPRequest {
         var request = self
-        let isStandard = origin.port == (origin.scheme == "http" ? 80 : 443)
-        (request.scheme, request.host, request.port) = (origin.scheme, origin.host, isStandard ? nil : origin.port)
+        request.origin = origin
         return request
     }
 
     /// Gives the request the scheme, the host and the port of another one, if it was sent to a replica.
-    mutating func returnFrom(_ replica: HTTPOrigin, to other: HTTPRequest, _ tried: TriedServers?) {
+    mutating func returnFrom(
+        _ replica: HTTPOrigin, to logical: HTTPOrigin, of other: HTTPRequest, _ tried: TriedServers?
+    ) {
         if host == replica.host, scheme == replica.scheme {
-            (scheme, host, port) = (other.scheme, other.host, other.port)
+            origin = logical
+            // The request may have the default port, or a host in upper case.
+            if port != other.port { port = other.port }
+            if host != other.host { host = other.host }
         }
         if triedServers !== tried { triedServers = tried }
     }

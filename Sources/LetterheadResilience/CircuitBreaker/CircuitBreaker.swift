@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
+public import LetterheadFoundation
 import Synchronization
 
 /// Stops sending requests to a server that fails, so that the server can recover and your callers do not wait for it.
@@ -25,6 +26,7 @@ public final class CircuitBreaker: LoaderLink {
     private let probes: Int
     private let condition: Retry.Condition?
     private let stopwatch: Stopwatch
+    private let date: @Sendable () -> Date
 
     /// - Parameters:
     ///   - scope: the requests that share a circuit.
@@ -34,15 +36,16 @@ public final class CircuitBreaker: LoaderLink {
     ///   - probes: the number of probes that may be sent at the same time, and of successes that close the circuit.
     ///   - condition: the outcomes that are failures. Default: nil (`.serverFailures`).
     ///   - clock: measures the open time and the period of the rule.
+    ///   - now: returns the current date, for a `Retry-After` that is a date.
     public init(
         per scope: Scope, opening rule: Rule = .failureRatio(), openTime: Duration = .seconds(30),
         longestServerDelay: Duration = .seconds(120), probes: Int = 1,
         counting condition: Retry.Condition? = nil,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
     ) {
         (self.scope, self.rule, self.condition) = (scope, rule, condition)
         (self.openTime, self.longestServerDelay, self.probes) = (openTime, longestServerDelay, max(1, probes))
-        stopwatch = Stopwatch(clock)
+        (stopwatch, date) = (Stopwatch(clock), now)
     }
 
     /// - Throws: `.circuitOpen`, with nothing sent, and the errors of the next loader.
@@ -109,7 +112,7 @@ extension CircuitBreaker {
     ) {
         let health = result.health(of: request, counting: condition)
         let now = stopwatch.now
-        let asked = health == .bad ? (try? result.get())?.headers.retryAfter() : nil
+        let asked = health == .bad ? (try? result.get())?.headers.retryAfter(now: date()) : nil
         let openTime = max(openTime, min(asked ?? .zero, longestServerDelay))
         let change = table.withLock { table in
             table.settle(permit, health, at: now, probes: probes, openTime: openTime)

@@ -5,7 +5,8 @@
 struct CircuitTable {
     /// A request that a circuit has let through.
     struct Permit {
-        let key: RouteKey
+        /// Where the circuit was, until the table is full.
+        let place: Int
         let epoch: UInt64
     }
 
@@ -18,7 +19,10 @@ struct CircuitTable {
     /// The maximum number of circuits. If it is reached, those that are closed are forgotten.
     private static let mostCircuits = 1_000
 
-    private var circuits: [RouteKey: Circuit] = [:]
+    private var places: [RouteKey: Int] = [:]
+    /// The keys and their circuits, by place.
+    private var keys: [RouteKey] = []
+    private var circuits: [Circuit] = []
     private var lastEpoch: UInt64 = 0
     private var lastWatcher = 0
     private var watchers: [Int: AsyncStream<CircuitBreaker.Change>.Continuation] = [:]
@@ -28,7 +32,7 @@ struct CircuitTable {
 
     var states: [String: CircuitBreaker.State] {
         var states: [String: CircuitBreaker.State] = [:]
-        for (key, circuit) in circuits where circuit.phase != .closed { states["\(key)"] = circuit.state }
+        for (key, circuit) in zip(keys, circuits) where circuit.phase != .closed { states["\(key)"] = circuit.state }
         return states
     }
 
@@ -38,29 +42,30 @@ struct CircuitTable {
         _ key: RouteKey, _ rule: CircuitBreaker.Rule, probes: Int, at now: Duration
     ) -> Admission {
         if isIsolated { return .refused("all circuits are isolated until close() is called") }
-        guard var circuit = circuits[key] else {
-            if circuits.count >= Self.mostCircuits { circuits = circuits.filter { $0.value.isNeeded(at: now) } }
+        guard let place = places[key] else {
+            if circuits.count >= Self.mostCircuits { removeClosed(at: now) }
             // If the table is full of open circuits, another request is sent rather than refused.
             guard circuits.count < Self.mostCircuits else { return .untracked }
             lastEpoch += 1
-            circuits[key] = Circuit(rule, epoch: lastEpoch)
-            return .permit(Permit(key: key, epoch: lastEpoch))
+            places[key] = circuits.count
+            keys.append(key)
+            circuits.append(Circuit(rule, epoch: lastEpoch))
+            return .permit(Permit(place: circuits.count - 1, epoch: lastEpoch))
         }
-        if circuit.phase == .closed { return .permit(Permit(key: key, epoch: circuit.epoch)) }
-        let isAdmitted = circuit.admits(at: now, probes: probes, newEpoch: lastEpoch + 1)
-        store(circuit, key)
-        return isAdmitted ? .permit(Permit(key: key, epoch: circuit.epoch)) : .refused(reason(circuit, key, at: now))
+        let isAdmitted = circuits[place].admits(at: now, probes: probes, newEpoch: lastEpoch + 1)
+        announceChange(of: place)
+        return isAdmitted
+            ? .permit(Permit(place: place, epoch: circuits[place].epoch))
+            : .refused(reason(circuits[place], key, at: now))
     }
 
     mutating func settle(
         _ permit: Permit, _ health: ServerHealth, at now: Duration, probes: Int, openTime: Duration
     ) {
-        guard let place = circuits.index(forKey: permit.key), circuits.values[place].epoch == permit.epoch else {
-            return
-        }
-        circuits.values[place].settle(
+        guard let place = place(of: permit) else { return }
+        circuits[place].settle(
             health, at: now, probes: probes, openTime: openTime, newEpoch: lastEpoch + 1)
-        if circuits.values[place].epoch != permit.epoch { store(circuits.values[place], permit.key) }
+        announceChange(of: place)
     }
 
     /// Returns the change that the last call has made.
@@ -73,8 +78,8 @@ struct CircuitTable {
     }
 
     mutating func closeAll(endingIsolation: Bool) {
-        for (key, circuit) in circuits where circuit.phase != .closed { announce(key, .closed) }
-        circuits = [:]
+        for (key, circuit) in zip(keys, circuits) where circuit.phase != .closed { announce(key, .closed) }
+        (places, keys, circuits) = ([:], [], [])
         if endingIsolation, isIsolated {
             isIsolated = false
             announce(nil, .closed)
@@ -93,11 +98,25 @@ struct CircuitTable {
 
     func endWatching() { for watcher in watchers.values { watcher.finish() } }
 
-    private mutating func store(_ circuit: Circuit, _ key: RouteKey) {
-        circuits[key] = circuit
-        guard circuit.epoch > lastEpoch else { return }
-        lastEpoch = circuit.epoch
-        announce(key, circuit.state)
+    private mutating func removeClosed(at now: Duration) {
+        let needed = circuits.indices.filter { circuits[$0].isNeeded(at: now) }
+        (keys, circuits) = (needed.map { keys[$0] }, needed.map { circuits[$0] })
+        places = [:]
+        for (place, key) in keys.enumerated() { places[key] = place }
+    }
+
+    /// Returns the index of the circuit of a request; nil if the circuit has changed since then. No two circuits have the
+    /// same epoch, so that an epoch identifies a circuit that has moved.
+    private func place(of permit: Permit) -> Int? {
+        if permit.place < circuits.count, circuits[permit.place].epoch == permit.epoch { return permit.place }
+        return circuits.firstIndex { $0.epoch == permit.epoch }
+    }
+
+    /// Announces the state of a circuit if it has a new epoch.
+    private mutating func announceChange(of place: Int) {
+        guard circuits[place].epoch > lastEpoch else { return }
+        lastEpoch = circuits[place].epoch
+        announce(keys[place], circuits[place].state)
     }
 
     private mutating func announce(_ key: RouteKey?, _ state: CircuitBreaker.State) {

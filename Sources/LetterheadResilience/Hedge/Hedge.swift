@@ -42,7 +42,7 @@ public final class Hedge: LoaderLink {
     private let condition: Retry.Condition?
     private let stopwatch: Stopwatch
     private let timer: HedgeTimer
-    private let executor: (any TaskExecutor)?
+    let executor: (any TaskExecutor)?
 
     /// - Parameters:
     ///   - delay: the time before the first hedge, and between one hedge and the next.
@@ -68,33 +68,25 @@ public final class Hedge: LoaderLink {
         (self.delay, self.count, self.share) = (delay, max(0, count), share > 0 ? min(share, 1) : 0)
         (self.condition, self.executor) = (condition, executor)
         stopwatch = Stopwatch(clock)
-        timer = HedgeTimer(clock: clock, executor: executor)
+        timer = HedgeTimer(clock: clock, stopwatch, executor: executor)
     }
 
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard request.mayBeHedged, count > 0, share > 0 else { return try await next.load(request) }
         let key = delay.share == nil ? nil : RouteKey.route(of: request)
-        let delay = state.withLock { state in
+        let (place, delay) = state.withLock { state -> (Latencies.Place?, Duration?) in
             state.saved = min(Self.mostSaved, state.saved + share)
-            guard let key else { return self.delay.duration as Duration? }
-            return state.latencies.delay(for: key).map { max($0, self.delay.duration) }
+            guard let key else { return (nil, self.delay.duration) }
+            let place = state.latencies.place(of: key)
+            return (place, state.latencies.delay(at: place).map { max($0, self.delay.duration) })
         }
-        let start = key == nil ? .zero : stopwatch.now
-        let result: Result<HTTPResponse, HTTPError>
-        if let delay {
-            var request = request
-            // The requests share it, so that each of them is sent to another server.
-            if request.triedServers == nil { request.triedServers = TriedServers() }
-            let race = HedgeRace(request, next, counting: condition, executor: executor) { [self] in takeHedge() }
-            result = await race.result(after: delay, atMost: count, on: timer)
-        } else {
-            result = await next.result(of: request)
-        }
-        switch result.health(of: request, counting: condition) {
+        let start = stopwatch.now
+        let (result, health) = await send(request, to: next, hedgedAfter: delay, since: start)
+        switch health {
         case .good:
-            guard let key else { break }
+            guard let place else { break }
             let time = stopwatch.now - start
-            state.withLock { $0.latencies.add(time, for: key) }
+            state.withLock { $0.latencies.add(time, at: place) }
         case .bad: state.withLock { $0.saved = max(0, $0.saved - 1) }
         case .unknown: break
         }
@@ -109,7 +101,26 @@ public final class Hedge: LoaderLink {
         await next.reset()
     }
 
-    private func takeHedge() -> Bool {
+    private func send(
+        _ request: HTTPRequest, to next: any HTTPLoader, hedgedAfter delay: Duration?, since start: Duration
+    ) async -> (Result<HTTPResponse, HTTPError>, ServerHealth) {
+        guard let delay else {
+            let result = await next.result(of: request)
+            return (result, health(of: result, to: request))
+        }
+        var request = request
+        // The requests share it, so that each of them is sent to another server.
+        if request.triedServers == nil { request.triedServers = TriedServers() }
+        let race = HedgeRace(request, next, after: delay, for: self)
+        return await race.result(atMost: count, on: timer, since: start)
+    }
+
+    func health(of result: Result<HTTPResponse, HTTPError>, to request: HTTPRequest) -> ServerHealth {
+        result.health(of: request, counting: condition)
+    }
+
+    /// Takes a hedge from the share; false if none is left.
+    func takeHedge() -> Bool {
         state.withLock { state in
             // A tenth, added ten times, is a little less than one.
             guard state.saved > 1 - 1e-9 else { return false }

@@ -2,7 +2,8 @@
 import Letterhead
 import Synchronization
 
-/// One request and its hedges. The first good response wins. All of them have ended when ``response(after:on:)`` returns.
+/// One request and its hedges. The first good response wins. All of them have ended when ``result(atMost:on:since:)``
+/// returns.
 ///
 /// The link and the tasks of the requests share it.
 final class HedgeRace: Sendable {
@@ -14,28 +15,26 @@ final class HedgeRace: Sendable {
         var isClosed = false
     }
 
+    /// The time before the first hedge, and between one hedge and the next.
+    let delay: Duration
     private let state = Mutex(State())
     private let request: HTTPRequest
     private let next: any HTTPLoader
-    private let condition: Retry.Condition?
-    private let executor: (any TaskExecutor)?
-    /// Takes a hedge from the share of the link; false if none is left.
-    private let takeHedge: @Sendable () -> Bool
+    private let link: Hedge
 
-    init(
-        _ request: HTTPRequest, _ next: any HTTPLoader, counting condition: Retry.Condition?,
-        executor: (any TaskExecutor)?, takeHedge: @escaping @Sendable () -> Bool
-    ) {
-        (self.request, self.next, self.condition) = (request, next, condition)
-        (self.executor, self.takeHedge) = (executor, takeHedge)
+    init(_ request: HTTPRequest, _ next: any HTTPLoader, after delay: Duration, for link: Hedge) {
+        (self.request, self.next, self.delay, self.link) = (request, next, delay, link)
     }
 
     /// Sends the request, and hedges after each delay.
-    func result(after delay: Duration, atMost count: Int, on timer: HedgeTimer) async -> Result<HTTPResponse, HTTPError>
-    {
-        let task = start()
+    ///
+    /// - Returns: the result, and what it tells of its server.
+    func result(
+        atMost count: Int, on timer: HedgeTimer, since start: Duration
+    ) async -> (Result<HTTPResponse, HTTPError>, ServerHealth) {
+        let task = sendFirst()
         state.withLock { $0.first = task }
-        let entry = timer.add(after: delay, times: count) { [self] in hedge(after: delay) }
+        let entry = timer.add(self, at: start, times: count)
         return await withTaskCancellationHandler {
             let first = await task.value
             timer.remove(entry)
@@ -46,43 +45,52 @@ final class HedgeRace: Sendable {
     }
 
     /// Starts the first request, on the current thread where the system can do so.
-    private func start() -> Task<Result<HTTPResponse, HTTPError>, Never> {
-        let operation = { @Sendable [next, request] in await next.result(of: request) }
+    private func sendFirst() -> Task<Result<HTTPResponse, HTTPError>, Never> {
+        let operation = { @Sendable [self] in await next.result(of: request) }
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            return Task.immediate(executorPreference: executor, operation: operation)
+            return Task.immediate(executorPreference: link.executor, operation: operation)
         }
-        return Task(executorPreference: executor, operation: operation)
+        return Task(executorPreference: link.executor, operation: operation)
     }
 
     /// Waits for the hedges, unless the first request was good or was cancelled. Those that are not needed are cancelled.
-    private func result(of first: Result<HTTPResponse, HTTPError>) async -> Result<HTTPResponse, HTTPError> {
+    private func result(
+        of first: Result<HTTPResponse, HTTPError>
+    ) async -> (Result<HTTPResponse, HTTPError>, ServerHealth) {
+        let health = link.health(of: first, to: request)
         // A stream that nobody reads would hold its connection, for which a hedge may wait.
-        let isEnd = isGood(first) || Task.isCancelled || first.isCancelled || request.responseDelivery == .streamed
-        let (hedges, isDecided) = state.withLock { state in
+        let isEnd =
+            health == .good && first.isResponse || Task.isCancelled || first.isCancelled
+            || request.responseDelivery == .streamed
+        let (hedges, winner) = state.withLock { state in
             state.isClosed = true
-            return (state.hedges, isEnd || state.winner != nil)
+            return (state.hedges, state.winner)
         }
-        if isDecided { for hedge in hedges { hedge.cancel() } }
+        guard !hedges.isEmpty else { return (first, health) }
+        if isEnd || winner != nil { for hedge in hedges { hedge.cancel() } }
         for hedge in hedges { await hedge.value }
-        return state.withLock { $0.winner } ?? first
+        return state.withLock { $0.winner }.map { ($0, .good) } ?? (first, health)
     }
 
-    private func hedge(after delay: Duration) {
+    /// Sends a hedge, if one is left in the share of the link.
+    func sendHedge() {
         state.withLock { state in
-            guard !state.isClosed, takeHedge() else { return }
+            guard !state.isClosed, link.takeHedge() else { return }
             let number = state.hedges.count + 1
-            state.hedges.append(Task(executorPreference: executor) { await self.send(number, after: delay) })
+            state.hedges.append(Task(executorPreference: link.executor) { await self.send(number) })
         }
     }
 
-    private func send(_ number: Int, after delay: Duration) async {
+    private func send(_ number: Int) async {
         guard !Task.isCancelled else { return }
         request.record(.hedgeSent) { event in
             event[.count] = number
             event[.wait] = delay * number
         }
         let result = await next.result(of: request)
-        guard isGood(result), (try? result.get())?.status.code ?? 0 < 400 else { return }
+        guard case .success(let response) = result, response.status.code < 400,
+            link.health(of: result, to: request) == .good
+        else { return }
         let losers = state.withLock { state -> [Task<Void, Never>]? in
             guard state.winner == nil, !Task.isCancelled else { return nil }
             state.winner = result
@@ -103,14 +111,11 @@ final class HedgeRace: Sendable {
         first?.cancel()
         for hedge in hedges { hedge.cancel() }
     }
-
-    private func isGood(_ result: Result<HTTPResponse, HTTPError>) -> Bool {
-        guard case .success = result else { return false }
-        return result.health(of: request, counting: condition) == .good
-    }
 }
 
 extension Result where Success == HTTPResponse, Failure == HTTPError {
+    fileprivate var isResponse: Bool { if case .success = self { true } else { false } }
+
     fileprivate var isCancelled: Bool {
         if case .failure(let error) = self { error.code == .cancelled } else { false }
     }

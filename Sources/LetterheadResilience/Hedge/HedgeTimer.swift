@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Calls closures after a delay. All requests of a ``Hedge`` share one sleeping task, because a task for each of them would
-/// cost more than the rest of the link.
+/// Tells the requests of a ``Hedge`` when to send their hedges. All of them share one sleeping task, because a task for
+/// each would cost more than the rest of the link.
 ///
-/// The task ends at the first due time without a pending closure, and with the timer.
+/// The task ends at the first due time without a pending request, and with the timer.
 final class HedgeTimer: Sendable {
     private struct Entry {
         var due: Duration
         var remaining: Int
-        let delay: Duration
-        let action: @Sendable () -> Void
+        let race: HedgeRace
     }
 
     private struct State {
@@ -28,57 +27,56 @@ final class HedgeTimer: Sendable {
     private let stopwatch: Stopwatch
     private let executor: (any TaskExecutor)?
 
-    init(clock: any Clock<Duration>, executor: (any TaskExecutor)?) {
-        (self.clock, self.executor) = (clock, executor)
-        stopwatch = Stopwatch(clock)
+    init(clock: any Clock<Duration>, _ stopwatch: Stopwatch, executor: (any TaskExecutor)?) {
+        (self.clock, self.stopwatch, self.executor) = (clock, stopwatch, executor)
     }
 
     deinit { state.withLock { $0.task }?.cancel() }
 
-    /// Calls a closure after a delay, a number of times, until ``remove(_:)``.
+    /// Sends hedges of a request after each of its delays, a number of times, until ``remove(_:)``.
     ///
     /// - Returns: the number of the entry.
-    func add(after delay: Duration, times: Int, _ action: @escaping @Sendable () -> Void) -> Int {
-        let now = stopwatch.now
+    func add(_ race: HedgeRace, at now: Duration, times: Int) -> Int {
+        let due = now + race.delay
         return state.withLock { state in
             state.last += 1
-            state.entries[state.last] = Entry(due: now + delay, remaining: times, delay: delay, action: action)
-            if state.wakeUp.map({ $0 > now + delay }) ?? true { start(&state, at: now, after: delay) }
+            state.entries[state.last] = Entry(due: due, remaining: times, race: race)
+            if state.wakeUp.map({ $0 > due }) ?? true { start(&state, until: due, after: race.delay) }
             return state.last
         }
     }
 
     func remove(_ number: Int) { state.withLock { _ = $0.entries.removeValue(forKey: number) } }
 
-    private func start(_ state: inout State, at now: Duration, after delay: Duration) {
+    private func start(_ state: inout State, until due: Duration, after delay: Duration) {
         state.task?.cancel()
         state.shift += 1
-        state.wakeUp = now + delay
+        state.wakeUp = due
         state.task = Task(executorPreference: executor) { [clock, weak self, shift = state.shift] in
             var wait = delay
             while (try? await clock.sleep(for: wait)) != nil, let next = self?.wake(shift) { wait = next }
         }
     }
 
-    /// Calls the closures that are due. Returns the time until the next one; nil if there is none.
+    /// Sends the hedges that are due. Returns the time until the next one; nil if there is none.
     private func wake(_ shift: Int) -> Duration? {
         let now = stopwatch.now
-        let (actions, wait) = state.withLock { state -> ([@Sendable () -> Void], Duration?) in
+        let (races, wait) = state.withLock { state -> ([HedgeRace], Duration?) in
             guard state.shift == shift else { return ([], nil) }
-            var actions: [@Sendable () -> Void] = []
+            var races: [HedgeRace] = []
             let due = state.entries.filter { $0.value.due <= now }.sorted { $0.key < $1.key }
             for (number, entry) in due {
-                actions.append(entry.action)
-                state.entries[number]?.due += entry.delay
+                races.append(entry.race)
+                state.entries[number]?.due += entry.race.delay
                 state.entries[number]?.remaining -= 1
                 if entry.remaining <= 1 { state.entries[number] = nil }
             }
             state.wakeUp = state.entries.values.map(\.due).min()
             if state.wakeUp == nil { state.task = nil }
             // Each wake-up examines all entries, so there are at most a thousand of them in a second.
-            return (actions, state.wakeUp.map { max($0 - now, .milliseconds(1)) })
+            return (races, state.wakeUp.map { max($0 - now, .milliseconds(1)) })
         }
-        for action in actions { action() }
+        for race in races { race.sendHedge() }
         return wait
     }
 }

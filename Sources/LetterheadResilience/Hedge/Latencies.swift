@@ -2,53 +2,72 @@
 
 /// The last response times of each route.
 struct Latencies {
+    /// The index of a route, until the routes are forgotten.
+    struct Place {
+        fileprivate let index: Int
+        fileprivate let era: Int
+    }
+
     /// The response times of one route.
     fileprivate struct Window {
-        var seconds: [Double] = []
+        var nanoseconds: [Int64] = []
         var place = 0
         /// The number of response times since ``quantile`` was computed.
         var added = 0
-        var quantile: Double?
+        var quantile: Duration?
     }
 
-    /// The number of response times that are kept for each route, that must be known before the first hedge, and after
-    /// which the quantile is computed again.
-    fileprivate static let (kept, needed, step) = (128, 32, 16)
+    /// The number of response times that are kept for each route, and the number that must be known before the first
+    /// hedge, and after which the quantile is computed again.
+    fileprivate static let (kept, step) = (128, 32)
     /// The maximum number of routes. If it is reached, all are measured again.
     private static let mostRoutes = 500
 
     private let quantile: Double
-    private var windows: [RouteKey: Window] = [:]
+    private var places: [RouteKey: Int] = [:]
+    private var windows: [Window] = []
+    private var era = 0
 
     init(quantile: Double) { self.quantile = quantile }
 
     var count: Int { windows.count }
 
+    /// Finds a route, or adds it.
+    mutating func place(of key: RouteKey) -> Place {
+        if let index = places[key] { return Place(index: index, era: era) }
+        if windows.count >= Self.mostRoutes { reset() }
+        places[key] = windows.count
+        windows.append(Window())
+        return Place(index: windows.count - 1, era: era)
+    }
+
     /// The quantile of a route; nil if too little is known.
-    func delay(for key: RouteKey) -> Duration? {
-        windows[key]?.quantile.map { .seconds($0) }
+    func delay(at place: Place) -> Duration? { place.era == era ? windows[place.index].quantile : nil }
+
+    mutating func add(_ time: Duration, at place: Place) {
+        if place.era == era { windows[place.index].add(time, quantile) }
     }
 
-    mutating func add(_ time: Duration, for key: RouteKey) {
-        if windows.count >= Self.mostRoutes, windows[key] == nil { windows = [:] }
-        windows[key, default: Window()].add(time / .seconds(1), quantile)
+    mutating func reset() {
+        era += 1
+        (places, windows) = ([:], [])
     }
-
-    mutating func reset() { windows = [:] }
 }
 
 extension Latencies.Window {
-    fileprivate mutating func add(_ time: Double, _ share: Double) {
-        if seconds.count < Latencies.kept {
-            seconds.append(time)
+    fileprivate mutating func add(_ time: Duration, _ share: Double) {
+        let (seconds, attoseconds) = min(time, .seconds(1 << 32)).components
+        let time = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        if nanoseconds.count < Latencies.kept {
+            nanoseconds.append(time)
         } else {
-            seconds[place] = time
+            nanoseconds[place] = time
             place = (place + 1) % Latencies.kept
         }
         added += 1
-        guard seconds.count >= Latencies.needed, added >= Latencies.step else { return }
+        guard added >= Latencies.step else { return }
         added = 0
-        let rank = Int((Double(seconds.count) * share).rounded(.up))
-        quantile = seconds.sorted()[min(max(rank - 1, 0), seconds.count - 1)]
+        let rank = Int((Double(nanoseconds.count) * share).rounded(.up))
+        quantile = .nanoseconds(nanoseconds.sorted()[min(max(rank - 1, 0), nanoseconds.count - 1)])
     }
 }

@@ -23,8 +23,8 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
     /// - Parameter condition: nil for `serverFailures`, by which most responses are judged.
     func health(of request: HTTPRequest, counting condition: Retry.Condition?) -> ServerHealth {
         switch self {
-        case .failure(let error) where error.tellsNothing(of: request): return .unknown
         case .success(let response) where condition == nil && response.status.code < 500: return .good
+        case .failure(let error) where error.tellsNothing(of: request): return .unknown
         default:
             let context = Retry.Context(request: request, result: self)
             return (condition ?? .serverFailures).holds(in: context) ? .bad : .good

@@ -5,7 +5,7 @@ import LetterheadResilience
 import LetterheadTesting
 import Testing
 
-private let replicas: [Replica] = ["https://a.test", "https://b.test", "http://c.test:8080"]
+private let replicas: [Replica] = ["https://a.test", "https://b.test", "https://c.test:8080"]
 
 @Suite(.timeLimit(.minutes(2))) struct BalanceTests {
     private let clock = TestClock()
@@ -25,7 +25,7 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "http://c
         let mock = MockLoader.answering { _ in .ok }
         _ = await (balance() --> mock).outcomes(7)
         #expect(mock.hosts == ["a.test", "b.test", "c.test", "a.test", "b.test", "c.test", "a.test"])
-        #expect(mock.requests[2].scheme == "http" && mock.requests[2].port == 8_080 && mock.requests[0].port == nil)
+        #expect(mock.requests[2].scheme == "https" && mock.requests[2].port == 8_080 && mock.requests[0].port == nil)
     }
 
     @Test func `of two replicas, the one with fewer requests in progress receives the next`() async throws {
@@ -45,6 +45,34 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "http://c
         #expect(mock.hosts.last == "a.test")
         clock.advance(by: .seconds(1))
         _ = await next.value
+    }
+
+    @Test func `a replica that hangs under a hedge counts as busy until it responds or has rested`() async throws {
+        let (hangs, isHeld) = (Flag(true), Flag(true))
+        let mock = MockLoader { [clock] request in
+            if hangs.value, request.host == "a.test" { try await clock.sleep(for: .seconds(60)) }
+            if request.path.string == "/held" { await until { !isHeld.value } }
+            return .ok(request)
+        }
+        // The first of the two is chosen if both are equally busy.
+        let balance = balance(.lessBusyOfTwo, among: ["https://a.test", "https://b.test"])
+        let hedged = Hedge(after: .fixed(.milliseconds(40)), share: 1, clock: clock) --> balance --> mock
+        let plain = balance --> mock
+        for _ in 0..<2 { _ = try await clock.run { try await hedged.load(request()) } }
+        #expect(mock.hosts == ["a.test", "b.test", "b.test"])
+        clock.advance(by: .seconds(10))
+        _ = try await clock.run { try await hedged.load(request()) }
+        #expect(mock.hosts.suffix(2) == ["a.test", "b.test"])
+        hangs.value = false
+        let held = Task { await plain.outcome(of: request("/held")) }
+        await until { mock.hosts.count == 6 }
+        #expect(mock.hosts.last == "b.test")
+        // Both are equally busy, so that the replica receives one request, to which it responds.
+        _ = await plain.outcomes(1)
+        isHeld.value = false
+        #expect(await held.value == "200")
+        _ = await plain.outcomes(1)
+        #expect(mock.hosts.suffix(2) == ["a.test", "a.test"])
     }
 
     @Test func `a streamed response is in progress until its body has ended`() async throws {
@@ -248,6 +276,13 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "http://c
         #expect(other.headers["Location"] == "https://a.testing/x")
     }
 
+    @Test func `the request of the response has its host and its port as they were written`() async throws {
+        var request = request()
+        (request.host, request.port) = ("Orders.Test", 443)
+        let response = try await (balance(.ordered) --> MockLoader.answering { _ in .ok }).load(request)
+        #expect(response.request.host == "Orders.Test" && response.request.port == 443)
+    }
+
     @Test func `links of a replica are links of the logical origin`() async throws {
         let links =
             #"<https://a.test/items?page=2>; rel="next", <https://a.testing/x>; rel=up, <https://a.test>; rel=home"#
@@ -309,6 +344,27 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "http://c
         let chain = balance(among: list.map { Replica($0) }) --> mock
         let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }
         #expect(error?.code == .invalidRequest && error?.message.contains(message) == true && mock.hosts.isEmpty)
+    }
+
+    @Test func `a replica without TLS is refused for an origin with TLS, before anything is sent`() async throws {
+        let mock = MockLoader.answering { _ in .ok }
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://orders.test"), authentication: .bearer("secret"),
+            attemptLinks: Balance(among: ["https://a.test", "http://b.test"], by: .ordered), transport: mock)
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest()) }
+        #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && mock.hosts.isEmpty)
+        #expect(error?.message.contains("the replica http://b.test has no TLS") == true)
+    }
+
+    @Test(arguments: [("https://orders.test", "http://127.0.0.1:8080"), ("http://orders.test", "http://b.test")])
+    func `a replica without TLS is used on this machine, and for an origin without TLS`(
+        _ logical: String, _ replica: String
+    ) async throws {
+        let mock = MockLoader.answering { _ in .ok }
+        let client = HTTPClient(
+            environment: ServerEnvironment(logical), attemptLinks: Balance(among: [Replica(replica)]), transport: mock)
+        try await client.send(HTTPRequest())
+        #expect(mock.requests.map(\.scheme) == ["http"])
     }
 
     @Test func `without an environment, the logical origin must be named`() async throws {

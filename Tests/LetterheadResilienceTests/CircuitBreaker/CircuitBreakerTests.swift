@@ -11,7 +11,9 @@ import Testing
     private func breaker(
         per scope: CircuitBreaker.Scope = .host, _ rule: CircuitBreaker.Rule = .consecutiveFailures(3), probes: Int = 1
     ) -> CircuitBreaker {
-        CircuitBreaker(per: scope, opening: rule, openTime: .seconds(30), probes: probes, clock: clock)
+        CircuitBreaker(
+            per: scope, opening: rule, openTime: .seconds(30), probes: probes, clock: clock,
+            now: { [clock] in date(after: clock.now.offset) })
     }
 
     private func server(_ headers: HTTPHeaders = [:]) -> (MockLoader, set: @Sendable (Bool) -> Void) {
@@ -146,7 +148,7 @@ import Testing
         #expect(breaker.states.isEmpty)
     }
 
-    @Test(arguments: [("5", 30), ("60", 60), ("3600", 120)])
+    @Test(arguments: [("5", 30), ("60", 60), ("3600", 120), ("Sun, 06 Nov 1994 08:50:37 GMT", 60)])
     func `a longer Retry-After applies, up to a limit`(_ asked: String, _ seconds: Int) async throws {
         let (mock, set) = server(["Retry-After": asked])
         let chain = breaker() --> mock

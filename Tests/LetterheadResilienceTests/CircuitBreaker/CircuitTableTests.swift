@@ -28,4 +28,22 @@ import Testing
         #expect(!enter(&table, "0", .good) && !enter(&table, "999", .good))
         #expect(table.count == 1_000)
     }
+
+    @Test func `a circuit that moves when the table is full still counts the outcome of its probe`() throws {
+        var table = CircuitTable()
+        let rule = CircuitBreaker.Rule.consecutiveFailures(1)
+        for number in 0..<998 { #expect(enter(&table, "\(number)", .good)) }
+        #expect(enter(&table, "open", .bad))
+        guard
+            case .permit(let probe) = table.admission(RouteKey(name: "open"), rule, probes: 1, at: .seconds(30)),
+            case .permit(let late) = table.admission(RouteKey(name: "0"), rule, probes: 1, at: .seconds(30))
+        else { throw CancellationError() }
+        for number in 2_000..<2_002 { #expect(enter(&table, "\(number)", .good)) }
+        #expect(table.count == 2 && table.states == ["open": .halfOpen])
+        // The circuit of this outcome is forgotten, and another one has its place.
+        table.settle(late, .bad, at: .seconds(30), probes: 1, openTime: .seconds(30))
+        #expect(table.states == ["open": .halfOpen])
+        table.settle(probe, .good, at: .seconds(30), probes: 1, openTime: .seconds(30))
+        #expect(table.states.isEmpty)
+    }
 }

@@ -26,7 +26,9 @@ struct ChangeSequenceTests {
     private func reconnection(maximumAttempts: Int? = 5, deadline: Duration? = nil) -> Reconnection {
         .whenClosed(
             strategy: .exponential(base: .seconds(1)), maximumAttempts: maximumAttempts, deadline: deadline,
-            clock: clock, random: { 1 })
+            clock: clock,
+            now: { [clock] in Date(timeIntervalSince1970: 784_111_777 + clock.now.offset / .seconds(1)) }, random: { 1 }
+        )
     }
 
     private func job(_ request: HTTPRequest, _ state: String, headers: HTTPHeaders = [:]) throws -> HTTPResponse {
@@ -82,6 +84,15 @@ struct ChangeSequenceTests {
             .changes(of: GetJob(), every: .seconds(1), until: \.isDone, reconnecting: reconnection()).all()
         #expect(jobs.map(\.state) == ["queued", "done"])
         #expect(clock.sleeps == [30, 1, 2, 120].map { .seconds($0) })
+    }
+
+    @Test func `a Retry-After that is a date is compared with the date that was passed`() async throws {
+        let mock = MockLoader()
+            .then { try job($0, "queued", headers: ["Retry-After": "Sun, 06 Nov 1994 08:50:37 GMT"]) }
+            .then { try job($0, "done") }
+        _ = try await client(mock)
+            .changes(of: GetJob(), every: .seconds(1), until: \.isDone, reconnecting: reconnection()).all()
+        #expect(clock.sleeps == [.seconds(60)])
     }
 
     @Test func `too many failures in a row, and any other error, end the sequence`() async throws {

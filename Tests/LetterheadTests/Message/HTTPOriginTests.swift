@@ -33,4 +33,14 @@ import Testing
         request.host = "H"
         #expect(request.origin == HTTPOrigin(scheme: "https", host: "h"))
     }
+
+    @Test func `setting the origin of a request sets its scheme, host and port, and nothing else`() throws {
+        var request = try HTTPRequest("http://a.example:8080/users?page=2")
+        request.origin = HTTPOrigin(scheme: "https", host: "b.example")
+        #expect(try request.urlString() == "https://b.example/users?page=2" && request.port == nil)
+        request.origin = HTTPOrigin(scheme: "http", host: "c.example", port: 443)
+        #expect(try request.urlString() == "http://c.example:443/users?page=2")
+        request.origin = nil
+        #expect(request.host == nil && request.port == nil && request.scheme == "https")
+    }
 }

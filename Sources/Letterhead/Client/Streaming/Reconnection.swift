@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+public import LetterheadFoundation
+
 /// Determines whether and how a stream of events or values reconnects after its connection has ended. Use
 /// ``whenClosed`` if you want to follow a stream for longer than one connection lasts.
 ///
@@ -36,6 +38,8 @@ public struct Reconnection: Sendable {
     public var allowsAnyMethod: Bool
     /// The clock for waits and the deadline. Default: the continuous clock.
     public var clock: any Clock<Duration>
+    /// Returns the current date, for a `Retry-After` that is a date. Default: the date of the system.
+    public var now: @Sendable () -> Date
     /// Returns random numbers from 0 to 1, for jitter. 1 results in the longest wait. Default: the random source of the
     /// system.
     public var random: @Sendable () -> Double
@@ -43,7 +47,7 @@ public struct Reconnection: Sendable {
     /// The stream ends with its first connection.
     public static let never = Reconnection(isEnabled: false)
 
-    /// The stream reconnects with the defaults of ``whenClosed(strategy:maximumAttempts:deadline:longestServerDelay:allowsAnyMethod:clock:random:)``.
+    /// The stream reconnects with the defaults of ``whenClosed(strategy:maximumAttempts:deadline:longestServerDelay:allowsAnyMethod:clock:now:random:)``.
     public static let whenClosed = Reconnection(isEnabled: true)
 
     /// The stream reconnects; see the properties for the defaults.
@@ -53,23 +57,24 @@ public struct Reconnection: Sendable {
     public static func whenClosed(
         strategy: HTTPRetryStrategy = .exponential, maximumAttempts: Int? = nil, deadline: Duration? = nil,
         longestServerDelay: Duration = .seconds(120), allowsAnyMethod: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock(),
+        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() },
         random: @escaping @Sendable () -> Double = { .random(in: 0...1) }
     ) -> Reconnection {
         Reconnection(
             isEnabled: true, strategy: strategy, maximumAttempts: maximumAttempts, deadline: deadline,
-            longestServerDelay: longestServerDelay, allowsAnyMethod: allowsAnyMethod, clock: clock, random: random)
+            longestServerDelay: longestServerDelay, allowsAnyMethod: allowsAnyMethod, clock: clock, now: now,
+            random: random)
     }
 
     private init(
         isEnabled: Bool, strategy: HTTPRetryStrategy = .exponential, maximumAttempts: Int? = nil,
         deadline: Duration? = nil, longestServerDelay: Duration = .seconds(120), allowsAnyMethod: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock(),
+        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() },
         random: @escaping @Sendable () -> Double = { .random(in: 0...1) }
     ) {
         (self.isEnabled, self.strategy, self.maximumAttempts) = (isEnabled, strategy, maximumAttempts)
         (self.deadline, self.longestServerDelay) = (deadline, longestServerDelay)
-        (self.allowsAnyMethod, self.clock, self.random) = (allowsAnyMethod, clock, random)
+        (self.allowsAnyMethod, self.clock, self.now, self.random) = (allowsAnyMethod, clock, now, random)
     }
 
     /// The rule that the settings violate; nil if they are valid.
@@ -117,7 +122,7 @@ public struct Reconnection: Sendable {
             guard let next = strategy.wait(before: step, after: result) else { return nil }
             wait += next.varied(by: random)
         }
-        let requested = error?.response?.headers.retryAfter() ?? .zero
+        let requested = error?.response?.headers.retryAfter(now: now()) ?? .zero
         return max(wait, min(requested, longestServerDelay))
     }
 }

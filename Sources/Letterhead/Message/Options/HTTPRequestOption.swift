@@ -54,7 +54,7 @@ public struct HTTPRequestOptions: RequestSettings {
     public subscript<Option: HTTPRequestOption>(option option: Option.Type) -> Option.Value {
         get {
             guard let place = place(of: ObjectIdentifier(option)) else { return Option.defaultOptionValue }
-            return (entries[place].value as? Stored<Option.Value>)?.value ?? Option.defaultOptionValue
+            return stored(option, at: place)
         }
         set { set(ObjectIdentifier(option), to: Stored(value: newValue)) }
     }
@@ -79,6 +79,12 @@ public struct HTTPRequestOptions: RequestSettings {
     public mutating func fill(from other: HTTPRequestOptions) {
         guard !entries.isEmpty else { return entries = other.entries }
         for entry in other.entries where place(of: entry.option) == nil { entries.append(entry) }
+    }
+
+    /// Not inlined: the types of the conversion are looked up at run time, and most options are not set.
+    @inline(never)
+    private func stored<Option: HTTPRequestOption>(_ option: Option.Type, at place: Int) -> Option.Value {
+        (entries[place].value as? Stored<Option.Value>)?.value ?? Option.defaultOptionValue
     }
 
     private func place(of option: ObjectIdentifier) -> Int? {

@@ -40,6 +40,11 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         var body: any HTTPBody = EmptyBody()
         var options = HTTPRequestOptions()
         var context = LoadContext()
+
+        mutating func move(to origin: HTTPOrigin?) {
+            (scheme, host) = (origin?.scheme, origin?.host)
+            port = origin.flatMap { $0.port == ($0.scheme == "http" ? 80 : 443) ? nil : $0.port }
+        }
     }
 
     @CopyOnWrite private var parts: Parts
@@ -198,9 +203,11 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         set { options[option: option] = newValue }
     }
 
-    /// The scheme, host and port; nil if the host is not set.
+    /// The scheme, host and port; nil if the host is not set. Set it in a link that sends the request to another server;
+    /// a port that is the default of the scheme becomes nil.
     public var origin: HTTPOrigin? {
-        host.map { HTTPOrigin(scheme: scheme, host: $0, port: port) }
+        get { host.map { HTTPOrigin(scheme: scheme, host: $0, port: port) } }
+        set { parts.move(to: newValue) }
     }
 
     /// The host and the port as in a URL (RFC 3986, 3.2): `example.com:8443`, or the host alone if no port is set. It

@@ -323,14 +323,20 @@ struct RequestRoute: Sendable {
     /// - Parameter text: the path as it was written, without the prefix of a base URL.
     func text(of text: String) -> String {
         if let hole = holes.first, hole.start == Self.fixed { return hole.name ?? "" }
-        var route: [UInt8] = []
-        let bytes = Array(text.utf8)
-        var position = 0
-        for hole in all where hole.start >= position && hole.start + hole.count <= bytes.count {
-            route += bytes[position..<hole.start]
-            route += "{\(hole.name ?? "")}".utf8
-            position = hole.start + hole.count
+        let holes = all
+        guard !holes.isEmpty else { return text }
+        return text.withBytes { bytes in
+            ByteText.text(atMost: bytes.count + holes.reduce(0) { $0 + ($1.name?.utf8.count ?? 0) + 2 }) { route in
+                var position = 0
+                for hole in holes where hole.start >= position && hole.start + hole.count <= bytes.count {
+                    route.append(UnsafeBufferPointer(rebasing: bytes[position..<hole.start]))
+                    route.append("{" as Unicode.Scalar)
+                    if let name = hole.name { route.append(name) }
+                    route.append("}" as Unicode.Scalar)
+                    position = hole.start + hole.count
+                }
+                route.append(UnsafeBufferPointer(rebasing: bytes[position...]))
+            }
         }
-        return String(decoding: route + bytes[position...], as: UTF8.self)
     }
 }

@@ -30,7 +30,9 @@ struct ReconnectionTests {
     ) -> Reconnection {
         .whenClosed(
             strategy: strategy, maximumAttempts: maximumAttempts, deadline: deadline, allowsAnyMethod: allowsAnyMethod,
-            clock: clock, random: { 1 })
+            clock: clock,
+            now: { [clock] in Date(timeIntervalSince1970: 784_111_777 + clock.now.offset / .seconds(1)) }, random: { 1 }
+        )
     }
 
     @Test func `a stream that closes reconnects with the last identifier after the wait of the server`()
@@ -107,6 +109,18 @@ struct ReconnectionTests {
             .then { ending($0) }
         _ = try await client(mock).events(of: Endpoint(), reconnecting: reconnection()).all()
         #expect(clock.sleeps == [.seconds(1), .seconds(30), .seconds(120)])
+    }
+
+    @Test func `a Retry-After that is a date is compared with the date that was passed`() async throws {
+        let mock = MockLoader()
+            .then { stream($0, "data: a\n\n") }
+            .then {
+                HTTPResponse(
+                    request: $0, status: .serviceUnavailable, headers: ["Retry-After": "Sun, 06 Nov 1994 08:50:37 GMT"])
+            }
+            .then { ending($0) }
+        _ = try await client(mock).events(of: Endpoint(), reconnecting: reconnection()).all()
+        #expect(clock.sleeps == [.seconds(1), .seconds(59)])
     }
 
     @Test func `a reconnection time of the server is bounded`() async throws {
