@@ -184,25 +184,18 @@ const char *lh_curl_get_certificate(LHCurlEasy *easy) {
 }
 
 #ifdef LETTERHEAD_STATIC
+#define TLS_FUNCTIONS(each) \
+    each(SSL_get0_alpn_selected) each(SSL_get_version) each(SSL_get_current_cipher) each(SSL_CIPHER_get_name) \
+    each(SSL_CTX_set_info_callback) each(gnutls_alpn_get_selected_protocol) each(SSL_get0_verified_chain) \
+    each(OPENSSL_sk_num) each(OPENSSL_sk_value) each(i2d_X509) each(CRYPTO_get_ex_new_index) \
+    each(SSL_get_ex_data) each(SSL_set_ex_data)
 // Weak, because libcurl may have been built with another TLS library.
-#pragma weak SSL_get0_alpn_selected
-#pragma weak SSL_get_version
-#pragma weak SSL_get_current_cipher
-#pragma weak SSL_CIPHER_get_name
-#pragma weak SSL_CTX_set_info_callback
-#pragma weak gnutls_alpn_get_selected_protocol
-void SSL_get0_alpn_selected(void), SSL_get_version(void), SSL_get_current_cipher(void), SSL_CIPHER_get_name(void);
-void SSL_CTX_set_info_callback(void), gnutls_alpn_get_selected_protocol(void);
+#define DECLARE(function) void function(void) __attribute__((weak));
+#define ENTRY(function) {#function, function},
+TLS_FUNCTIONS(DECLARE)
 
 static void *tls_function(const char *name) {
-    static const struct { const char *name; void (*function)(void); } functions[] = {
-        {"SSL_get0_alpn_selected", SSL_get0_alpn_selected},
-        {"SSL_get_version", SSL_get_version},
-        {"SSL_get_current_cipher", SSL_get_current_cipher},
-        {"SSL_CIPHER_get_name", SSL_CIPHER_get_name},
-        {"SSL_CTX_set_info_callback", SSL_CTX_set_info_callback},
-        {"gnutls_alpn_get_selected_protocol", gnutls_alpn_get_selected_protocol},
-    };
+    static const struct { const char *name; void (*function)(void); } functions[] = {TLS_FUNCTIONS(ENTRY)};
     for (size_t index = 0; index < sizeof functions / sizeof *functions; index++) {
         if (!strcmp(functions[index].name, name)) return (void *)functions[index].function;
     }
@@ -320,6 +313,46 @@ int lh_curl_tls_library(void) {
     if (library < 0) library = detect_tls_library();
     return library;
 }
+
+static struct {
+    const void *(*chain)(const void *session);
+    int (*count)(const void *chain);
+    const void *(*certificate)(const void *chain, int index);
+    int (*encode)(const void *certificate, unsigned char **bytes);
+    int (*new_index)(int class, long number, void *pointer, void *create, void *copy, void *release);
+    void *(*mark)(const void *session, int index);
+    int (*set_mark)(const void *session, int index, void *mark);
+    // The index of the mark among the application's data of a session.
+    int index;
+} openssl;
+
+int lh_curl_reads_chains(void) {
+    const char *name = curl_version_info(0)->tls_library;
+    // Relatives of OpenSSL have functions of the same name with other parameters.
+    if (!name || (strncmp(name, "OpenSSL/", 8) && strncmp(name, "quictls/", 8))) return 0;
+    const struct { const char *name; void **function; } needed[] = {
+        {"SSL_get0_verified_chain", (void **)&openssl.chain},     {"OPENSSL_sk_num", (void **)&openssl.count},
+        {"OPENSSL_sk_value", (void **)&openssl.certificate},      {"i2d_X509", (void **)&openssl.encode},
+        {"CRYPTO_get_ex_new_index", (void **)&openssl.new_index}, {"SSL_get_ex_data", (void **)&openssl.mark},
+        {"SSL_set_ex_data", (void **)&openssl.set_mark},
+    };
+    for (size_t index = 0; index < sizeof needed / sizeof *needed; index++) {
+        if (!(*needed[index].function = tls_function(needed[index].name))) return 0;
+    }
+    // Class 0 is that of sessions (CRYPTO_EX_INDEX_SSL).
+    openssl.index = openssl.new_index(0, 0, NULL, NULL, NULL, NULL);
+    return openssl.index >= 0;
+}
+
+int lh_tls_certificate(const void *session, int index, unsigned char *bytes) {
+    const void *chain = openssl.chain(session);
+    if (!chain || index >= openssl.count(chain)) return 0;
+    return openssl.encode(openssl.certificate(chain, index), bytes ? &bytes : NULL);
+}
+
+int lh_tls_is_accepted(const void *session) { return openssl.mark(session, openssl.index) != NULL; }
+
+void lh_tls_accept(const void *session) { openssl.set_mark(session, openssl.index, &openssl); }
 
 int lh_curl_multi_set_long(LHCurlMulti *multi, CurlMultiOption option, long value) {
     return curl_multi_setopt(multi, option, value);

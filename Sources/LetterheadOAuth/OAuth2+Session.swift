@@ -154,15 +154,12 @@ private final class SessionStore: OAuth2.TokenStore {
 
     private let store: any OAuth2.TokenStore
     private let purpose: String
-    /// Whether tokens that another program has stored may be used.
-    private let acceptsUnmarked: Bool
     private let state = Mutex(State())
 
     init(_ store: any OAuth2.TokenStore, for server: OAuth2.Server, at origins: [URL]) {
         self.store = store
         let api = server.resource.map { [$0.absoluteString] } ?? origins.compactMap { $0.origin?.description }.sorted()
         purpose = ([server.tokenEndpoint.origin?.description ?? ""] + api).joined(separator: " ")
-        acceptsUnmarked = !server.isNamedByResource
     }
 
     var current: OAuth2.Tokens? { state.withLock { $0.current } }
@@ -170,7 +167,8 @@ private final class SessionStore: OAuth2.TokenStore {
     func load() async throws -> OAuth2.Tokens? {
         var tokens = try await store.load()
         let stored = tokens?.members.removeValue(forKey: Self.purposeMember)?.string
-        if stored.map({ $0.utf8.elementsEqual(purpose.utf8) }) ?? acceptsUnmarked == false { tokens = nil }
+        // Tokens without the member were stored for a purpose that is not known.
+        if stored?.utf8.elementsEqual(purpose.utf8) != true { tokens = nil }
         state.withLock { $0.current = tokens }
         return tokens
     }

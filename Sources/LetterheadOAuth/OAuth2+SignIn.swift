@@ -40,7 +40,8 @@ extension OAuth2 {
             SignIn { server, _ throws(HTTPAuthentication.Failure) in
                 .authorizationCode(
                     endpoint: try server.page(), redirectURI: redirectURI, scope: scope ?? server.scope,
-                    issuer: server.pageIssuer, parameters: server.parameters(parameters), open: open)
+                    issuer: server.pageIssuer, parameters: server.parameters(parameters)
+                ) { try server.checked(await open($0)) }
             }
         }
 
@@ -60,7 +61,8 @@ extension OAuth2 {
         ///   - scope: the scopes to request. Default: nil (those of the server).
         ///   - parameters: additional parameters for the page, such as `prompt`.
         ///   - limit: how long the person may take, at most a day. After it, the sign-in fails with the reason `.refused`.
-        ///   - open: shows the page. It may return before the person has signed in, and is cancelled afterwards.
+        ///   - open: shows the page. It may return before the person has signed in, and is cancelled afterwards. It
+        ///     must then return, because the sign-in waits for it, also after the limit.
         public static func loopback(
             redirectURI: URL? = nil, scope: Set<String>? = nil, parameters: [String: String] = [:],
             within limit: Duration = .seconds(300), open: @escaping @Sendable (URL) async throws -> Void
@@ -73,7 +75,8 @@ extension OAuth2 {
                         endpoint: page, redirectURI: listener.redirectURI, issuer: server.pageIssuer,
                         parameters: server.parameters(parameters)
                     ) { url in
-                        try await listener.callback(of: url, within: limit, on: clock, open: open)
+                        try server.checked(
+                            await listener.callback(of: url, within: limit, on: clock, open: open))
                     }
                 }
             }
@@ -90,6 +93,16 @@ extension OAuth2.Server {
     }
 
     fileprivate var pageIssuer: String? { sendsIssuer ? issuer : nil }
+
+    /// Returns the URL of a callback, unless it names another issuer. A server that does not promise to name itself may
+    /// do so, and its code could otherwise be that of another issuer at the same origin (RFC 9207, 2.4).
+    fileprivate func checked(_ callback: URL) throws(HTTPAuthentication.Failure) -> URL {
+        guard let issuer, let named = HTTPRequest(url: callback).query["iss"],
+            !named.utf8.elementsEqual(issuer.utf8)
+        else { return callback }
+        throw HTTPAuthentication.Failure(
+            .malformed, "the callback of the sign-in was refused: its issuer is not that of the server (RFC 9207)")
+    }
 
     /// The parameters of each request of this server.
     func parameters(_ additional: [String: String]) -> [String: String] {

@@ -237,6 +237,30 @@ private func challenge(_ parameters: String) -> Scene.Answer {
                 == "https://api.example.com/")
     }
 
+    @Test(arguments: ["https://auth.example.com/t/2", "https://auth.example.com/t/1/"])
+    func `A callback of another issuer at the same origin is refused, also if none was promised`(
+        other: String
+    ) async throws {
+        let scene = scene([places[0]: [.json(document.replacing("supported\":true", with: "supported\":false"))]])
+        var found = try await OAuth2.discovered(issuer: issuer, over: scene)
+        found.resource = Scene.api
+        let callback = try #require(URL(string: "https://app.example.com/callback"))
+        let sessions = try [issuer, other].map { named in
+            let signIn = OAuth2.SignIn.authorizationCode(redirectURI: callback) { page in
+                var request = HTTPRequest(url: callback)
+                request.query["code"] = "c"
+                request.query["state"] = HTTPRequest(url: page).query["state"]
+                request.query["iss"] = named
+                return try request.url()
+            }
+            return try OAuth2.Session.testing(over: scene, signIn: signIn, server: found)
+        }
+        #expect(await failure { try await sessions[1].signIn() }?.reason == .malformed)
+        #expect(scene.forms("/token").isEmpty)
+        try await sessions[0].signIn()
+        #expect(scene.forms("/token").count == 1)
+    }
+
     @Test func `A page and a token request name the resource`() async throws {
         let scene = scene([wellKnown + "/mcp": [.json(resource)]])
         let found = try await OAuth2.discovered(from: Scene.api, over: scene)

@@ -47,6 +47,13 @@ import Testing
         #expect(scene.requests.count == count)
     }
 
+    @Test func `Tokens that no session has stored are not used`() async throws {
+        await store.save(OAuth2.Tokens(accessToken: "foreign", refreshToken: "r0"))
+        let session = try OAuth2.Session.testing(over: scene, signIn: .storedTokens, store: store)
+        #expect(await failure { try await session.signIn() }?.reason == .loggedOut)
+        #expect(scene.requests.isEmpty)
+    }
+
     @Test func `Stored tokens of one API are not sent to another API of the same server`() async throws {
         try await OAuth2.Session.testing(over: scene, store: store).signIn()
         var other = OAuth2.Server.example

@@ -150,9 +150,19 @@
                 guard poll(&polled, 2, -1) > 0 else { return sent }
                 for (source, sink) in [(polled[0], other), (polled[1], descriptor)] where source.revents != 0 {
                     let room = source.fd == other ? limit.map { $0 - sent } ?? bytes.count : bytes.count
-                    let count = recv(source.fd, &bytes, min(room, bytes.count), 0)
+                    // Over TLS, what waits is one record at most, and the buffer has room for it.
+                    let count = bytes.withUnsafeMutableBytes { bytes in
+                        let space = UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(room))
+                        return source.fd == other ? recv(other, space.baseAddress, space.count, 0) : receive(space)
+                    }
                     let kept = source.fd == other ? cut?.taken(of: bytes[..<max(0, count)]) ?? count : count
-                    guard count > 0, kept == 0 || send(sink, bytes, kept, 0) == kept, kept == count else { return sent }
+                    guard count > 0 else { return sent }
+                    let passed = bytes.withUnsafeBytes { bytes in
+                        let rest = UnsafeRawBufferPointer(rebasing: bytes.prefix(kept))
+                        if rest.isEmpty { return 0 }
+                        return sink == other ? send(other, rest.baseAddress, rest.count, 0) : transmit(rest)
+                    }
+                    guard passed == kept, kept == count else { return sent }
                     if source.fd == other { sent += count }
                     if sent == limit {
                         // Closing with unread input would be a reset, which discards what the client has not read yet.

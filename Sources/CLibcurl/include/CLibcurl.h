@@ -45,6 +45,7 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionSSLVersion = 32,
     CurlOptionBufferSize = 98,
     CurlOptionNoSignal = 99,
+    CurlOptionSSLSessionCache = 150,
     CurlOptionAddressFamily = 113,
     CurlOptionConnectTimeoutMilliseconds = 156,
     CurlOptionContentDecoding = 158,
@@ -237,6 +238,15 @@ void lh_curl_set_alert(LHCurlAlert _Nullable function, void *_Nullable context);
 /// The TLS library that libcurl uses: OpenSSL or a relative of it with the same interface, GnuTLS, or another.
 int lh_curl_tls_library(void);
 enum { LH_TLS_OTHER = 0, LH_TLS_OPENSSL = 1, LH_TLS_GNUTLS = 2 };
+
+/// Whether libcurl's TLS library is OpenSSL, so that the functions below can be called. Call this once before them.
+int lh_curl_reads_chains(void);
+/// Writes a certificate of the chain that OpenSSL verified for a session as DER to `bytes`, unless that is NULL; the server's
+/// own has the index 0. The result is its length, 0 after the last certificate, or less than 0 on failure.
+int lh_tls_certificate(const void *_Nonnull session, int index, unsigned char *_Nullable bytes);
+/// Whether this session was passed to ``lh_tls_accept``. The mark is a part of the session and ends with it.
+int lh_tls_is_accepted(const void *_Nonnull session);
+void lh_tls_accept(const void *_Nonnull session);
 
 int lh_curl_multi_set_long(LHCurlMulti *_Nonnull multi, CurlMultiOption option, long value);
 int lh_curl_multi_set_socket(LHCurlMulti *_Nonnull multi, LHCurlSocket _Nonnull function, void *_Nullable context);

@@ -59,10 +59,37 @@ extension TransportConfiguration {
         /// 64.
         public var pinnedKeysByHost: [String: [Data]] = [:]
 
+        /// The checks of the certificates of a server; all must pass.
+        private(set) var checks: [CertificateCheck] = []
+
         /// The client certificate, which is sent if the server requests one. Default: nil (no certificate).
         public var identity: Identity?
 
         public init() {}
+
+        /// Adds a check of your own for the certificates of servers, such as a list of revoked keys or a Certificate
+        /// Transparency policy. It can only refuse: it is called once for each new connection over TLS whose certificate
+        /// and host name were verified, before the first request is sent on it.
+        ///
+        /// ```swift
+        /// configuration.security.verify { chain, host in
+        ///     guard host != "api.example.com" || policy.accepts(chain) else { throw PolicyError.refused }
+        /// }
+        /// ```
+        ///
+        /// If a check throws, nothing is sent, and the request fails with `.insecureConnection` and the error of the
+        /// check as ``HTTPError/underlying``. Of several checks, all must pass. A check runs on the thread of the
+        /// transport and must not wait. It is not called for a proxy or for a resolver of
+        /// ``TransportConfiguration/dnsOverHTTPS``.
+        ///
+        /// On Linux, this requires libcurl 7.80 or later with OpenSSL, and ``TransportConfiguration/httpVersions`` other
+        /// than `.http3`; otherwise, each request fails with `.invalidRequest`.
+        ///
+        /// - Parameter check: receives the verified certificates in DER, from that of the server to its root, and the host
+        ///   in lower case, without a dot at the end.
+        public mutating func verify(_ check: @escaping @Sendable (_ chain: [Data], _ host: String) throws -> Void) {
+            checks.append(CertificateCheck(check))
+        }
 
         var brokenRule: String? {
             if pinnedKeys.contains(where: { $0.count != 32 }) { return "a digest in pinnedKeys does not have 32 bytes" }
@@ -92,7 +119,34 @@ extension TransportConfiguration {
             let name = ASCII.lowercased(host)
             return name.ends(with: ".") ? String(name.dropLast()) : name
         }
+
+        /// Calls the checks with the verified certificates of a server. Throws the failure of the request if a check
+        /// refuses them, or if they are not known.
+        func check(_ chain: [Data], of host: String) throws(TransportFailure) {
+            do {
+                if !checks.isEmpty, chain.isEmpty { throw CertificateCheck.NoChain() }
+                for check in checks { try check.run(chain, Self.pinnedName(of: host)) }
+            } catch {
+                throw TransportFailure(
+                    .insecureConnection,
+                    "security.verify refused the certificate of \(host): \(HTTPError.summary(of: error))",
+                    mayHaveBeenSent: false, underlying: error)
+            }
+        }
     }
+}
+
+/// A check of certificates. It is a class so that two settings are equal only if they have the same check.
+final class CertificateCheck: Sendable, Hashable {
+    let run: @Sendable (_ chain: [Data], _ host: String) throws -> Void
+
+    init(_ run: @escaping @Sendable (_ chain: [Data], _ host: String) throws -> Void) { self.run = run }
+
+    static func == (left: CertificateCheck, right: CertificateCheck) -> Bool { left === right }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+    struct NoChain: SafelyDescribed { let description = "the TLS library does not return its certificates" }
 }
 
 /// The digest of the public key of a certificate, as it is pinned: the SHA-256 of its SubjectPublicKeyInfo (RFC 7469, 2.4).
@@ -105,8 +159,12 @@ enum PublicKeyPin {
         let lines = text.split(at: "\n").flatMap { $0.split(at: "\r") }.drop { !$0.begins(with: "-----BEGIN ") }
             .dropFirst()
         let base64 = lines.prefix { !$0.begins(with: "-----END ") }.joined()
-        guard let bytes = Data(base64Encoded: base64), let key = publicKey(of: [UInt8](bytes)) else { return nil }
-        return Self.text(of: Data(SHA256Hash.hash([UInt8](key))))
+        return Data(base64Encoded: base64).flatMap(digest).map(Self.text)
+    }
+
+    /// Returns the digest of the public key of a certificate in DER; nil if it is malformed.
+    static func digest(of certificate: Data) -> Data? {
+        publicKey(of: [UInt8](certificate)).map { Data(SHA256Hash.hash([UInt8]($0))) }
     }
 
     /// Returns the SubjectPublicKeyInfo of a certificate (RFC 5280, 4.1).

@@ -11,10 +11,9 @@
             ("connectTimeout", { $0.connectTimeout = .seconds(1) }), ("connectTimeout", { $0.connectTimeout = nil }),
             ("maximumConnections", { $0.maximumConnections = 1 }), ("queueTimeout", { $0.queueTimeout = nil }),
             ("maximumHeadSize", { $0.maximumHeadSize = 1_000 }),
-            ("proxy", { $0.proxy = .direct }), ("security", { $0.security.pinnedKeys = [Data(count: 32)] }),
+            ("proxy", { $0.proxy = .direct }), ("security", { $0.security.roots = .pem(Data()) }),
             ("unixSocketPath", { $0.unixSocketPath = "/tmp/x" }),
             ("httpVersions", { $0.httpVersions = .http1 }),
-            ("security", { $0.security.pinnedKeysByHost = ["a": [Data(count: 32)]] }),
             ("dnsOverHTTPS", { $0.dnsOverHTTPS = URL(string: "https://127.0.0.1/") }),
             ("addressFamily", { $0.addressFamily = .ipv6 }), ("networkInterface", { $0.networkInterface = "lo" }),
             ("connectTo", { $0.connectTo = ["a:1": "b:2"] }), ("decodesContent", { $0.decodesContent = false }),
@@ -33,6 +32,24 @@
             #expect(error?.message.hasPrefix("URLSession does not support \(Self.unsupported[index].name); ") == true)
             await server.stop()
         }
+
+        #if canImport(FoundationNetworking)
+            @Test(arguments: [0, 1, 2])
+            func `URLSession on Linux refuses pinned keys and checks of certificates`(index: Int) async throws {
+                let server = try await echo()
+                var configuration = TransportConfiguration()
+                switch index {
+                case 0: configuration.security.pinnedKeys = [Data(count: 32)]
+                case 1: configuration.security.pinnedKeysByHost = ["a": [Data(count: 32)]]
+                default: configuration.security.verify { _, _ in }
+                }
+                let (loader, request) = (URLSessionLoader(configuration), request(.get, "200", on: server))
+                let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+                #expect(error?.code == .invalidRequest && server.requests.isEmpty)
+                #expect(error?.message.hasPrefix("URLSession does not support security; ") == true)
+                await server.stop()
+            }
+        #endif
 
         @Test func `URLSession accepts the supported settings`() async throws {
             let server = try await echo()

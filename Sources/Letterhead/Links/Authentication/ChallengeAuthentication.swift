@@ -30,7 +30,8 @@ extension HTTPAuthentication {
     /// - Parameters:
     ///   - allowedOrigins: where requests are signed; see ``HTTPAuthentication``. Without them, the methods belong to the
     ///     first origin, until a reset. A method with its own `allowedOrigins` is bound to these as well.
-    ///   - limit: the maximum number of calls for equal challenges in a window.
+    ///   - limit: the maximum number of calls for equal challenges in a window. If so many methods for an origin were
+    ///     refused before they had signed a successful request, the closure is not called for its other challenges either.
     ///   - window: the period in which calls are counted.
     ///   - clock: measures the window.
     ///   - choose: returns the method for a challenge; nil to refuse it.
@@ -42,9 +43,9 @@ extension HTTPAuthentication {
                 HTTPChallenge, HTTPAuthentication.Need<HTTPAuthentication>
             ) async throws -> HTTPAuthentication?
     ) -> HTTPAuthentication {
+        let limit = CredentialLimit(count: limit, window: window)
         let methods = SharedCredential(
-            ChosenMethods(choose: choose), limit: CredentialLimit(count: limit, window: window), isBound: false,
-            clock: clock)
+            ChosenMethods(choose: choose, limit: limit, clock: clock), limit: limit, isBound: false, clock: clock)
         return HTTPAuthentication(
             .method(
                 SigningMethod(
@@ -165,6 +166,7 @@ private final class ChosenMethods: CredentialProvider {
     struct Chosen: Sendable {
         let method: HTTPAuthentication
         let key: String
+        let trial: ChosenMethodTrial
     }
 
     typealias Choose =
@@ -175,8 +177,14 @@ private final class ChosenMethods: CredentialProvider {
     private let choose: Choose
     /// The methods that store credentials, which a reset must remove.
     private let stateful = Mutex<[SigningMethod]>([])
+    /// The refused trials of each origin. A server could otherwise avoid the limit with a new challenge each time.
+    private let refused = Mutex<[HTTPOrigin: [ChosenMethodTrial]]>([:])
+    private let limit: CredentialLimit
+    private let timeline: Timeline
 
-    init(choose: @escaping Choose) { self.choose = choose }
+    init(choose: @escaping Choose, limit: CredentialLimit, clock: any Clock<Duration>) {
+        (self.choose, self.limit, timeline) = (choose, limit, Timeline(clock))
+    }
 
     func key(for request: HTTPRequest) -> String {
         (request.origin?.description ?? "") + " " + (request[option: ChosenMethodOption.self]?.challenges.key ?? "")
@@ -185,13 +193,15 @@ private final class ChosenMethods: CredentialProvider {
     func credential(for need: HTTPAuthentication.Need<Chosen>) async throws -> Chosen? {
         let asked = need.request[option: ChosenMethodOption.self]?.challenges
         guard let asked else { return nil }
+        let trial = ChosenMethodTrial(origin: need.request.origin, start: timeline.now)
+        try checkLimit(of: trial)
         let own = HTTPAuthentication.Need(
             request: need.request, next: need.next, previous: need.previous?.method, isRefused: need.isRefused,
             response: need.response)
         for challenge in (need.response.flatMap(Challenges.init) ?? asked).byPreference {
             guard let method = try await choose(challenge, own) else { continue }
             for unused in keep(method, for: need.request) { await unused.reset() }
-            return Chosen(method: method, key: asked.key)
+            return Chosen(method: method, key: asked.key, trial: trial)
         }
         throw HTTPAuthentication.Failure(
             .noCredentials, "no method was chosen for the challenges of the server, which are \(asked.schemes)")
@@ -203,10 +213,35 @@ private final class ChosenMethods: CredentialProvider {
 
     /// A 401 with other challenges refuses nothing: the request needs another method.
     func isRefused(_ credential: Chosen, by response: HTTPResponse) -> Bool {
-        Challenges(response)?.key.isSame(as: credential.key) ?? false
+        note(response.status, of: credential.trial)
+        return Challenges(response)?.key.isSame(as: credential.key) ?? false
+    }
+
+    private func checkLimit(of trial: ChosenMethodTrial) throws(HTTPAuthentication.Failure) {
+        guard let origin = trial.origin else { return }
+        let count = refused.withLock { refused in
+            refused[origin]?.removeAll { trial.start - $0.start >= limit.window }
+            return refused[origin]?.count ?? 0
+        }
+        guard count >= limit.count else { return }
+        throw HTTPAuthentication.Failure(
+            .limitReached,
+            "the server refused the methods for \(count) of its challenges within \(limit.window), which is the limit")
+    }
+
+    private func note(_ status: HTTPStatus, of trial: ChosenMethodTrial) {
+        guard let origin = trial.origin, !trial.isPassed else { return }
+        refused.withLock { refused in
+            let isListed = refused[origin]?.contains { $0 === trial } ?? false
+            if status == .unauthorized, !isListed { refused[origin, default: []].append(trial) }
+            guard status.code < 400 else { return }
+            trial.pass()
+            refused[origin]?.removeAll { $0 === trial }
+        }
     }
 
     func reset() async {
+        refused.withLock { $0 = [:] }
         for method in stateful.withLock({ exchange(&$0, with: []) }) { await method.reset() }
     }
 
@@ -223,4 +258,17 @@ private final class ChosenMethods: CredentialProvider {
             return unused
         }
     }
+}
+
+/// A call of the closure, and whether a request that its method signed has succeeded. The requests share it.
+private final class ChosenMethodTrial: Sendable {
+    let origin: HTTPOrigin?
+    let start: Duration
+    private let hasPassed = Atomic(false)
+
+    init(origin: HTTPOrigin?, start: Duration) { (self.origin, self.start) = (origin, start) }
+
+    var isPassed: Bool { hasPassed.load(ordering: .relaxed) }
+
+    func pass() { hasPassed.store(true, ordering: .relaxed) }
 }

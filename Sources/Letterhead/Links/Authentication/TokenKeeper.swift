@@ -67,7 +67,8 @@ final class TokenKeeper: Sendable {
     ///
     /// - Parameters:
     ///   - old: the refresh token of a response that contains none.
-    ///   - members: the members of the previous response, such as an ID token, for those that this one does not contain.
+    ///   - members: the members of the previous response. Only its ID token is kept, if this one contains none, because
+    ///     members with new names would fill the store.
     func keep(
         _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, members: [String: JSONValue],
         origin: HTTPOrigin?, since instant: Duration
@@ -75,7 +76,7 @@ final class TokenKeeper: Sendable {
         let tokens = OAuth2.Tokens(
             accessToken: grant.accessToken, refreshToken: grant.refreshToken ?? old, scope: grant.scope,
             expiresAt: grant.lifetime.map { now().addingTimeInterval($0 / .seconds(1)) }, origin: origin,
-            members: members.merging(grant.members) { $1 })
+            members: members.filter { $0.key == "id_token" }.merging(grant.members) { $1 })
         return try await save(credential(tokens, asked: asked, life: grant.lifetime, since: instant))
     }
 

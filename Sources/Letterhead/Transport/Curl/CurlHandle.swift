@@ -93,6 +93,8 @@
             let security = configuration.security
             let version = security.minimumVersion == .tls13 ? Self.tls13 : Self.tls12
             set(.sslVersion, version)
+            // A resumed session has no chain that was verified.
+            if !security.checks.isEmpty { set(.sslSessionCache, 0) }
             setRoots(security.roots, file: .caInfo, directory: .caPath, data: .caData)
             if configuration.proxy.mayBeSecure {
                 set(.proxySSLVersion, version)

@@ -111,6 +111,12 @@
             if dnsOverHTTPS != nil, !CurlQuirks.endsLookups {
                 return "dnsOverHTTPS requires libcurl 8.10 or later, and the system's libcurl is older"
             }
+            if !security.checks.isEmpty {
+                if httpVersions == .http3 { return "security.verify does not support httpVersions .http3" }
+                guard CurlQuirks.readsChains else {
+                    return "security.verify requires libcurl 7.80 or later, built with OpenSSL"
+                }
+            }
             return brokenRule
         }
 

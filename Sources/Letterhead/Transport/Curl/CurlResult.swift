@@ -177,6 +177,9 @@
         /// OpenSSL and its derivatives, the transport observes close_notify instead.
         static let reportsMissingCloseNotify = tlsLibrary == LH_TLS_GNUTLS
 
+        /// Whether the certificates of a server can be read when its connection is there, before a request is sent on it.
+        static let readsChains = version >= 0x075000 && lh_curl_reads_chains() != 0
+
         /// The result of `curl_global_init`. It is called once in the process, under the lock of this static
         /// initializer. Before 7.84, no other libcurl function may be called at the same time. `curl_global_cleanup` is
         /// never called, because Foundation uses libcurl too.

@@ -23,6 +23,43 @@
             return "\(rule) for \(host); the key of the server is \(pin ?? "not known")"
         }
 
+        /// Calls the checks of the configuration, unless the connection has passed them before. Returns false if the
+        /// request must not be sent on it.
+        ///
+        /// The mark of a connection that has passed is in its TLS session, so that it cannot outlive the connection.
+        func passesChecks() -> Bool {
+            let security = loop.configuration.security
+            guard !security.checks.isEmpty, let transfer, transfer.plan.isSecure else { return true }
+            let session = progress.connection.tlsSession
+            if let session, lh_tls_is_accepted(session) != 0 { return true }
+            do throws(TransportFailure) {
+                try security.check(session.map(Self.chain) ?? [], of: transfer.request.host ?? "")
+                if let session { lh_tls_accept(session) }
+                return true
+            } catch {
+                var failure = error
+                failure.mayHaveBeenSent = progress.timesSent > 1
+                progress.failure = failure
+                // libcurl would keep a connection of HTTP/2 open. The option is set again for the next transfer.
+                _ = lh_curl_set_long(easy, .forbidReuse, 1)
+                settings.httpVersion = nil
+                return false
+            }
+        }
+
+        /// Returns the verified certificates of a TLS session, in DER; none if one of them cannot be read.
+        private static func chain(of session: UnsafeRawPointer) -> [Data] {
+            var chain: [Data] = []
+            while true {
+                let index = CInt(chain.count)
+                let count = lh_tls_certificate(session, index, nil)
+                guard count > 0 else { return count == 0 ? chain : [] }
+                var bytes = [UInt8](repeating: 0, count: Int(count))
+                guard lh_tls_certificate(session, index, &bytes) == count else { return [] }
+                chain.append(Data(bytes))
+            }
+        }
+
         /// Whether only the end of a TLS connection marks the end of the body. Without close_notify, such a body may
         /// have been truncated by anyone on the network path, and libcurl treats it as complete.
         var endsWithConnection: Bool {

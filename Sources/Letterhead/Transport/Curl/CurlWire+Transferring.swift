@@ -18,7 +18,7 @@
             progress.connection = Connection()
             progress.connection.isNew = connectionsMade > progress.connectionsMade
             progress.connectionsMade = connectionsMade
-            guard mayUseConnection() else { return false }
+            guard mayUseConnection(), passesChecks() else { return false }
             return progress.timesSent == 1 || maySendAgain(isRefused: wasRefused && progress.connection.isMultiplexed)
         }
 

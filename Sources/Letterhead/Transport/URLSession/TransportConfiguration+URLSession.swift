@@ -49,8 +49,12 @@
             #if canImport(FoundationNetworking)
                 let names = "maximumConnectionsPerHost, firstByteTimeout and idleTimeout"
             #else
-                supported.security.minimumVersion = security.minimumVersion
-                let names = "maximumConnectionsPerHost, firstByteTimeout, idleTimeout and security.minimumVersion"
+                supported.security = security
+                supported.security.roots = standard.security.roots
+                supported.security.identity = nil
+                let names = """
+                    maximumConnectionsPerHost, firstByteTimeout, idleTimeout, and of security all but roots and identity
+                    """
             #endif
             guard self != supported else { return brokenRule }
             let changed = unsupportedNames(supported).joined(separator: ", ")

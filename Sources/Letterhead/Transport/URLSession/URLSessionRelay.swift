@@ -56,8 +56,8 @@
             #endif
         }
 
-        /// Lets the system evaluate server trust. Any other challenge is rejected: the caller receives a 401 or 407
-        /// response, and no client certificate is sent.
+        /// Lets the system evaluate server trust, after the pinned keys and the checks of the configuration. Any other
+        /// challenge is rejected: the caller receives a 401 or 407 response, and no client certificate is sent.
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -65,8 +65,12 @@
             #if canImport(FoundationNetworking)
                 exchange(of: task)?.settleEarly()
             #else
-                let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
-                completionHandler(isTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
+                let space = challenge.protectionSpace
+                guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust else {
+                    return completionHandler(.rejectProtectionSpace, nil)
+                }
+                let isAllowed = exchange(of: task)?.mayConnect(to: space) ?? false
+                completionHandler(isAllowed ? .performDefaultHandling : .cancelAuthenticationChallenge, nil)
             #endif
         }
 

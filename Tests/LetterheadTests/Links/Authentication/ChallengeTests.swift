@@ -152,6 +152,39 @@ private final class Registry: HTTPLoader {
         #expect(registry.log.filter { $0.hasPrefix("token") }.count == 10)
     }
 
+    @Test func `a server that changes its challenge each time is asked no more often than the limit`() async throws {
+        let (journal, clock) = (journal, TestClock())
+        let number = Mutex(0)
+        let refuse = MockLoader { request in
+            let scope = number.withLock { number in
+                number += 1
+                return number
+            }
+            return HTTPResponse(
+                request: request, status: 401, headers: ["WWW-Authenticate": "Bearer realm=r\(scope), scope=\(scope)"])
+        }
+        let varying = HTTPAuthentication.challenge(limit: 6, clock: clock) { challenge, _ in
+            journal.write(challenge["scope"] ?? "")
+            return .bearer("t")
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: api), authentication: varying, transport: refuse)
+        for number in 0..<3 { #expect(try await status(client, "\(number)/a") == 401) }
+        #expect(journal.all.count == 6)
+        let error = await #expect(throws: HTTPError.self) { try await status(client, "x/a") }
+        #expect((error?.underlying as? HTTPAuthentication.Failure)?.reason == .limitReached)
+        #expect(journal.all.count == 6)
+        clock.advance(by: .seconds(60))
+        #expect(try await status(client, "y/a") == 401)
+        #expect(journal.all.count == 8)
+    }
+
+    @Test func `challenges whose methods are accepted do not count toward the limit of others`() async throws {
+        let client = client()
+        for number in 0..<30 { #expect(try await status(client, "\(number)/blobs/x") == .ok) }
+        #expect(registry.log.filter { $0.hasPrefix("token") }.count == 30)
+    }
+
     @Test func `without a method for any challenge, the error names the schemes, and Basic is the last choice`()
         async throws
     {

@@ -84,7 +84,7 @@ import Testing
         #expect(error.reason == .misconfigured && server.tokenForms.isEmpty)
     }
 
-    @Test func `The other members of a token response are kept, stored, and replaced by those of a refresh`()
+    @Test func `The other members of a token response are stored, and a refresh keeps only the ID token`()
         async throws
     {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID())/tokens.json")
@@ -92,13 +92,13 @@ import Testing
         let store = OAuth2.FileTokenStore(file)
         let (clock, start) = (TestClock(), #"{"access_token":"a","token_type":"Bearer","refresh_token":"r","#)
         server.next(
-            .answer(200, start + #""expires_in":100,"scope":"s","id_token":"i1","n":[1,null]}"#),
+            .answer(200, start + #""expires_in":100,"scope":"s","id_token":"i1","n":[1,null],"old":1}"#),
             .answer(200, start + #""n":2}"#))
         server.state.withLock { _ = $0.good.insert("a") }
         let chain = Authenticate(.testing(.clientCredentials(), store: store, clock: clock)) --> server
         _ = try await chain.ask()
         var tokens = try #require(try await store.load())
-        #expect(tokens.members == ["id_token": "i1", "n": [1, nil]] && tokens.idToken == "i1")
+        #expect(tokens.members == ["id_token": "i1", "n": [1, nil], "old": 1] && tokens.idToken == "i1")
         #expect(!"\(tokens) \(String(reflecting: tokens))".contains("i1"))
         var dumped = ""
         dump(tokens, to: &dumped)
