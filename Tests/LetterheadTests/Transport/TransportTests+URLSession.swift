@@ -5,6 +5,10 @@
     import LetterheadTesting
     import Testing
 
+    #if canImport(FoundationNetworking)
+        import FoundationNetworking
+    #endif
+
     /// Settings and requests that only one transport refuses.
     extension TransportTests {
         private static let unsupported: [(name: String, change: @Sendable (inout TransportConfiguration) -> Void)] = [

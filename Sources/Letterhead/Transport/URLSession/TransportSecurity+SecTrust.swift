@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(Security)
+#if canImport(Darwin)
     import Foundation
     import Security
 
