@@ -32,7 +32,8 @@ extension OAuth2 {
         ///   - client: the app, as registered with the server.
         ///   - server: the server; see ``OAuth2/discovered(from:issuer:over:)``.
         ///   - signIn: how the first tokens are obtained.
-        ///   - store: by default, tokens are kept in memory, until the app exits.
+        ///   - store: by default, tokens are kept in memory, until the app exits. Tokens that were not stored by a session
+        ///     for the same server and the same API are not used, and are replaced by those of a sign-in.
         ///   - allowedOrigins: where the tokens may be sent. Default: nil (the origin of the server's resource).
         ///   - parameters: additional parameters of token requests, such as `audience`. Those of a page belong to the
         ///     sign-in.

@@ -23,7 +23,7 @@ extension OAuth2 {
             SignIn { server, _ in .clientCredentials(scope: scope ?? server.scope) }
         }
 
-        /// Only the tokens in the store; see `Grant.storedTokens`.
+        /// Only the tokens that a session for the same server and the same API has stored; see `Grant.storedTokens`.
         public static let storedTokens = SignIn { _, _ in .storedTokens }
 
         /// A person signs in on a page of the server; see `Grant.authorizationCode`.
@@ -101,7 +101,9 @@ extension OAuth2.Server {
             !named.utf8.elementsEqual(issuer.utf8)
         else { return callback }
         throw HTTPAuthentication.Failure(
-            .malformed, "the callback of the sign-in was refused: its issuer is not that of the server (RFC 9207)")
+            .malformed,
+            "the callback of the sign-in was refused: its issuer is not that of the server, which is \(issuer) (RFC 9207)"
+        )
     }
 
     /// The parameters of each request of this server.

@@ -22,7 +22,8 @@ public import LetterheadFoundation
 /// for one of them is open for all, and the limit of the throttle applies to their requests together, as you want it
 /// for several clients of one service. A reset of one client also resets the links. The other settings, such as the
 /// retries with their budget, apply to each client by itself. For clients that share nothing, create a value for each;
-/// ``standard`` is a new one each time.
+/// ``standard`` is a new one each time. Copies of a value share its links, too: to change a link of one copy only, replace
+/// it, such as `slow.throttle = Throttle(limit: 8, streams: 8, per: .host)`.
 public struct Resilience: Sendable {
     /// The total time of a request that sets no deadline. Default: 30 seconds.
     public var deadline: Duration? = .seconds(30)

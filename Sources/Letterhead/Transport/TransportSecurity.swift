@@ -85,8 +85,11 @@ extension TransportConfiguration {
         /// On Linux, this requires libcurl 7.80 or later with OpenSSL, and ``TransportConfiguration/httpVersions`` other
         /// than `.http3`; otherwise, each request fails with `.invalidRequest`.
         ///
-        /// - Parameter check: receives the verified certificates in DER, from that of the server to its root, and the host
-        ///   in lower case, without a dot at the end.
+        /// On Apple platforms, `URLSession` decides when it asks: perhaps not for a connection that resumes a TLS session,
+        /// or that it shares between hosts of one certificate. The code for these platforms has not been run.
+        ///
+        /// - Parameter check: receives the verified certificates in DER, from that of the server to the trusted authority,
+        ///   and the host in lower case, without a dot at the end and with brackets around an IPv6 address.
         public mutating func verify(_ check: @escaping @Sendable (_ chain: [Data], _ host: String) throws -> Void) {
             checks.append(CertificateCheck(check))
         }

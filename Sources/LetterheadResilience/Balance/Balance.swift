@@ -83,7 +83,8 @@ public final class Balance: LoaderLink {
     }
 
     /// - Throws: `.invalidRequest`, with nothing sent, if there are no replicas, if one is refused, if one has http and the
-    ///   logical origin has https, or if the logical origin is not known; and the errors of the next loader.
+    ///   logical origin has https or is this machine, or if the logical origin is not known; and the errors of the next
+    ///   loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let logical = logical ?? request.homeOrigin else {
             throw HTTPError(
@@ -137,7 +138,9 @@ extension Balance.State {
     fileprivate func defect(for logical: HTTPOrigin) -> String? {
         if let defect { return defect }
         guard let insecure, logical.isSecure else { return nil }
-        return "the replica \(insecure) has no TLS, so that credentials for \(logical) could be read on the network"
+        return
+            "the replica \(insecure) has no TLS, so that credentials for \(logical) could be read on the network; use "
+            + "https, or an environment with http and the name of another machine"
     }
 }
 
@@ -155,7 +158,7 @@ extension Balance {
         if let choice { return choice }
         throw HTTPError(
             .invalidRequest, request: request,
-            message: "\(defect ?? "Balance has no replicas"); pass URLs such as https://a.example.com")
+            message: "\(defect ?? "Balance has no replicas; pass URLs such as https://a.example.com")")
     }
 
     private func settle(
@@ -163,10 +166,13 @@ extension Balance {
     ) -> ServerHealth {
         let health = result.health(of: request, counting: condition)
         let now = health == .good ? .zero : stopwatch.now
-        let isCancelled = if case .failure(let error) = result { error.code == .cancelled } else { false }
+        let isOvertaken =
+            if case .failure(let error) = result, error.code == .cancelled {
+                request.triedServers?.isOvertaken == true
+            } else { false }
         state.withLock { state in
             state.fleet.settle(permit, health, at: now, rest: rest, after: limit)
-            if isCancelled { state.fleet.keepCancelled(permit, at: now, rest: rest) }
+            if isOvertaken { state.fleet.keepOvertaken(permit, at: now, rest: rest) }
         }
         return health
     }
@@ -229,8 +235,8 @@ extension Balance {
         public static let roundRobin = Policy(kind: .roundRobin, description: "roundRobin")
 
         /// The one of two random replicas with fewer requests in progress. Slow replicas receive fewer requests, so this is
-        /// the best choice for most fleets. A request that was cancelled, for example because a hedge was faster, counts
-        /// as in progress until the replica responds, at most for the time of a rest.
+        /// the best choice for most fleets. A request that a hedge has overtaken counts as in progress until the replica
+        /// responds well, or until no request was overtaken for the time of a rest.
         public static let lessBusyOfTwo = Policy(kind: .lessBusyOfTwo, description: "lessBusyOfTwo")
 
         /// The first in the list, as long as it is well: for a server with standbys.

@@ -22,14 +22,14 @@ struct Fleet {
         /// nil unless the replica is left alone.
         var restsUntil: Duration?
         var isProbed = false
-        /// The number of requests that were cancelled since the last response.
-        var cancelled = 0
+        /// The number of requests that hedges have overtaken since the last good response.
+        var overtaken = 0
         /// When they are no longer counted.
-        var cancelledUntil = Duration.zero
+        var overtakenUntil = Duration.zero
 
-        /// The number of requests in progress. Those that were cancelled are added for a time, because a hedge cancels
-        /// the request that it has overtaken: a server that hangs would otherwise look idle.
-        func load(at now: Duration) -> Int { cancelledUntil > now ? busy + cancelled : busy }
+        /// The number of requests in progress. Those that a hedge has overtaken, and therefore cancelled, are added for a
+        /// time: a server that hangs would otherwise look idle.
+        func load(at now: Duration) -> Int { overtakenUntil > now ? busy + overtaken : busy }
 
         func isAwake(at now: Duration) -> Bool {
             guard let restsUntil else { return true }
@@ -82,7 +82,7 @@ struct Fleet {
         hasResting = false
         for index in members.indices {
             (members[index].failures, members[index].restsUntil, members[index].isProbed) = (0, nil, false)
-            members[index].cancelled = 0
+            members[index].overtaken = 0
         }
     }
 
@@ -145,7 +145,7 @@ struct Fleet {
     mutating func settle(_ permit: Permit, _ health: ServerHealth, at now: Duration, rest: Duration, after limit: Int) {
         guard permit.era == era, let index = index(of: permit) else { return }
         if permit.isProbe { members[index].isProbed = false }
-        if health != .unknown { members[index].cancelled = 0 }
+        if health == .good { members[index].overtaken = 0 }
         switch health {
         case .unknown:
             // A probe that was cancelled has shown nothing. Otherwise, a hedge that ends the probe of a server that hangs
@@ -168,11 +168,12 @@ struct Fleet {
         if let index = index(of: permit) { members[index].busy -= 1 }
     }
 
-    /// Counts a request that was cancelled as one in progress, until the server responds or the time of a rest has passed.
-    mutating func keepCancelled(_ permit: Permit, at now: Duration, rest: Duration) {
+    /// Counts a request that a hedge has overtaken as one in progress, until the server responds well, or no request was
+    /// overtaken for the time of a rest.
+    mutating func keepOvertaken(_ permit: Permit, at now: Duration, rest: Duration) {
         guard permit.era == era, let index = index(of: permit) else { return }
-        members[index].cancelled = members[index].load(at: now) - members[index].busy + 1
-        members[index].cancelledUntil = now + rest
+        members[index].overtaken = members[index].load(at: now) - members[index].busy + 1
+        members[index].overtakenUntil = now + rest
     }
 
     private func index(of permit: Permit) -> Int? {

@@ -4,8 +4,9 @@ public import LetterheadFoundation
 
 /// One of several servers with the same content, for ``Balance``.
 ///
-/// A replica receives the credentials and cookies of the logical origin, so a replica with http is refused if the logical
-/// origin has https; this machine is an exception. Inside a network that you trust, give the logical origin http as well.
+/// A replica receives the credentials and cookies of the logical origin, so a replica with http on another machine is
+/// refused if the logical origin has https or is this machine. Inside a network that you trust, give the logical origin http
+/// and the name of another machine, and list it in the `allowedOrigins` of the credentials.
 ///
 /// ```swift
 /// let replicas: [Replica] = ["https://a.example.com", Replica("https://b.example.com:8443", weight: 2)]
@@ -55,7 +56,8 @@ extension HTTPRequest {
     ) {
         if host == replica.host, scheme == replica.scheme {
             origin = logical
-            // The request may have the default port, or a host in upper case.
+            // The request may have the default port, or a scheme or a host in upper case.
+            if scheme != other.scheme { scheme = other.scheme }
             if port != other.port { port = other.port }
             if host != other.host { host = other.host }
         }

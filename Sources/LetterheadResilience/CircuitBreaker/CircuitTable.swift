@@ -8,6 +8,8 @@ struct CircuitTable {
         /// Where the circuit was, until the table is full.
         let place: Int
         let epoch: UInt64
+        /// How often circuits had been moved.
+        let moves: Int
     }
 
     enum Admission {
@@ -24,6 +26,7 @@ struct CircuitTable {
     private var keys: [RouteKey] = []
     private var circuits: [Circuit] = []
     private var lastEpoch: UInt64 = 0
+    private var moves = 0
     private var lastWatcher = 0
     private var watchers: [Int: AsyncStream<CircuitBreaker.Change>.Continuation] = [:]
     private(set) var isIsolated = false
@@ -50,12 +53,12 @@ struct CircuitTable {
             places[key] = circuits.count
             keys.append(key)
             circuits.append(Circuit(rule, epoch: lastEpoch))
-            return .permit(Permit(place: circuits.count - 1, epoch: lastEpoch))
+            return .permit(Permit(place: circuits.count - 1, epoch: lastEpoch, moves: moves))
         }
         let isAdmitted = circuits[place].admits(at: now, probes: probes, newEpoch: lastEpoch + 1)
         announceChange(of: place)
         return isAdmitted
-            ? .permit(Permit(place: place, epoch: circuits[place].epoch))
+            ? .permit(Permit(place: place, epoch: circuits[place].epoch, moves: moves))
             : .refused(reason(circuits[place], key, at: now))
     }
 
@@ -100,6 +103,8 @@ struct CircuitTable {
 
     private mutating func removeClosed(at now: Duration) {
         let needed = circuits.indices.filter { circuits[$0].isNeeded(at: now) }
+        guard needed.count < circuits.count else { return }
+        moves += 1
         (keys, circuits) = (needed.map { keys[$0] }, needed.map { circuits[$0] })
         places = [:]
         for (place, key) in keys.enumerated() { places[key] = place }
@@ -109,7 +114,7 @@ struct CircuitTable {
     /// same epoch, so that an epoch identifies a circuit that has moved.
     private func place(of permit: Permit) -> Int? {
         if permit.place < circuits.count, circuits[permit.place].epoch == permit.epoch { return permit.place }
-        return circuits.firstIndex { $0.epoch == permit.epoch }
+        return permit.moves == moves ? nil : circuits.firstIndex { $0.epoch == permit.epoch }
     }
 
     /// Announces the state of a circuit if it has a new epoch.

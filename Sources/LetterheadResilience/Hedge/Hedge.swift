@@ -111,6 +111,7 @@ public final class Hedge: LoaderLink {
         var request = request
         // The requests share it, so that each of them is sent to another server.
         if request.triedServers == nil { request.triedServers = TriedServers() }
+        request.triedServers?.isOvertaken = false
         let race = HedgeRace(request, next, after: delay, for: self)
         return await race.result(atMost: count, on: timer, since: start)
     }

@@ -95,6 +95,7 @@ final class HedgeRace: Sendable {
             guard state.winner == nil, !Task.isCancelled else { return nil }
             state.winner = result
             state.isClosed = true
+            request.triedServers?.isOvertaken = true
             state.first?.cancel()
             return state.hedges
         }

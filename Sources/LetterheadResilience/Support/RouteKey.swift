@@ -16,6 +16,7 @@ struct RouteKey: Hashable, Sendable, CustomStringConvertible {
     func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         hasher.combine(origin?.host ?? "")
+        hasher.combine(origin?.port ?? 0)
     }
 
     var description: String {

@@ -75,6 +75,29 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "https://
         #expect(mock.hosts.suffix(2) == ["a.test", "a.test"])
     }
 
+    @Test func `a hedge that loses does not make its replica busier`() async throws {
+        let isHeld = Flag(true)
+        let mock = MockLoader { [clock] request in
+            switch request.path.string {
+            case "/held": await until { !isHeld.value }
+            case "/next": break
+            default: try await clock.sleep(for: request.host == "a.test" ? .milliseconds(60) : .seconds(60))
+            }
+            return .ok(request)
+        }
+        let balance = balance(.lessBusyOfTwo, among: ["https://a.test", "https://b.test"])
+        let hedged = Hedge(after: .fixed(.milliseconds(40)), share: 1, clock: clock) --> balance --> mock
+        _ = try await clock.run { try await hedged.load(request()) }
+        #expect(mock.hosts == ["a.test", "b.test"])
+        let held = Task { await (balance --> mock).outcome(of: request("/held")) }
+        await until { mock.hosts.count == 3 }
+        // One request is in progress at the first replica, and none at the second.
+        #expect(await (balance --> mock).outcome(of: request("/next")) == "200")
+        #expect(mock.hosts.suffix(2) == ["a.test", "b.test"])
+        isHeld.value = false
+        #expect(await held.value == "200")
+    }
+
     @Test func `a streamed response is in progress until its body has ended`() async throws {
         let mock = MockLoader { request in
             let first = Flag(true)
@@ -346,10 +369,13 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "https://
         #expect(error?.code == .invalidRequest && error?.message.contains(message) == true && mock.hosts.isEmpty)
     }
 
-    @Test func `a replica without TLS is refused for an origin with TLS, before anything is sent`() async throws {
+    @Test(arguments: ["https://orders.test", "http://localhost"])
+    func `a replica without TLS is refused for an origin with TLS or this machine, before anything is sent`(
+        logical: String
+    ) async throws {
         let mock = MockLoader.answering { _ in .ok }
         let client = HTTPClient(
-            environment: ServerEnvironment("https://orders.test"), authentication: .bearer("secret"),
+            environment: ServerEnvironment(logical), authentication: .bearer("secret"),
             attemptLinks: Balance(among: ["https://a.test", "http://b.test"], by: .ordered), transport: mock)
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest()) }
         #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && mock.hosts.isEmpty)

@@ -30,8 +30,8 @@ extension HTTPAuthentication {
     /// - Parameters:
     ///   - allowedOrigins: where requests are signed; see ``HTTPAuthentication``. Without them, the methods belong to the
     ///     first origin, until a reset. A method with its own `allowedOrigins` is bound to these as well.
-    ///   - limit: the maximum number of calls for equal challenges in a window. If so many methods for an origin were
-    ///     refused before they had signed a successful request, the closure is not called for its other challenges either.
+    ///   - limit: the maximum number of calls for equal challenges in a window. If ten times as many methods for an origin
+    ///     were refused without a successful request, the closure is not called for its other challenges either.
     ///   - window: the period in which calls are counted.
     ///   - clock: measures the window.
     ///   - choose: returns the method for a challenge; nil to refuse it.
@@ -181,6 +181,8 @@ private final class ChosenMethods: CredentialProvider {
     private let refused = Mutex<[HTTPOrigin: [ChosenMethodTrial]]>([:])
     private let limit: CredentialLimit
     private let timeline: Timeline
+    /// A program may ask for many things that the server refuses to its user, such as repositories that do not exist.
+    private static let mostChallenges = 10
 
     init(choose: @escaping Choose, limit: CredentialLimit, clock: any Clock<Duration>) {
         (self.choose, self.limit, timeline) = (choose, limit, Timeline(clock))
@@ -223,10 +225,10 @@ private final class ChosenMethods: CredentialProvider {
             refused[origin]?.removeAll { trial.start - $0.start >= limit.window }
             return refused[origin]?.count ?? 0
         }
-        guard count >= limit.count else { return }
+        guard count >= Self.mostChallenges * limit.count else { return }
         throw HTTPAuthentication.Failure(
             .limitReached,
-            "the server refused the methods for \(count) of its challenges within \(limit.window), which is the limit")
+            "the server refused \(count) methods for its challenges within \(limit.window), which is the limit")
     }
 
     private func note(_ status: HTTPStatus, of trial: ChosenMethodTrial) {

@@ -67,16 +67,18 @@ final class TokenKeeper: Sendable {
     ///
     /// - Parameters:
     ///   - old: the refresh token of a response that contains none.
-    ///   - members: the members of the previous response. Only its ID token is kept, if this one contains none, because
-    ///     members with new names would fill the store.
+    ///   - members: the members of the previous response, of which those are kept that this one does not contain. If
+    ///     there are too many, because a server gives them new names, only the ID token is kept.
     func keep(
         _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, members: [String: JSONValue],
         origin: HTTPOrigin?, since instant: Duration
     ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential {
+        let isTooMuch = members.count + grant.members.count > 64
+        let kept = isTooMuch ? members.filter { $0.key == "id_token" } : members
         let tokens = OAuth2.Tokens(
             accessToken: grant.accessToken, refreshToken: grant.refreshToken ?? old, scope: grant.scope,
             expiresAt: grant.lifetime.map { now().addingTimeInterval($0 / .seconds(1)) }, origin: origin,
-            members: members.filter { $0.key == "id_token" }.merging(grant.members) { $1 })
+            members: kept.merging(grant.members) { $1 })
         return try await save(credential(tokens, asked: asked, life: grant.lifetime, since: instant))
     }
 

@@ -203,8 +203,9 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         set { options[option: option] = newValue }
     }
 
-    /// The scheme, host and port; nil if the host is not set. Set it in a link that sends the request to another server;
-    /// a port that is the default of the scheme becomes nil.
+    /// The scheme, host and port; nil if the host is not set. Set it in a link that sends the request to another server. A
+    /// port that is the default of the scheme becomes nil. Headers such as `Authorization` are kept, so set it only to a
+    /// server that may receive them.
     public var origin: HTTPOrigin? {
         get { host.map { HTTPOrigin(scheme: scheme, host: $0, port: port) } }
         set { parts.move(to: newValue) }

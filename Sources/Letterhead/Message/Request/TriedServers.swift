@@ -7,6 +7,7 @@ import Synchronization
 /// requests that a link sends at once share one object.
 public final class TriedServers: Sendable {
     private let state = Mutex<[HTTPOrigin]>([])
+    private let overtaken = Atomic(false)
 
     public init() {}
 
@@ -21,6 +22,12 @@ public final class TriedServers: Sendable {
 
     /// Removes a server that has responded well, so that the request after a redirect may be sent to it.
     public func remove(_ origin: HTTPOrigin) { state.withLock { $0.removeAll { $0 == origin } } }
+
+    /// Whether a request that was sent later has had the first good response, so that those before it are cancelled.
+    package var isOvertaken: Bool {
+        get { overtaken.load(ordering: .acquiring) }
+        set { overtaken.store(newValue, ordering: .releasing) }
+    }
 }
 
 extension HTTPRequest {

@@ -107,7 +107,7 @@ public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
         if scheme == "https" || host == "localhost" || host == "[::1]" { return true }
         let numbers = host.split(at: ".", omittingEmpty: false).map { number in
             // Some resolvers read a number with a leading zero as octal, so 0127.0.0.1 can be another machine.
-            number.begins(with: "0") && number.utf8.count > 1 ? nil : UInt8(number)
+            number.begins(with: "0") && number.utf8.count > 1 || number.begins(with: "+") ? nil : UInt8(number)
         }
         return numbers.count == 4 && numbers.first == 127 && !numbers.contains(nil)
     }

@@ -195,8 +195,12 @@
         /// After a frame that is invalid for the whole connection, libcurl may keep the connection, as 8.14.1 does. Each
         /// further request on it would fail, until the server closes it.
         func retireConnection() {
-            guard let socket, !loop.active.contains(where: { $0 !== self && !$0.isWaiting && $0.socket == socket })
-            else { return }
+            // A transfer in progress has no socket, but the TLS session of its connection.
+            let session = progress.connection.tlsSession
+            let isUsed = loop.active.contains { other in
+                other !== self && !other.isWaiting && session.map { other.uses($0) } ?? (other.socket == socket)
+            }
+            guard let socket, !isUsed else { return }
             shutdown(socket, Int32(SHUT_RDWR))
         }
 

@@ -29,7 +29,9 @@
         /// The mark of a connection that has passed is in its TLS session, so that it cannot outlive the connection.
         func passesChecks() -> Bool {
             let security = loop.configuration.security
-            guard !security.checks.isEmpty, let transfer, transfer.plan.isSecure else { return true }
+            guard !security.checks.isEmpty else { return true }
+            guard let transfer else { return false }
+            guard transfer.plan.isSecure else { return true }
             let session = progress.connection.tlsSession
             if let session, lh_tls_is_accepted(session) != 0 { return true }
             do throws(TransportFailure) {

@@ -9,7 +9,8 @@
         func mayConnect(to space: URLProtectionSpace) -> Bool {
             if space.isProxy() { return true }
             do throws(TransportFailure) {
-                try configuration.security.check(space.serverTrust, of: space.host)
+                // The host of the challenge has no brackets around an IPv6 address.
+                try configuration.security.check(space.serverTrust, of: request.host ?? space.host)
                 return true
             } catch {
                 fail(error.error(for: request))

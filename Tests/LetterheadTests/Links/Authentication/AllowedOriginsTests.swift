@@ -87,7 +87,7 @@ private func authorization(
     @Test(arguments: [
         "http://api.example.com/", "http://127.0.0.1.evil.example/", "http://localhost.evil.example/",
         "http://10.0.0.1/",
-        "http://127.0.0/", "http://127.0.0.256/", "http://0127.0.0.1/", "http://127.0.0.01/",
+        "http://127.0.0/", "http://127.0.0.256/", "http://0127.0.0.1/", "http://127.0.0.01/", "http://127.0.0.+1/",
     ])
     func `Plain http to another machine is refused, and nothing is sent`(url: String) async throws {
         let error = await #expect(throws: HTTPError.self) { try await authorization(of: url, own: .bearer("t")) }

@@ -163,20 +163,20 @@ private final class Registry: HTTPLoader {
             return HTTPResponse(
                 request: request, status: 401, headers: ["WWW-Authenticate": "Bearer realm=r\(scope), scope=\(scope)"])
         }
-        let varying = HTTPAuthentication.challenge(limit: 6, clock: clock) { challenge, _ in
+        let varying = HTTPAuthentication.challenge(limit: 2, clock: clock) { challenge, _ in
             journal.write(challenge["scope"] ?? "")
             return .bearer("t")
         }
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: api), authentication: varying, transport: refuse)
-        for number in 0..<3 { #expect(try await status(client, "\(number)/a") == 401) }
-        #expect(journal.all.count == 6)
+        for number in 0..<10 { #expect(try await status(client, "\(number)/a") == 401) }
+        #expect(journal.all.count == 20)
         let error = await #expect(throws: HTTPError.self) { try await status(client, "x/a") }
         #expect((error?.underlying as? HTTPAuthentication.Failure)?.reason == .limitReached)
-        #expect(journal.all.count == 6)
+        #expect(journal.all.count == 20)
         clock.advance(by: .seconds(60))
         #expect(try await status(client, "y/a") == 401)
-        #expect(journal.all.count == 8)
+        #expect(journal.all.count == 22)
     }
 
     @Test func `challenges whose methods are accepted do not count toward the limit of others`() async throws {

@@ -84,16 +84,15 @@ import Testing
         #expect(error.reason == .misconfigured && server.tokenForms.isEmpty)
     }
 
-    @Test func `The other members of a token response are stored, and a refresh keeps only the ID token`()
-        async throws
-    {
+    @Test func `The other members of a token response are stored, and a refresh replaces some of them`() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID())/tokens.json")
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
         let store = OAuth2.FileTokenStore(file)
         let (clock, start) = (TestClock(), #"{"access_token":"a","token_type":"Bearer","refresh_token":"r","#)
+        let many = (0..<62).map { #""m\#($0)":0"# }.joined(separator: ",")
         server.next(
             .answer(200, start + #""expires_in":100,"scope":"s","id_token":"i1","n":[1,null],"old":1}"#),
-            .answer(200, start + #""n":2}"#))
+            .answer(200, start + #""expires_in":100,"n":2}"#), .answer(200, start + many + "}"))
         server.state.withLock { _ = $0.good.insert("a") }
         let chain = Authenticate(.testing(.clientCredentials(), store: store, clock: clock)) --> server
         _ = try await chain.ask()
@@ -106,7 +105,11 @@ import Testing
         clock.advance(by: .seconds(100))
         _ = try await chain.ask()
         tokens = try #require(try await store.load())
-        #expect(tokens.members == ["id_token": "i1", "n": 2])
+        #expect(tokens.members == ["id_token": "i1", "n": 2, "old": 1])
+        clock.advance(by: .seconds(100))
+        _ = try await chain.ask()
+        tokens = try #require(try await store.load())
+        #expect(tokens.members.count == 63 && tokens.idToken == "i1" && tokens.members["old"] == nil)
     }
 
     @Test func `Tokens without other members have none, also in a file of an earlier version`() async throws {
