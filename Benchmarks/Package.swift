@@ -2,7 +2,7 @@
 import PackageDescription
 
 // With LETTERHEAD_PEERS=1, the small requests are also sent by AsyncHTTPClient, which is then resolved and built.
-let isBesidePeers = Context.environment["LETTERHEAD_PEERS"] != nil
+let isBesidePeers = Context.environment["LETTERHEAD_PEERS"] == "1"
 let peers: [Package.Dependency] =
     isBesidePeers ? [.package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0")] : []
 let settings: [SwiftSetting] = [

@@ -415,7 +415,8 @@ def run_h2spec(tool, program, folder):
     command, certificate = folder / "get", write_certificate(folder / "certificate")
     command.write_text(f'#!/bin/sh\nport=${{1##*:}}\nexec "{pathlib.Path(program).resolve()}" gets "${{port%%/*}}" 1\n')
     command.chmod(0o755)
-    subprocess.run([tool, "--tls", "--cert-file", certificate, "--cert-key-file", certificate, "--exec", command])
+    arguments = ["--tls", "--cert-file", certificate, "--cert-key-file", certificate, "--exec", command]
+    sys.exit(subprocess.run([tool, *arguments]).returncode)
 
 
 def main(folder):
@@ -445,7 +446,7 @@ def main(folder):
         text = ", ".join(reaction)
         print(f"{'  ' if is_met else '* '}{name:9}{case.title:58}{text:40}{lines[0]}")
         wrong = []
-        if is_whole(case, lines[0]) == (name in TRUNCATED.get(version, ())):
+        if known is not None and is_whole(case, lines[0]) == (name in TRUNCATED.get(version, ())):
             wrong.append(f"the first GET: {lines[0]}")
         if lines[1:] != [RESPONSE]:
             wrong.append(f"the next GET: {lines[1:]}")

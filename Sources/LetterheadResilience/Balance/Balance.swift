@@ -82,9 +82,9 @@ public final class Balance: LoaderLink {
         return state.withLock { $0.fleet.resting(at: now) }
     }
 
-    /// - Throws: `.invalidRequest`, with nothing sent, if there are no replicas, if one is refused, if one has http and the
-    ///   logical origin has https or is this machine, or if the logical origin is not known; and the errors of the next
-    ///   loader.
+    /// - Throws: `.invalidRequest`, with nothing sent, if there are no replicas, if one is refused, if one on another machine
+    ///   has http and the logical origin has https or is this machine, or if the logical origin is not known; and the
+    ///   errors of the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let logical = logical ?? request.homeOrigin else {
             throw HTTPError(

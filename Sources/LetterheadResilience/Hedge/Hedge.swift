@@ -72,6 +72,7 @@ public final class Hedge: LoaderLink {
     }
 
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        request.triedServers?.isOvertaken = false
         guard request.mayBeHedged, count > 0, share > 0 else { return try await next.load(request) }
         let key = delay.share == nil ? nil : RouteKey.route(of: request)
         let (place, delay) = state.withLock { state -> (Latencies.Place?, Duration?) in
@@ -111,7 +112,6 @@ public final class Hedge: LoaderLink {
         var request = request
         // The requests share it, so that each of them is sent to another server.
         if request.triedServers == nil { request.triedServers = TriedServers() }
-        request.triedServers?.isOvertaken = false
         let race = HedgeRace(request, next, after: delay, for: self)
         return await race.result(atMost: count, on: timer, since: start)
     }

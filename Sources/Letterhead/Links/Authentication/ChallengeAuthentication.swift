@@ -225,7 +225,7 @@ private final class ChosenMethods: CredentialProvider {
             refused[origin]?.removeAll { trial.start - $0.start >= limit.window }
             return refused[origin]?.count ?? 0
         }
-        guard count >= Self.mostChallenges * limit.count else { return }
+        guard count / Self.mostChallenges >= limit.count else { return }
         throw HTTPAuthentication.Failure(
             .limitReached,
             "the server refused \(count) methods for its challenges within \(limit.window), which is the limit")

@@ -45,8 +45,8 @@ extension OAuth2 {
         /// The only origin to which the tokens are sent: the one for which they were obtained. nil if the
         /// authentication lists its `allowedOrigins`.
         public var origin: HTTPOrigin?
-        /// The other members of the server's response, such as `id_token`. They may be secret. A refresh replaces
-        /// them; only an `id_token` is kept if the new response contains none.
+        /// The other members of the server's response, such as `id_token`. They may be secret. A refresh keeps those that
+        /// its response does not contain; if there would be more than 64, only an `id_token`.
         public var members: [String: JSONValue]
 
         /// The ID token (OpenID Connect Core, 2), which describes the person who has signed in. Its signature is not

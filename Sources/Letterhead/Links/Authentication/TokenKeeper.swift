@@ -73,12 +73,12 @@ final class TokenKeeper: Sendable {
         _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, members: [String: JSONValue],
         origin: HTTPOrigin?, since instant: Duration
     ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential {
-        let isTooMuch = members.count + grant.members.count > 64
-        let kept = isTooMuch ? members.filter { $0.key == "id_token" } : members
+        let all = members.merging(grant.members) { $1 }
+        let few = members.filter { $0.key == "id_token" }.merging(grant.members) { $1 }
         let tokens = OAuth2.Tokens(
             accessToken: grant.accessToken, refreshToken: grant.refreshToken ?? old, scope: grant.scope,
             expiresAt: grant.lifetime.map { now().addingTimeInterval($0 / .seconds(1)) }, origin: origin,
-            members: kept.merging(grant.members) { $1 })
+            members: all.count > 64 ? few : all)
         return try await save(credential(tokens, asked: asked, life: grant.lifetime, since: instant))
     }
 

@@ -23,7 +23,7 @@ public final class TriedServers: Sendable {
     /// Removes a server that has responded well, so that the request after a redirect may be sent to it.
     public func remove(_ origin: HTTPOrigin) { state.withLock { $0.removeAll { $0 == origin } } }
 
-    /// Whether a request that was sent later has had the first good response, so that those before it are cancelled.
+    /// Whether a hedge has had the first good response, so that the other requests are cancelled.
     package var isOvertaken: Bool {
         get { overtaken.load(ordering: .acquiring) }
         set { overtaken.store(newValue, ordering: .releasing) }

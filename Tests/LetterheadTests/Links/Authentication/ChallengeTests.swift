@@ -57,8 +57,10 @@ private final class Registry: HTTPLoader {
     private let registry = Registry()
     private let journal = Journal()
 
-    private var tokens: HTTPAuthentication {
-        .challenge { [journal] challenge, need in
+    private var tokens: HTTPAuthentication { tokenMethod(limit: 10) }
+
+    private func tokenMethod(limit: Int) -> HTTPAuthentication {
+        .challenge(limit: limit) { [journal] challenge, need in
             guard challenge.hasScheme("Bearer"), let realm = challenge["realm"] else { return nil }
             journal.write("\(need.request.path.string) \(need.previous == nil ? "new" : "again") \(need.isRefused)")
             var request = try HTTPRequest(realm)
@@ -179,8 +181,9 @@ private final class Registry: HTTPLoader {
         #expect(journal.all.count == 22)
     }
 
-    @Test func `challenges whose methods are accepted do not count toward the limit of others`() async throws {
-        let client = client()
+    @Test(arguments: [2, .max])
+    func `challenges whose methods are accepted do not count toward the limit of others`(limit: Int) async throws {
+        let client = client(tokenMethod(limit: limit))
         for number in 0..<30 { #expect(try await status(client, "\(number)/blobs/x") == .ok) }
         #expect(registry.log.filter { $0.hasPrefix("token") }.count == 30)
     }
