@@ -33,8 +33,7 @@
                 }
                 return Int(UInt16(bigEndian: pointer.pointee.sin_port))
             }
-            signal(SIGPIPE, SIG_IGN)
-            Thread.detachNewThread { self.accept(script) }
+            begin(script)
         }
 
         /// One on a Unix-domain socket, whose file its owner removes.
@@ -51,8 +50,7 @@
                 }
             }
             listen(listener, 512)
-            signal(SIGPIPE, SIG_IGN)
-            Thread.detachNewThread { self.accept(script) }
+            begin(script)
         }
 
         /// Refuses connections from now on. A server that is not stopped lives as long as the test's process.
@@ -60,27 +58,15 @@
 
         package var connectionCount: Int { accepted.load(ordering: .sequentiallyConsistent) }
 
-        private func accept(_ script: @escaping @Sendable (RawConnection, Int) -> Void) {
-            // Only this thread closes the listener, so that its number cannot become another socket's under it.
-            while let descriptor = next() {
-                let number = accepted.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
+        private func begin(_ script: @escaping @Sendable (RawConnection, Int) -> Void) {
+            signal(SIGPIPE, SIG_IGN)
+            Acceptor.shared.add(listener) { descriptor in
+                let number = self.accepted.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
                 let connection = RawConnection(descriptor)
-                Thread.detachNewThread { [tls] in
+                Thread.detachNewThread { [tls = self.tls] in
                     if let tls, !connection.secure(tls) { return connection.close() }
                     script(connection, number)
                 }
-            }
-            close(listener)
-        }
-
-        /// The next connection; nil when the server was stopped.
-        private func next() -> CInt? {
-            while true {
-                let descriptor = Glibc.accept(listener, nil, nil)
-                if descriptor >= 0 { return descriptor }
-                // A process that has too many files open may have fewer soon.
-                guard [EMFILE, ENFILE, EINTR, ECONNABORTED].contains(errno) else { return nil }
-                usleep(10_000)
             }
         }
 
@@ -97,6 +83,58 @@
                     if closing { return connection.close() }
                 }
                 connection.close()
+            }
+        }
+    }
+
+    /// The thread that accepts the connections of all servers: many tests do not stop theirs, and the thread sanitizer becomes
+    /// several times slower in a process with more than about 250 threads.
+    private final class Acceptor: Sendable {
+        static let shared = Acceptor()
+
+        private let servers = Mutex<[CInt: @Sendable (CInt) -> Void]>([:])
+        /// A pipe that ends the wait of the thread.
+        private let (waiting, wake): (CInt, CInt)
+
+        init() {
+            var ends: [CInt] = [-1, -1]
+            _ = pipe(&ends)
+            (waiting, wake) = (ends[0], ends[1])
+            Thread.detachNewThread { self.run() }
+        }
+
+        func add(_ listener: CInt, _ begin: @escaping @Sendable (CInt) -> Void) {
+            _ = fcntl(listener, F_SETFL, O_NONBLOCK)
+            servers.withLock { $0[listener] = begin }
+            _ = write(wake, [1], 1)
+        }
+
+        private func run() {
+            var bytes = [UInt8](repeating: 0, count: 64)
+            while true {
+                let listeners = servers.withLock { Array($0.keys) }
+                var polled = ([waiting] + listeners).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+                guard poll(&polled, nfds_t(polled.count), -1) > 0 else { continue }
+                if polled[0].revents != 0 { _ = read(waiting, &bytes, bytes.count) }
+                for listener in polled.dropFirst() where listener.revents != 0 { accept(listener.fd) }
+            }
+        }
+
+        /// Accepts one connection, or closes the listener of a server that was stopped. Only this thread closes it, so that
+        /// its number cannot become another socket's under it.
+        private func accept(_ listener: CInt) {
+            let descriptor = Glibc.accept(listener, nil, nil)
+            if descriptor >= 0 {
+                servers.withLock { $0[listener] }?(descriptor)
+                return
+            }
+            switch errno {
+            case EAGAIN, EINTR, ECONNABORTED: return
+            // A process that has too many files open may have fewer soon.
+            case EMFILE, ENFILE: usleep(10_000)
+            default:
+                servers.withLock { $0[listener] = nil }
+                close(listener)
             }
         }
     }
