@@ -237,7 +237,16 @@
         }
 
         @Test func `a new host takes the connection that was not used for the longest time`() async throws {
-            let servers = (0..<4).map { _ in RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n") }
+            // libcurl compares whole milliseconds.
+            let servers = (0..<4).map { _ in
+                RawServer { connection, _ in
+                    while connection.readHead() != nil {
+                        usleep(3_000)
+                        guard connection.write("HTTP/1.1 204 No Content\r\n\r\n") else { return }
+                    }
+                    connection.close()
+                }
+            }
             var configuration = TransportConfiguration()
             configuration.maximumConnections = 3
             let loader = CurlLoader(configuration)
