@@ -33,16 +33,6 @@
         }
 
         private static let everything = 0..<Int.max
-        private static let valid = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
-
-        private func server(
-            _ tls: MockServer.TLS = valid, _ closure: @escaping MockServer.Closure = { _ in .text("private") }
-        ) async throws -> MockServer {
-            var configuration = MockServer.Configuration()
-            configuration.tls = tls
-            return try await MockServer.start(configuration, closure: closure)
-        }
-
         private func configuration(_ records: Record...) -> TransportConfiguration {
             var configuration = TransportConfiguration()
             configuration.security.roots = .pem(Data(Certificates.authority.utf8))
@@ -63,7 +53,7 @@
         }
 
         @Test func `A check receives the verified chain and the host once for a connection`() async throws {
-            let (server, record) = (try await server(), Record())
+            let (server, record) = (try await MockServer.secure(), Record())
             let loader = CurlLoader(configuration(record))
             for _ in 0..<3 {
                 let response = try await loader.load(try request("LocalHost", server.port))
@@ -76,7 +66,7 @@
         }
 
         @Test func `A refused certificate is the error of the check, and nothing is sent`() async throws {
-            let (server, record) = (try await server(), Record(refusing: Self.everything))
+            let (server, record) = (try await MockServer.secure(), Record(refusing: Self.everything))
             let loader = CurlLoader(configuration(record))
             let error = await failure(loader, try request("localhost", server.port))
             #expect(error?.code == .insecureConnection && error?.mayHaveBeenSent == false)
@@ -90,7 +80,7 @@
         }
 
         @Test func `A refused certificate is not retried`() async throws {
-            let (server, record) = (try await server(), Record(refusing: Self.everything))
+            let (server, record) = (try await MockServer.secure(), Record(refusing: Self.everything))
             let client = HTTPClient(transport: HTTPClient.makeTransport(configuration(record)))
                 .retry(.immediate, maximumRetries: 3)
             let request = try request("localhost", server.port)
@@ -104,13 +94,13 @@
             MockServer.TLS(certificate: Certificates.selfSigned, key: Certificates.selfSignedKey),
         ])
         func `A check cannot accept what is refused, and is not asked`(tls: MockServer.TLS) async throws {
-            let (server, record) = (try await server(tls), Record())
+            let (server, record) = (try await MockServer.secure(tls), Record())
             let error = await failure(CurlLoader(configuration(record)), try request("localhost", server.port))
             #expect(error?.code == .insecureConnection && record.calls.isEmpty && server.requests.isEmpty)
         }
 
         @Test func `All checks must pass`() async throws {
-            let server = try await server()
+            let server = try await MockServer.secure()
             let (first, second, third) = (Record(), Record(refusing: Self.everything), Record())
             let loader = CurlLoader(configuration(first, second, third))
             #expect(await failure(loader, try request("localhost", server.port))?.code == .insecureConnection)
@@ -118,7 +108,9 @@
         }
 
         @Test func `Transports with different checks share no connection`() async throws {
-            let (server, accepting, refusing) = (try await server(), Record(), Record(refusing: Self.everything))
+            let (server, accepting, refusing) = (
+                try await MockServer.secure(), Record(), Record(refusing: Self.everything)
+            )
             let settings = [configuration(), configuration(accepting), configuration(refusing)]
             #expect(Set(settings).count == 3 && settings[1] == settings[1])
             let loaders = settings.map { CurlLoader($0) }
@@ -131,9 +123,9 @@
         /// Without a check, the second handshake of these servers resumes the session of the first.
         @Test(arguments: [MockServer.TLS.Version.v1_2, .v1_3])
         func `Each further connection is checked with its whole chain`(version: MockServer.TLS.Version) async throws {
-            var tls = Self.valid
+            var tls = MockServer.TLS.valid
             tls.versions = version...version
-            let server = try await server(tls) { _ in
+            let server = try await MockServer.secure(tls) { _ in
                 var response = MockServer.Response.text("private")
                 response.headers["Connection"] = "close"
                 return response
@@ -183,7 +175,7 @@
         }
 
         @Test func `A check receives the certificate of the server, and not that of a proxy over TLS`() async throws {
-            let server = try await server(
+            let server = try await MockServer.secure(
                 MockServer.TLS(certificate: Certificates.selfSigned, key: Certificates.selfSignedKey))
             let port = server.port
             let proxy = RawServer(tls: RawTLS()) { connection, _ in

@@ -8,16 +8,6 @@
 
     @Suite(.timeLimit(.minutes(3)))
     struct TransportSecurityTests {
-        private static let valid = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
-
-        private func server(
-            _ tls: MockServer.TLS = valid, _ closure: @escaping MockServer.Closure = { _ in .text("private") }
-        ) async throws -> MockServer {
-            var configuration = MockServer.Configuration()
-            configuration.tls = tls
-            return try await MockServer.start(configuration, closure: closure)
-        }
-
         private var trusting: TransportConfiguration {
             var configuration = TransportConfiguration()
             configuration.security.roots = .pem(Data(Certificates.authority.utf8))
@@ -31,7 +21,7 @@
         }
 
         @Test func `Requests to a server with a trusted certificate share one connection`() async throws {
-            let server = try await server()
+            let server = try await MockServer.secure()
             let loader = CurlLoader(trusting)
             for number in 0..<3 {
                 let response = try await loader.load(HTTPRequest(url: server.url))
@@ -43,7 +33,7 @@
         }
 
         @Test func `Roots can be read from a file`() async throws {
-            let server = try await server()
+            let server = try await MockServer.secure()
             let file = FileManager.default.temporaryDirectory.appending(
                 path: "roots-\(UInt64.random(in: 0 ... .max)).pem")
             try Data(Certificates.authority.utf8).write(to: file)
@@ -59,20 +49,20 @@
             MockServer.TLS(certificate: Certificates.selfSigned, key: Certificates.selfSignedKey),
         ])
         func `An invalid certificate is refused before anything is sent`(tls: MockServer.TLS) async throws {
-            let server = try await server(tls)
+            let server = try await MockServer.secure(tls)
             let error = await failure(trusting, server)
             #expect(error?.code == .insecureConnection && error?.mayHaveBeenSent == false)
             #expect(server.requests.isEmpty)
         }
 
         @Test func `The system's store does not trust a test's authority`() async throws {
-            #expect(await failure(TransportConfiguration(), try await server())?.code == .insecureConnection)
+            #expect(await failure(TransportConfiguration(), try await MockServer.secure())?.code == .insecureConnection)
         }
 
         @Test func `A version older than allowed is refused`() async throws {
-            var tls = Self.valid
+            var tls = MockServer.TLS.valid
             tls.versions = .v1_2 ... .v1_2
-            let server = try await server(tls)
+            let server = try await MockServer.secure(tls)
             #expect(try await CurlLoader(trusting).load(HTTPRequest(url: server.url)).status == 200)
             var configuration = trusting
             configuration.security.minimumVersion = .tls13
@@ -80,9 +70,9 @@
         }
 
         @Test func `A server that requests a certificate receives the identity`() async throws {
-            var tls = Self.valid
+            var tls = MockServer.TLS.valid
             tls.clientAuthority = Certificates.authority
-            let server = try await server(tls)
+            let server = try await MockServer.secure(tls)
             var configuration = trusting
             configuration.security.identity = TransportConfiguration.Security.Identity(
                 certificate: Data(Certificates.client.utf8), key: Data(Certificates.clientKey.utf8))
@@ -91,7 +81,7 @@
         }
 
         @Test func `A pinned key is accepted, also among several`() async throws {
-            let server = try await server()
+            let server = try await MockServer.secure()
             var configuration = trusting
             configuration.security.pinnedKeys = [try #require(Data(base64Encoded: Certificates.validPin))]
             #expect(try await CurlLoader(configuration).load(HTTPRequest(url: server.url)).status == 200)
@@ -100,7 +90,7 @@
         }
 
         @Test func `A key that is not pinned is refused`() async throws {
-            let server = try await server()
+            let server = try await MockServer.secure()
             var configuration = trusting
             configuration.security.pinnedKeys = [Data(count: 32)]
             let error = await failure(configuration, server)
@@ -113,7 +103,7 @@
         }
 
         @Test func `The keys of a host are pinned for that host only`() async throws {
-            let server = try await server()
+            let server = try await MockServer.secure()
             var configuration = trusting
             let pin = try #require(Data(base64Encoded: Certificates.validPin))
             configuration.security.pinnedKeys = [Data(count: 32)]
@@ -141,7 +131,7 @@
         func `A body that ends with its connection is complete only with a close_notify`(hasGoodbye: Bool) async throws
         {
             let text = String(repeating: "A", count: 1000)
-            let server = try await server()
+            let server = try await MockServer.secure()
             // Without a length the body ends with its connection.
             server.enqueue(
                 .raw("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + text, then: hasGoodbye ? .halfClose : .close),
@@ -158,6 +148,22 @@
                     #expect(error?.code == .invalidResponse || error?.code == .connectionLost)
                 }
             }
+        }
+    }
+
+    extension MockServer.TLS {
+        /// A certificate of ``Certificates/authority`` for this machine.
+        static let valid = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
+    }
+
+    extension MockServer {
+        /// A server over TLS.
+        static func secure(
+            _ tls: TLS = .valid, _ closure: @escaping Closure = { _ in .text("private") }
+        ) async throws -> MockServer {
+            var configuration = Configuration()
+            configuration.tls = tls
+            return try await start(configuration, closure: closure)
         }
     }
 #endif

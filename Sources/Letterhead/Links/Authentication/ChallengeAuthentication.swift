@@ -213,7 +213,8 @@ private final class ChosenMethods: CredentialProvider {
         request[option: ChosenMethodOption.self]?.method = credential.method
     }
 
-    /// A 401 with other challenges refuses nothing: the request needs another method.
+    /// A 401 with other challenges does not refuse the method, because the request needs another one. It counts toward
+    /// the limit of the origin.
     func isRefused(_ credential: Chosen, by response: HTTPResponse) -> Bool {
         note(response.status, of: credential.trial)
         return Challenges(response)?.key.isSame(as: credential.key) ?? false
@@ -222,8 +223,9 @@ private final class ChosenMethods: CredentialProvider {
     private func checkLimit(of trial: ChosenMethodTrial) throws(HTTPAuthentication.Failure) {
         guard let origin = trial.origin else { return }
         let count = refused.withLock { refused in
-            refused[origin]?.removeAll { trial.start - $0.start >= limit.window }
-            return refused[origin]?.count ?? 0
+            let recent = refused[origin, default: []].filter { trial.start - $0.start < limit.window }
+            refused[origin] = recent.isEmpty ? nil : recent
+            return recent.count
         }
         guard count / Self.mostChallenges >= limit.count else { return }
         throw HTTPAuthentication.Failure(

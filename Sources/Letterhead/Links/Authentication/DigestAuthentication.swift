@@ -11,9 +11,9 @@ extension HTTPAuthentication {
     /// ```
     ///
     /// The first request is sent without credentials, and once more with a proof for the challenge in the server's 401.
-    /// Later requests to the same origin are signed at once, concurrent ones with the same nonce. SHA-256, SHA-512-256 and
-    /// MD5 and their session forms are supported; of several challenges, the one whose algorithm is the first of these is
-    /// met. The body is part of the proof if the server accepts nothing else (`auth-int`).
+    /// Later requests to the same origin are signed at once, concurrent ones with the same nonce. SHA-256 and MD5 and their
+    /// session forms are supported, of several challenges the strongest. The body is part of the proof if the server
+    /// accepts nothing else (`auth-int`).
     ///
     /// If the server refuses the password, the request ends with the 401, and the password is not tried again for it. A
     /// request with a one-shot body fails with ``HTTPError/Code/cannotAuthenticate`` before it is sent, unless an earlier
@@ -133,8 +133,6 @@ struct DigestChallenge: Sendable {
         case "md5-sess": (hash, isSession) = (.md5, true)
         case "sha-256": (hash, isSession) = (.sha256, false)
         case "sha-256-sess": (hash, isSession) = (.sha256, true)
-        case "sha-512-256": (hash, isSession) = (.sha512By256, false)
-        case "sha-512-256-sess": (hash, isSession) = (.sha512By256, true)
         default: return nil
         }
         let offered = challenge["qop"].map { ASCII.members(of: [$0]).map(ASCII.keyword) } ?? []
@@ -145,22 +143,16 @@ struct DigestChallenge: Sendable {
     }
 }
 
-/// The order is that of preference: some servers take SHA-512-256 for the beginning of SHA-512, as RFC 7616, 3.9.2 does.
-enum DigestHash: Int, Sendable {
-    case md5, sha512By256, sha256
+enum DigestHash: Sendable {
+    case md5, sha256
 
-    var strength: Int { rawValue }
+    var strength: Int { self == .md5 ? 0 : 1 }
 
     /// Returns the hash of a text in hexadecimal digits, as all hashes of RFC 7616 are written.
     func hexadecimal(_ text: String) -> String { hexadecimal(Array(text.utf8)) }
 
     func hexadecimal(_ bytes: [UInt8]) -> String {
-        let hash =
-            switch self {
-            case .md5: MD5Hash.hash(bytes)
-            case .sha512By256: SHA512By256Hash.hash(bytes)
-            case .sha256: SHA256Hash.hash(bytes)
-            }
+        let hash = self == .md5 ? MD5Hash.hash(bytes) : SHA256Hash.hash(bytes)
         return hash.map { DigestHash.digits(of: $0, count: 2) }.joined()
     }
 

@@ -37,15 +37,9 @@ extension DigestProofTests {
             "2061", plain + #", algorithm="SHA-256""#,
             proof: "9dc55255f1a2537b838311674b621d45346b862a81631bb20e4ce356ef25062d", also: "algorithm=SHA-256"),
         vector(
-            "2062", plain + #", algorithm="SHA-512-256""#,
-            proof: "9d3256ee6526ec40dd48743bb48e51ee9baba587c78f15c3a86166242150af98", also: "algorithm=SHA-512-256"),
-        vector(
             "2063", plain + #", algorithm="SHA-256", userhash=true"#,
             proof: "6c470aec384ab1d4e12d3ce1f5b08303d8cad177e52ebe50ec1a3e141adb0cdc",
             also: #"username="75af8a3500f771e58a52093a25e7905d6e428a511285c12ea1420c73078dfd61""#, "userhash=true"),
-        vector(
-            "2065", password: "test2pass", #"Digest realm="testrealm", nonce="2053604145", algorithm="SHA-512-256""#,
-            proof: "0373a49d7d352ff54884faaf762fc6c89281b4112ad8fcbbe1d1ee52dcf7a802"),
         vector(
             "2069", user: "auser", password: "apasswd", method: .post,
             #"Digest realm="testrealm", nonce="1053604144", algorithm="SHA-256", userhash=true"#,

@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "Basic realm=r", "Digest realm=r, nonce=n, algorithm=SHA-512", "Digest realm=r, nonce=n, qop=other",
+        "Basic realm=r", "Digest realm=r, nonce=n, algorithm=SHA-512-256", "Digest realm=r, nonce=n, qop=other",
         "Digest nonce=n", "Digest realm=r", "Negotiate",
     ]) func `the 401 of a server with no challenge that can be met is returned`(challenge: String) async throws {
         let mock = MockLoader {
