@@ -18,11 +18,11 @@ struct ClientContext: Sendable {
     let observing: ClientObserving?
     /// What the client was created with.
     let design: ClientDesign
-    /// The page sequence or the plan whose requests the client sends; nil for other requests.
+    /// The sequence whose requests the client sends; nil for other requests.
     private(set) var family: LoadFamily?
-    /// The generation of the sequence or the plan; nil for other requests.
+    /// The generation of the sequence; nil for other requests.
     private var pinned: ClientGeneration?
-    /// The deadline of the page sequence or the plan. Default: nil (no deadline).
+    /// The deadline of the sequence. Default: nil (no deadline).
     var deadline: DeadlinePoint?
 
     init(
@@ -71,8 +71,7 @@ struct ClientContext: Sendable {
     }
 }
 
-/// The parts of a client's chain that are needed outside of it: to measure the deadline of a plan, and to explain a
-/// request.
+/// The parts of a client's chain that are needed outside of it, to explain a request.
 final class ClientDesign: Sendable {
     let provider: ApplyEnvironment
     let authenticate: Authenticate

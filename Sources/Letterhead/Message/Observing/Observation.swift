@@ -224,7 +224,7 @@ extension HTTPRequest {
     }
 }
 
-/// The loads of one page sequence or plan: the first of them is the parent of the others. All of them share it.
+/// The loads of one sequence: the first of them is the parent of the others. All of them share it.
 final class LoadFamily: Sendable {
     /// What each load is, for the events.
     let kind: String
