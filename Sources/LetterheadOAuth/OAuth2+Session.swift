@@ -191,6 +191,10 @@ private final class SessionStore: OAuth2.TokenStore {
         try await store.delete()
     }
 
+    func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+        try await store.withLock(body)
+    }
+
     /// Returns the tokens that a reset of the authentication deletes.
     func deleted(by reset: () async -> Void) async -> OAuth2.Tokens? {
         state.withLock { $0.revocations += 1 }

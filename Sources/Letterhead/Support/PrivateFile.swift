@@ -94,6 +94,24 @@ extension PrivateFile {
         return try bytes(of: descriptor, upTo: longest)
     }
 
+    /// Locks a file, which is created if there is none and then stays. Returns its descriptor, which holds the lock until
+    /// it is closed; nil if another descriptor does. The end of a process closes its descriptors.
+    static func lock(_ url: URL) throws(Failure) -> Int32? {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags, 0o600) } ?? -1 }
+        guard descriptor >= 0 else { throw Failure.unwritable }
+        do throws(Failure) {
+            try check(descriptor)
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
+            guard [EWOULDBLOCK, EINTR].contains(errno) else { throw Failure.unwritable }
+        } catch {
+            _ = close(descriptor)
+            throw error
+        }
+        _ = close(descriptor)
+        return nil
+    }
+
     private static func check(_ descriptor: Int32) throws(Failure) {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { throw Failure.unreadable }

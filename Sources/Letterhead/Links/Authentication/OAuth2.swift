@@ -84,14 +84,15 @@ extension OAuth2 {
     /// Stores tokens across launches of the app. Use ``FileTokenStore`` or ``MemoryTokenStore``, or implement the
     /// protocol for the keychain of the system.
     ///
-    /// Laws:
+    /// Laws, which `TokenStoreLaws` of LetterheadTesting checks:
     ///
     /// - Tokens are saved completely or not at all, even if the app exits during the save.
     /// - After a deletion, `load()` returns nil.
+    /// - While one closure of `withLock` runs, no other one does. The end of a process releases its lock.
     /// - Errors contain no secrets.
     ///
-    /// Calls never overlap: a reset cancels the task of the call in progress, and deletes the tokens after its end. Use
-    /// each store for only one ``HTTPAuthentication``: two would overwrite each other's refresh tokens.
+    /// Calls of `load`, `save` and `delete` by one ``HTTPAuthentication`` never overlap: a reset cancels the task of the
+    /// call in progress, and deletes the tokens after its end.
     public protocol TokenStore: Sendable {
         func load() async throws -> Tokens?
 
@@ -100,21 +101,59 @@ extension OAuth2 {
 
         /// Does nothing if there are no tokens.
         func delete() async throws
+
+        /// Runs a closure that loads the tokens and then renews or deletes them. Most servers accept a refresh token once,
+        /// so two processes that sent the same one would sign each other out.
+        ///
+        /// The closure ends after at most about half a minute. Wait for the lock without blocking the thread, and throw if
+        /// the task is cancelled in the meantime.
+        ///
+        /// Default: runs the closure at once. This suffices for a store that only one ``HTTPAuthentication`` uses.
+        func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
     }
+}
+
+extension OAuth2.TokenStore {
+    public func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+        try await body()
+    }
+}
+
+/// Tries to take a lock until its holder has released it. No thread is blocked, and no state is left if the task is
+/// cancelled.
+private func waiting<Lock>(on clock: any Clock<Duration>, _ take: () throws -> Lock?) async throws -> Lock {
+    for _ in 0..<3_000 {
+        if let lock = try take() { return lock }
+        try await clock.sleep(for: .milliseconds(20))
+    }
+    throw HTTPAuthentication.Failure(
+        .unavailable, "the tokens could not be renewed: their lock has been held by another user for a minute")
 }
 
 extension OAuth2 {
     /// Keeps tokens in memory, until the app exits. All users of a store see the same tokens.
     public final class MemoryTokenStore: TokenStore {
         private let tokens: Mutex<Tokens?>
+        private let isLocked = Atomic(false)
+        private let clock: any Clock<Duration>
 
-        public init(_ tokens: Tokens? = nil) { self.tokens = Mutex(tokens) }
+        /// - Parameter clock: measures waits for the lock.
+        public init(_ tokens: Tokens? = nil, clock: any Clock<Duration> = ContinuousClock()) {
+            self.tokens = Mutex(tokens)
+            self.clock = clock
+        }
 
         public func load() async -> Tokens? { tokens.withLock { $0 } }
 
         public func save(_ tokens: Tokens) async { self.tokens.withLock { $0 = tokens } }
 
         public func delete() async { tokens.withLock { $0 = nil } }
+
+        public func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+            try await waiting(on: clock) { isLocked.exchange(true, ordering: .acquiring) ? nil : () }
+            defer { isLocked.store(false, ordering: .releasing) }
+            return try await body()
+        }
     }
 }
 
@@ -227,23 +266,28 @@ extension HTTPAuthentication {
 extension OAuth2 {
     /// Keeps tokens in a file that only its owner can read.
     ///
+    /// Several processes can use one file. They renew the tokens one after the other, and each finds those that another
+    /// one has saved. The lock is an empty file beside the tokens, such as `tokens.json.lock`, which stays there. The
+    /// system releases it if a process crashes.
+    ///
     /// The file is replaced atomically and written to disk before the tokens are used, so that a crash leaves either
     /// the previous or the new tokens. A file that other users can write is refused, because it could contain tokens of
     /// another user. The file contains JSON and is not encrypted. If the system has a keychain, implement a
     /// ``TokenStore`` for it.
     public struct FileTokenStore: TokenStore {
         private let url: URL
+        private let clock: any Clock<Duration>
 
-        /// The directory of the file is created when tokens are saved.
-        public init(_ url: URL) { self.url = url }
+        /// The directory of the file is created when tokens are saved or renewed.
+        ///
+        /// - Parameter clock: measures waits for the lock.
+        public init(_ url: URL, clock: any Clock<Duration> = ContinuousClock()) { (self.url, self.clock) = (url, clock) }
 
         /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be read, is malformed, is larger than 1 MiB, is
         ///   writable by its group or by everyone, or belongs neither to the user of the process nor to root.
         public func load() async throws -> Tokens? {
-            guard
-                let data = try Self.naming({ () throws(PrivateFile.Failure) in try PrivateFile.read(url, upTo: 1 << 20)
-                })
-            else { return nil }
+            let data = try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile.read(url, upTo: 1 << 20) }
+            guard let data else { return nil }
             guard let document = try? JSONDecoder().decode(Document.self, from: data) else {
                 throw HTTPAuthentication.Failure(.store, "the token file is malformed; reset the client to delete it")
             }
@@ -252,15 +296,31 @@ extension OAuth2 {
 
         /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be written. The previous file then still exists.
         public func save(_ tokens: Tokens) async throws {
-            let directory = url.deletingLastPathComponent()
-            try? FileManager.default.createDirectory(
-                at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            createDirectory()
             let data = try JSONEncoder().encode(Document(tokens))
             try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile(replacing: url).write(data) }
         }
 
+        /// - Throws: ``HTTPAuthentication/Failure`` if the lock file cannot be opened, or is held for a minute.
+        public func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+            createDirectory()
+            let lock = try await waiting(on: clock) {
+                try Self.naming("the lock file of the tokens") { () throws(PrivateFile.Failure) in
+                    try PrivateFile.lock(url.appendingPathExtension("lock"))
+                }
+            }
+            defer { _ = close(lock) }
+            return try await body()
+        }
+
+        private func createDirectory() {
+            try? FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        }
+
         private static func naming<Value>(
-            _ use: () throws(PrivateFile.Failure) -> Value
+            _ name: String = "the token file", _ use: () throws(PrivateFile.Failure) -> Value
         ) throws(HTTPAuthentication.Failure) -> Value {
             do throws(PrivateFile.Failure) {
                 return try use()
@@ -274,7 +334,7 @@ extension OAuth2 {
                     case .shared:
                         "can be written by other users; set its permissions to 0600, or reset the client to delete it"
                     }
-                throw HTTPAuthentication.Failure(.store, "the token file \(rule)")
+                throw HTTPAuthentication.Failure(.store, "\(name) \(rule)")
             }
         }
 
@@ -293,7 +353,8 @@ private struct Document: Codable {
     var access_token: String
     var refresh_token: String?
     var scope: [String]?
-    var expires_at: Date?
+    /// Seconds since 1970.
+    var expires_at: Double?
     var origin: String?
     var members: [String: JSONValue]?
 
@@ -301,7 +362,7 @@ private struct Document: Codable {
         access_token = tokens.accessToken.reveal()
         refresh_token = tokens.refreshToken?.reveal()
         scope = tokens.scope?.sorted()
-        expires_at = tokens.expiresAt
+        expires_at = tokens.expiresAt?.timeIntervalSince1970
         origin = tokens.origin?.description
         members = tokens.members.isEmpty ? nil : tokens.members
     }
@@ -309,7 +370,7 @@ private struct Document: Codable {
     var tokens: OAuth2.Tokens {
         OAuth2.Tokens(
             accessToken: Secret(access_token), refreshToken: refresh_token.map { Secret($0) },
-            scope: scope.map { Set($0) }, expiresAt: expires_at, origin: origin.flatMap { HTTPOrigin(URLParts($0)) },
+            scope: scope.map { Set($0) }, expiresAt: expires_at.map { Date(timeIntervalSince1970: $0) }, origin: origin.flatMap { HTTPOrigin(URLParts($0)) },
             members: members ?? [:])
     }
 }

@@ -26,8 +26,7 @@ final class OAuth2Provider: CredentialProvider {
     }
 
     func credential(for need: HTTPAuthentication.Need<OAuth2Credential>) async throws -> OAuth2Credential? {
-        let kept = try await keeper.load(previous: need.previous)
-        try requireOrigin(of: need, for: kept)
+        let kept = try await stored(for: need)
         if let kept, isGood(kept, for: need) { return kept }
         do {
             return try await renewed(kept, for: need)
@@ -60,15 +59,16 @@ final class OAuth2Provider: CredentialProvider {
 
     func reset() async {
         given.withLock { $0 = nil }
-        // If the store cannot delete the tokens now, the keeper deletes them before it returns tokens again.
-        try? await keeper.delete(isReset: true)
+        await keeper.reset()
     }
 
-    /// Refuses stored tokens of another origin. They may come from an earlier launch of the program.
-    private func requireOrigin(
-        of need: HTTPAuthentication.Need<OAuth2Credential>, for kept: OAuth2Credential?
-    ) throws(HTTPAuthentication.Failure) {
-        guard let origin = origin(of: need), let owner = kept?.tokens.origin, owner != origin else { return }
+    /// Returns the stored tokens, unless they are those of another origin. Those may come from an earlier launch of the
+    /// program.
+    private func stored(
+        for need: HTTPAuthentication.Need<OAuth2Credential>
+    ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential? {
+        let kept = try await keeper.load(previous: need.previous)
+        guard let origin = origin(of: need), let owner = kept?.tokens.origin, owner != origin else { return kept }
         throw HTTPAuthentication.Failure(
             .misconfigured,
             "the stored tokens were obtained for \(owner), and the request goes to \(origin); "
@@ -97,15 +97,32 @@ extension OAuth2Provider {
     ) async throws -> OAuth2Credential {
         let scope = need.request.requiredScopes.union(kept?.granted ?? grant.scope)
         let isWider = kept.map { !need.request.requiredScopes.isSubset(of: $0.granted) } ?? false
-        guard !isWider, let token = kept?.tokens.refreshToken ?? given.withLock({ $0 }) else {
-            return try await granted(scope, for: need, isSignedIn: isWider)
+        do {
+            if !isWider, kept?.tokens.refreshToken ?? given.withLock({ $0 }) != nil,
+                let renewed = try await keeper.exclusively({ try await self.refreshed(for: need) })
+            {
+                return renewed
+            }
+        } catch let failure as HTTPAuthentication.Failure where failure.endsSession {
+            return try await grantedAnew(scope, for: need, after: failure)
         }
+        return try await granted(scope, for: need, isSignedIn: isWider)
+    }
+
+    /// Refreshes the tokens, unless another process has renewed them before this one has received the lock, or has done so
+    /// without a lock. Only tokens that the server has refused are deleted. Returns nil if there is no refresh token.
+    private func refreshed(for need: HTTPAuthentication.Need<OAuth2Credential>) async throws -> OAuth2Credential? {
+        let kept = try await stored(for: need)
+        if let kept, isGood(kept, for: need) { return kept }
+        guard let token = kept?.tokens.refreshToken ?? given.withLock({ $0 }) else { return nil }
         do {
             return try await refreshed(token, kept: kept, for: need)
         } catch let failure as HTTPAuthentication.Failure where failure.endsSession {
             given.withLock { $0 = nil }
-            try await keeper.delete(isReset: false)
-            return try await grantedAnew(scope, for: need, after: failure)
+            let newer = try await stored(for: need)
+            if let newer, newer.tokens != kept?.tokens, isGood(newer, for: need) { return newer }
+            if newer?.tokens == kept?.tokens { try await keeper.delete() }
+            throw failure
         }
     }
 

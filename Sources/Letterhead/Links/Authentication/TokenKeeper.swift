@@ -53,7 +53,7 @@ final class TokenKeeper: Sendable {
     /// Returns the stored tokens. If they equal the previous credential, its expiry on the timeline is kept.
     func load(previous: OAuth2Credential?) async throws(HTTPAuthentication.Failure) -> OAuth2Credential? {
         let (unsaved, mustDelete) = pending.withLock { ($0.save, $0.delete) }
-        if mustDelete { try await delete(isReset: false) }
+        if mustDelete { try await delete() }
         if let unsaved { return try await save(unsaved) }
         let loaded = try await calling("load") { try await store.load() }
         guard let tokens = loaded else { return nil }
@@ -91,16 +91,36 @@ final class TokenKeeper: Sendable {
         return try await save(credential(tokens, asked: asked))
     }
 
-    /// If this fails, ``load(previous:)`` retries the deletion before it loads tokens. A fetch that a reset has
-    /// cancelled deletes nothing, because the tokens may already be those of the next user.
-    func delete(isReset: Bool) async throws(HTTPAuthentication.Failure) {
-        if isReset { pending.withLock { $0 = Pending(delete: true) } }
+    /// Runs a closure that loads and renews tokens while no other process does. The closure must not call it again.
+    func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+        let result: Result<Value, any Error>
+        do {
+            result = try await store.withLock {
+                do { return .success(try await body()) } catch { return .failure(error) }
+            }
+        } catch let failure as HTTPAuthentication.Failure {
+            throw failure
+        } catch {
+            throw Self.failure("lock", error)
+        }
+        return try result.get()
+    }
+
+    /// Deletes the tokens, after a renewal of another process has saved those that it has received. A lock that cannot be
+    /// taken must not keep anybody signed in. If the store fails, ``load(previous:)`` retries the deletion before it loads
+    /// tokens.
+    func reset() async {
+        pending.withLock { $0 = Pending(delete: true) }
+        try? await exclusively { try await self.delete(isReset: true) }
+        if pending.withLock({ $0.delete }) { try? await delete(isReset: true) }
+    }
+
+    /// A fetch that a reset has cancelled deletes nothing, because the tokens may already be those of the next user.
+    func delete(isReset: Bool = false) async throws(HTTPAuthentication.Failure) {
         try await calling("delete") {
-            if !isReset {
-                try pending.withLock { pending in
-                    try Task.checkCancellation()
-                    pending = Pending(delete: true)
-                }
+            try pending.withLock { pending in
+                if !isReset { try Task.checkCancellation() }
+                pending = Pending(delete: true)
             }
             try await store.delete()
             pending.withLock { $0.delete = false }
@@ -142,7 +162,7 @@ final class TokenKeeper: Sendable {
 
     /// Creates a credential from tokens whose lifetime is known only by the date.
     private func credential(_ tokens: OAuth2.Tokens, asked: Set<String>) -> OAuth2Credential {
-        let life = tokens.expiresAt.map { Duration.seconds(max($0.timeIntervalSince(now()), 0)) }
+        let life = tokens.expiresAt.map { Duration(limiting: $0.timeIntervalSince(now())) }
         return credential(tokens, asked: asked, life: life, since: instant)
     }
 

@@ -44,7 +44,7 @@ private final class HeldStore: OAuth2.TokenStore {
         await until { store.isHeld.withLock { $0 } }
         let reset = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await keeper.delete(isReset: true)
+            await keeper.reset()
         }
         let later = Task { try await keeper.load(previous: nil) }
         for _ in 0..<50 { await Task.yield() }
@@ -56,7 +56,7 @@ private final class HeldStore: OAuth2.TokenStore {
     @Test func `a fetch that was cancelled deletes no tokens`() async {
         let task = Task { [keeper] in
             withUnsafeCurrentTask { $0?.cancel() }
-            try await keeper.delete(isReset: false)
+            try await keeper.delete()
         }
         await #expect(throws: HTTPAuthentication.Failure.self) { try await task.value }
         #expect(store.deletions.value == 0)

@@ -67,6 +67,20 @@ private final class PromptStore: OAuth2.TokenStore {
     }
 }
 
+/// A store that another program changes between its loads: each load returns the next tokens, and then the last ones.
+private final class ChangingStore: OAuth2.TokenStore {
+    let loads: Mutex<[OAuth2.Tokens?]>
+    let (saves, deletions) = (Tally(), Tally())
+
+    init(_ loads: OAuth2.Tokens?...) { self.loads = Mutex(loads) }
+
+    func load() async throws -> OAuth2.Tokens? {
+        loads.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? nil }
+    }
+    func save(_ tokens: OAuth2.Tokens) async throws { _ = saves.next() }
+    func delete() async throws { _ = deletions.next() }
+}
+
 @Suite(.timeLimit(.minutes(3))) struct TokenStoreTests {
     private let server = AuthorizationServer()
     private let clock = TestClock()
@@ -101,6 +115,35 @@ private final class PromptStore: OAuth2.TokenStore {
         await store.save(OAuth2.Tokens(accessToken: "newer", refreshToken: "r9"))
         #expect(try await chain.ask() == .ok)
         #expect(server.tokenForms.isEmpty)
+    }
+
+    @Test func `Tokens that another process has renewed before this one receives the lock are used`() async throws {
+        let old = OAuth2.Tokens(accessToken: "old", refreshToken: "r0", expiresAt: date.addingTimeInterval(-1))
+        let store = ChangingStore(old, OAuth2.Tokens(accessToken: "kept", refreshToken: "r9"))
+        #expect(try await chain(store, .storedTokens).ask() == .ok)
+        #expect(server.tokenForms.isEmpty && store.saves.value == 0)
+    }
+
+    @Test func `A refusal deletes only the tokens that were refused`() async throws {
+        let old = OAuth2.Tokens(accessToken: "old", refreshToken: "used", expiresAt: date.addingTimeInterval(-1))
+        let store = ChangingStore(old, old, OAuth2.Tokens(accessToken: "kept", refreshToken: "r0"))
+        #expect(try await chain(store, .storedTokens).ask() == .ok)
+        #expect(server.tokenForms.count == 1 && store.deletions.value == 0)
+        let signedOut = ChangingStore(old, old, nil)
+        #expect(await chain(signedOut, .storedTokens).failing()?.reason == .loggedOut)
+        #expect(signedOut.deletions.value == 0)
+        let refused = ChangingStore(old)
+        #expect(await chain(refused, .storedTokens).failing()?.reason == .loggedOut)
+        #expect(refused.deletions.value == 1)
+    }
+
+    @Test(arguments: [1e300, -1e300, .infinity, -.infinity, .nan, Date.distantFuture.timeIntervalSince1970])
+    func `Any date that a store returns is limited`(seconds: Double) async throws {
+        let tokens = OAuth2.Tokens(
+            accessToken: "kept", refreshToken: "r0", expiresAt: Date(timeIntervalSince1970: seconds))
+        #expect(try await chain(OAuth2.MemoryTokenStore(tokens)).ask() == .ok)
+        #expect(server.tokenForms.count == (seconds > 0 ? 0 : 1))
+        #expect(!"\(tokens)".contains("kept"))
     }
 
     @Test func `Tokens that cannot be saved fail the waiting requests, and are saved and used the next time`()
@@ -290,5 +333,45 @@ private final class PromptStore: OAuth2.TokenStore {
     @Test func `A path that cannot be written is an error`() async throws {
         let store = OAuth2.FileTokenStore(URL(filePath: "/dev/null/tokens.json"))
         await #expect(throws: HTTPAuthentication.Failure.self) { try await store.save(tokens) }
+        let failure = await #expect(throws: HTTPAuthentication.Failure.self) { try await store.withLock {} }
+        #expect(failure?.message.contains("lock file") == true)
+    }
+
+    @Test func `The file contains seconds since 1970, and any number is read`() async throws {
+        try await inStore { store, url in
+            try await store.save(tokens)
+            let document = try JSONDecoder().decode(JSONValue.self, from: try Data(contentsOf: url))
+            #expect(document["expires_at"] == 1_000_000.25)
+            try Data(#"{"access_token":"a","expires_at":1e300}"#.utf8).write(to: url)
+            #expect(chmod(url.path, 0o600) == 0)
+            #expect(try await store.load()?.expiresAt == Date(timeIntervalSince1970: 1e300))
+        }
+    }
+
+    @Test func `A wait for the lock ends when its task is cancelled, or after a minute`() async throws {
+        try await inStore { store, url in
+            let clock = TestClock()
+            let other = OAuth2.FileTokenStore(url, clock: clock)
+            try await store.withLock {
+                let wait = Task { try await other.withLock {} }
+                await clock.waitForSleepers(1)
+                wait.cancel()
+                await #expect(throws: CancellationError.self) { try await wait.value }
+                let late = OAuth2.FileTokenStore(url, clock: TestClock(isAutomatic: true))
+                let failure = await #expect(throws: HTTPAuthentication.Failure.self) { try await late.withLock {} }
+                #expect(failure?.reason == .unavailable)
+            }
+            try await other.withLock {}
+        }
+    }
+
+    @Test func `A link in place of the lock file is not followed`() async throws {
+        try await inStore { store, url in
+            try await store.save(tokens)
+            let target = url.deletingLastPathComponent().appendingPathComponent("target")
+            #expect(symlink(target.path, url.path + ".lock") == 0)
+            await #expect(throws: HTTPAuthentication.Failure.self) { try await store.withLock {} }
+            #expect(!FileManager.default.fileExists(atPath: target.path))
+        }
     }
 }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+import Dispatch
+import LetterheadFoundation
+public import Letterhead
+import Synchronization
+
+/// Checks the laws of `OAuth2.TokenStore`.
+///
+/// Write one test for each custom store. The check starts several processes at once, each of which uses the tokens of one
+/// store. An exit test of Swift Testing is such a process. It creates the store anew, because nothing else is shared:
+///
+/// ```swift
+/// @Test func `KeychainStore keeps the laws of a token store`() async throws {
+///     try await TokenStoreLaws.check(KeychainStore(account: "laws"), processes: 8) {
+///         await #expect(processExitsWith: .success) {
+///             try await TokenStoreLaws.takePart(with: KeychainStore(account: "laws"))
+///         }
+///     }
+/// }
+/// ```
+///
+/// Exit tests exist where programs can start others, and therefore not on iOS, tvOS, watchOS and visionOS. Start any
+/// program that calls ``takePart(with:)`` instead, and throw an error unless it succeeds.
+///
+/// The laws:
+/// - **Round trip**: saved tokens are loaded unchanged, in each process.
+/// - **Renewal**: each refresh token reaches the server once, and no process is signed out.
+/// - **Deletion**: after a deletion, there are no tokens. A second deletion does no harm.
+public enum TokenStoreLaws {
+    /// The member of the tokens that tells a process where the server of the check is.
+    private static let serverMember = "letterhead_laws"
+    /// The requests of each process. Every third one finds that its token is no longer accepted.
+    private static let requests = 12
+
+    /// Checks a store. Its tokens are deleted.
+    ///
+    /// - Parameters:
+    ///   - store: the store. It must not contain tokens that you need.
+    ///   - processes: the number of processes.
+    ///   - start: starts a process that calls ``takePart(with:)``, and returns after its end.
+    /// - Throws: ``LawViolations`` with all violations, an error of the store or of `start`, or an error if the server of
+    ///   the check cannot be started.
+    public static func check(
+        _ store: any OAuth2.TokenStore, processes: Int, starting start: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let accepted = Atomic(0)
+        let server = Mutex<MockOAuth2Server?>(nil)
+        let running = try await MockOAuth2Server.start { _ in
+            let number = accepted.add(1, ordering: .relaxed).newValue
+            if number % 3 == 0 { server.withLock { $0?.revokeAccessTokens() } }
+            return MockServer.Response()
+        }
+        server.withLock { $0 = running }
+        var found: [LawViolation] = []
+        do {
+            try await signIn(at: running, into: store)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<processes {
+                    group.addTask(executorPreference: OwnThread()) { try await start() }
+                }
+                try await group.waitForAll()
+            }
+            found += violations(in: running.server.requests)
+            if accepted.load(ordering: .relaxed) <= processes * requests {
+                found.append(LawViolation(law: "renewal", reason: "not every process has called takePart(with:)"))
+            }
+            for _ in 1...2 { try await store.delete() }
+            if try await store.load() != nil {
+                found.append(LawViolation(law: "deletion", reason: "load() returns tokens after delete()"))
+            }
+        } catch {
+            await running.stop()
+            throw error
+        }
+        await running.stop()
+        if !found.isEmpty { throw LawViolations(found) }
+    }
+
+    /// Sends requests that need the tokens of a store. Call it in each process that a check starts.
+    ///
+    /// - Parameter store: the same store as that of the check.
+    /// - Throws: ``LawViolations`` if the process finds no tokens of the check, or is signed out.
+    public static func takePart(with store: any OAuth2.TokenStore) async throws {
+        guard let address = try await store.load()?.members[serverMember]?.string, let api = URL(string: address) else {
+            throw LawViolations([LawViolation(law: "round trip", reason: "a process finds no tokens of the check")])
+        }
+        var (successes, tries) = (0, 0)
+        let authentication = authentication(api.appending(path: "token"), .storedTokens, store)
+        while successes < requests {
+            do {
+                successes += try await status(of: api, signedBy: authentication) == .ok ? 1 : 0
+            } catch {
+                throw LawViolations([LawViolation(law: "renewal", reason: "a process was signed out: \(error)")])
+            }
+            tries += 1
+            guard tries < 10_000 else {
+                throw LawViolations([LawViolation(law: "renewal", reason: "a process never receives current tokens")])
+            }
+        }
+    }
+
+    /// Has the server issue tokens, and saves them with a member.
+    private static func signIn(at server: MockOAuth2Server, into store: any OAuth2.TokenStore) async throws {
+        let memory = OAuth2.MemoryTokenStore()
+        let callback = server.url.appending(path: "callback")
+        let grant = OAuth2.Grant.authorizationCode(
+            endpoint: server.authorizationEndpoint, redirectURI: callback
+        ) { try await server.signIn($0) }
+        _ = try await status(of: server.url, signedBy: authentication(server.tokenEndpoint, grant, memory))
+        guard var tokens = await memory.load() else { return }
+        tokens.members[serverMember] = .string(server.url.absoluteString)
+        try await store.save(tokens)
+        var loaded = try await store.load()
+        // A format for dates may have no fractions of a second.
+        if let date = loaded?.expiresAt, let saved = tokens.expiresAt, abs(date.timeIntervalSince(saved)) < 1 {
+            loaded?.expiresAt = saved
+        }
+        guard loaded == tokens else {
+            throw LawViolations([LawViolation(law: "round trip", reason: "load() does not return the saved tokens")])
+        }
+    }
+
+    private static func authentication(
+        _ endpoint: URL, _ grant: OAuth2.Grant, _ store: any OAuth2.TokenStore
+    ) -> HTTPAuthentication {
+        .oauth2(
+            client: OAuth2.Client(id: "client"), tokenEndpoint: endpoint, grant: grant, store: store,
+            allowedOrigins: [endpoint], limit: 100_000)
+    }
+
+    private static func status(of url: URL, signedBy authentication: HTTPAuthentication) async throws -> HTTPStatus {
+        var request = HTTPRequest(url: url)
+        request.authentication = authentication
+        return try await (Authenticate() --> HTTPClient.defaultTransport).load(request).status
+    }
+
+    /// Returns a violation for each refresh token that was sent more than once.
+    private static func violations(in requests: [MockServer.Request]) -> [LawViolation] {
+        var counts: [String: Int] = [:]
+        for request in requests where request.path == "/token" {
+            let form = PercentEncoding.formItems(of: String(decoding: request.body, as: UTF8.self))
+            if let token = form.first(where: { $0.name == "refresh_token" }) { counts[token.value, default: 0] += 1 }
+        }
+        return counts.filter { $0.value > 1 }.map { token, count in
+            LawViolation(
+                law: "renewal",
+                reason: "a refresh token reached the server \(count) times; run the closure of withLock(_:) in one "
+                    + "process at a time")
+        }
+    }
+}
+
+/// Runs the start of a process and the wait for its end. An exit test blocks the thread meanwhile, and the server of the
+/// check needs the threads of the other tasks.
+private final class OwnThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "letterhead.laws")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+#if os(Linux) || os(macOS)
+    /// A store as a user writes it, which does not lock.
+    private struct OpenStore: OAuth2.TokenStore {
+        let store: OAuth2.FileTokenStore
+
+        init(_ name: String) { store = OAuth2.FileTokenStore(TokenStoreLawsTests.file(name)) }
+
+        func load() async throws -> OAuth2.Tokens? { try await store.load() }
+        func save(_ tokens: OAuth2.Tokens) async throws { try await store.save(tokens) }
+        func delete() async throws { try await store.delete() }
+    }
+
+    @Suite(.timeLimit(.minutes(5)), .serialized) struct TokenStoreLawsTests {
+        /// The same file in each process that this one starts, directly or not.
+        static func file(_ name: String) -> URL {
+            FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-laws-\(getuid())/\(name).json")
+        }
+
+        @Test func `Processes that share a file send each refresh token once`() async throws {
+            try await TokenStoreLaws.check(OAuth2.FileTokenStore(Self.file("shared")), processes: 8) {
+                await #expect(processExitsWith: .success) {
+                    try await TokenStoreLaws.takePart(with: OAuth2.FileTokenStore(TokenStoreLawsTests.file("shared")))
+                }
+            }
+        }
+
+        @Test func `Users of one store in one process send each refresh token once`() async throws {
+            let memory = OAuth2.MemoryTokenStore()
+            try await TokenStoreLaws.check(memory, processes: 4) { try await TokenStoreLaws.takePart(with: memory) }
+            try await TokenStoreLaws.check(OAuth2.FileTokenStore(Self.file("threads")), processes: 4) {
+                try await TokenStoreLaws.takePart(with: OAuth2.FileTokenStore(Self.file("threads")))
+            }
+        }
+
+        @Test func `A store that does not lock serves one user, and the check finds a second one`() async throws {
+            try await TokenStoreLaws.check(OpenStore("open"), processes: 1) {
+                try await TokenStoreLaws.takePart(with: OpenStore("open"))
+            }
+            let violations = await #expect(throws: LawViolations.self) {
+                try await TokenStoreLaws.check(OpenStore("open"), processes: 4) {
+                    try await TokenStoreLaws.takePart(with: OpenStore("open"))
+                }
+            }
+            #expect(violations?.violations.contains { $0.law == "renewal" } == true)
+        }
+
+        @Test func `A process that does not take part is a violation`() async throws {
+            let violations = await #expect(throws: LawViolations.self) {
+                try await TokenStoreLaws.check(OAuth2.MemoryTokenStore(), processes: 2) {}
+            }
+            #expect(violations?.description.contains("takePart") == true)
+        }
+
+        @Test(.timeLimit(.minutes(1))) func `A process that ends while it holds the lock blocks no other one`() async throws {
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                try await OAuth2.FileTokenStore(TokenStoreLawsTests.file("killed")).withLock {
+                    _ = kill(getpid(), SIGKILL)
+                }
+            }
+            let store = OAuth2.FileTokenStore(Self.file("killed"), clock: TestClock())
+            #expect(try await store.withLock { true })
+        }
+    }
+#endif
