@@ -38,9 +38,12 @@ struct AuthorizationPage: Sendable {
         client: OAuth2.Client, scope: Set<String>, state: String, verifier: String
     ) throws(HTTPAuthentication.Failure) -> URL {
         var request = HTTPRequest(url: endpoint)
-        guard let origin = request.origin, origin.isSecure, redirectURI.fragment == nil else {
+        guard let origin = request.origin, origin.isSecure, redirectURI.fragment == nil,
+            URLParts(endpoint.absoluteString).userInfo == nil
+        else {
             throw HTTPAuthentication.Failure(
-                .misconfigured, "the authorization endpoint does not use https, or the redirect URI has a fragment")
+                .misconfigured,
+                "the authorization endpoint does not use https or has a user part, or the redirect URI has a fragment")
         }
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { request.query[name] = value }
         let challenge = RandomBytes.base64URL(SHA256Hash.hash(Array(verifier.utf8)))

@@ -185,6 +185,8 @@ extension HTTPAuthentication {
         }
     }
 
+    var isAnonymous: Bool { if case .anonymous = choice { true } else { false } }
+
     var methods: [SigningMethod] {
         switch choice {
         case .anonymous, .named: []
@@ -270,7 +272,8 @@ extension HTTPAuthentication {
         public let reason: Reason
         /// The problem and its remedy, without secrets.
         public let message: String
-        /// The error code of an authorization server: `error` of RFC 6749, 4.1.2.1 and 5.2.
+        /// The error code of an authorization server: `error` of RFC 6749, 4.1.2.1 and 5.2. nil if it contains characters
+        /// that are not printable ASCII.
         public let code: String?
         /// The status of the token endpoint's response; nil if there was none.
         public let status: HTTPStatus?
@@ -296,7 +299,8 @@ extension HTTPAuthentication {
         ) {
             self.reason = reason
             self.message = message
-            self.code = code
+            // Comparing any other text can take quadratic time.
+            self.code = code.flatMap { ASCII.allBytes(of: $0, fit: { (0x20...0x7E).contains($0) }) ? $0 : nil }
             self.status = status
             self.detail = detail
             self.underlying = underlying

@@ -281,7 +281,9 @@ extension OAuth2 {
         /// The directory of the file is created when tokens are saved or renewed.
         ///
         /// - Parameter clock: measures waits for the lock.
-        public init(_ url: URL, clock: any Clock<Duration> = ContinuousClock()) { (self.url, self.clock) = (url, clock) }
+        public init(_ url: URL, clock: any Clock<Duration> = ContinuousClock()) {
+            (self.url, self.clock) = (url, clock)
+        }
 
         /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be read, is malformed, is larger than 1 MiB, is
         ///   writable by its group or by everyone, or belongs neither to the user of the process nor to root.
@@ -370,7 +372,8 @@ private struct Document: Codable {
     var tokens: OAuth2.Tokens {
         OAuth2.Tokens(
             accessToken: Secret(access_token), refreshToken: refresh_token.map { Secret($0) },
-            scope: scope.map { Set($0) }, expiresAt: expires_at.map { Date(timeIntervalSince1970: $0) }, origin: origin.flatMap { HTTPOrigin(URLParts($0)) },
+            scope: scope.map { Set($0) }, expiresAt: expires_at.map { Date(timeIntervalSince1970: $0) },
+            origin: origin.flatMap { HTTPOrigin(URLParts($0)) },
             members: members ?? [:])
     }
 }

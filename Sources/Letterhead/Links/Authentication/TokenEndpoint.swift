@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+package import LetterheadFoundation
 
 /// Calls the token endpoint and reads its response (RFC 6749, 3.2 and 5).
 struct TokenEndpoint: Sendable {
@@ -27,7 +27,7 @@ struct TokenEndpoint: Sendable {
         try TokenAnswer.grant(in: await answer(to: form, at: url, of: "the token endpoint", over: next, for: original))
     }
 
-    /// Sends a form once to an endpoint of the server, and returns the body of a successful response.
+    /// Sends a form once to an endpoint of the server, and returns the body of a successful response without an `error`.
     ///
     /// - Parameter name: names the endpoint in messages.
     func answer(
@@ -58,9 +58,11 @@ struct TokenEndpoint: Sendable {
             throw HTTPAuthentication.Failure(
                 .unavailable, "the response of \(name) is truncated or too large")
         }
-        guard status.isSuccess else {
+        // Some servers report errors with a status of success.
+        let answer = ServerAnswer(body)
+        guard status.isSuccess, answer?.isError != true else {
             let sent = form.filter { $0.0 != "grant_type" }.map(\.1) + parameters.values
-            throw TokenAnswer.refusal(status, body, of: name, hiding: sent + [client.secret?.reveal() ?? ""])
+            throw TokenAnswer.refusal(status, answer, of: name, hiding: sent + [client.secret?.reveal() ?? ""])
         }
         return body
     }
@@ -94,82 +96,114 @@ struct TokenEndpoint: Sendable {
     }
 }
 
-enum TokenAnswer {
-    /// The members of a token response (RFC 6749, 5.1).
-    private struct Success: Decodable {
-        let access_token: String
-        let token_type: String
-        let refresh_token: String?
-        let scope: String?
-        let expires_in: Seconds?
+/// The members of a response of an authorization server: a JSON object, or a form, which some servers send instead.
+package struct ServerAnswer {
+    package struct Malformed: Error {}
+
+    package let members: [String: JSONValue]
+
+    /// Returns nil for other bodies, and for a form with a name that is no token or occurs twice.
+    package init?(_ body: Data, allowsForm: Bool = true) {
+        if let members = (try? JSONText.value(of: body.withoutByteOrderMark))?.object {
+            self.members = members
+            return
+        }
+        let items = allowsForm ? PercentEncoding.formItems(of: String(decoding: body, as: UTF8.self)) : []
+        guard !items.isEmpty, items.allSatisfy({ ASCII.isToken($0.name) }) else { return nil }
+        members = Dictionary(items.map { ($0.name, .string($0.value)) }) { first, _ in first }
+        guard members.count == items.count else { return nil }
     }
 
+    package func text(_ name: String) throws(Malformed) -> String? {
+        switch members[name] {
+        case nil, .null: return nil
+        case .string(let text): return text
+        default: throw Malformed()
+        }
+    }
+
+    /// A number of seconds, which some servers send as a string.
+    package func seconds(_ name: String) throws(Malformed) -> Duration? {
+        guard let member = members[name], member != .null else { return nil }
+        guard let number = member.double ?? member.string.flatMap(Double.init), number.isFinite else {
+            throw Malformed()
+        }
+        return Duration(limiting: number)
+    }
+
+    /// Whether there is a member `error` (RFC 6749, 5.2).
+    var isError: Bool {
+        switch members["error"] {
+        case nil, .null, .bool(false): false
+        case .string(let code): !code.isEmpty
+        default: true
+        }
+    }
+}
+
+enum TokenAnswer {
     /// The members of a token response that have a property in ``TokenEndpoint/Grant``.
     private static let ownMembers = ["access_token", "token_type", "refresh_token", "scope", "expires_in"]
 
-    /// The members of an error response (RFC 6749, 5.2).
-    private struct Refusal: Decodable {
-        let error: String?
-        let error_description: String?
-    }
-
-    /// A number, which some servers send as a string.
-    private struct Seconds: Decodable {
-        let value: Duration
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            let number = try (try? container.decode(Double.self)) ?? Double(container.decode(String.self))
-            guard let number, number.isFinite
-            else { throw DecodingError.dataCorruptedError(in: container, debugDescription: "no number") }
-            // The lifetime is limited to 100 years, so that no calculation with it can overflow.
-            value = .seconds(min(max(number, 0), 3_155_760_000))
-        }
-    }
-
+    /// Reads a token response (RFC 6749, 5.1). A token without a type is a bearer token, because some servers leave it
+    /// out.
     static func grant(in body: Data) throws(HTTPAuthentication.Failure) -> TokenEndpoint.Grant {
-        guard let answer = try? JSONDecoder().decode(Success.self, from: body) else {
-            throw HTTPAuthentication.Failure(.malformed, "the response of the token endpoint violates RFC 6749, 5.1")
-        }
-        guard ASCII.equalIgnoringCase(answer.token_type, "bearer") else {
+        do {
+            if let answer = ServerAnswer(body), let token = try answer.text("access_token") {
+                return try grant(of: Secret(token), in: answer)
+            }
+        } catch let failure as HTTPAuthentication.Failure {
+            throw failure
+        } catch {}
+        throw HTTPAuthentication.Failure(.malformed, "the response of the token endpoint violates RFC 6749, 5.1")
+    }
+
+    private static func grant(of token: Secret, in answer: ServerAnswer) throws -> TokenEndpoint.Grant {
+        guard ASCII.equalIgnoringCase(try answer.text("token_type") ?? "bearer", "bearer") else {
             throw HTTPAuthentication.Failure(
                 .malformed, "the token endpoint issued a token of a type other than bearer")
         }
-        let token = Secret(answer.access_token)
         if case .failure(let rule) = token.bearerHeaderValue {
             throw HTTPAuthentication.Failure(.malformed, "the response of the token endpoint is invalid: \(rule)")
         }
-        var members = (try? JSONDecoder().decode([String: JSONValue].self, from: body)) ?? [:]
-        for name in ownMembers { members[name] = nil }
         return TokenEndpoint.Grant(
             accessToken: token,
-            refreshToken: answer.refresh_token.flatMap { $0.isEmpty ? nil : Secret($0) },
-            scope: answer.scope.map { Set($0.split(at: " ").map(String.init).filter(ASCII.isPrintable)) },
-            lifetime: answer.expires_in?.value, members: members)
+            refreshToken: try answer.text("refresh_token").flatMap { $0.isEmpty ? nil : Secret($0) },
+            scope: try answer.text("scope").map(scopes), lifetime: try answer.seconds("expires_in"),
+            members: answer.members.filter { !ownMembers.contains($0.key) })
     }
 
-    /// A 400 or 401 with `invalid_grant`, or without a registered error code, invalidates the refresh token. Other
-    /// errors of the client or the server may be temporary, so the tokens are kept.
+    /// Spaces separate scopes (RFC 6749, 3.3), and commas in a text without a space, as some servers write them.
+    private static func scopes(_ text: String) -> Set<String> {
+        let words = text.split(at: " ")
+        return Set((words.count > 1 ? words : text.split(at: ",")).map { ASCII.trimmed($0) }.filter(ASCII.isPrintable))
+    }
+
+    /// `invalid_grant`, or an error without a registered code, with a status of 400, 401 or success invalidates the refresh
+    /// token. Other errors of the client or the server may be temporary, so the tokens are kept.
     ///
     /// - Parameters:
     ///   - name: names the endpoint in the message.
     ///   - sent: the values that were sent, and are redacted in the description of the error, because some servers quote
     ///     a refused token.
     static func refusal(
-        _ status: HTTPStatus, _ body: Data, of name: String, hiding sent: [String]
+        _ status: HTTPStatus, _ answer: ServerAnswer?, of name: String, hiding sent: [String]
     ) -> HTTPAuthentication.Failure {
-        let answer = try? JSONDecoder().decode(Refusal.self, from: body)
-        let code = answer?.error
+        let code = answer?.members["error"]?.string
+        let detail = answer?.members["error_description"]?.string
         let isKnown = code.map(HTTPAuthentication.Failure.isRegistered) ?? false
-        let endsSession = [400, 401].contains(status.code) && (!isKnown || code?.isSame(as: "invalid_grant") == true)
-        let isPassing = [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
+        let refuses = status.isSuccess || [400, 401].contains(status.code)
+        let endsSession = refuses && (!isKnown || code?.isSame(as: "invalid_grant") == true)
+        let isPassing =
+            [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
+            || isKnown && ["server_error", "temporarily_unavailable"].contains(code)
         var failure = HTTPAuthentication.Failure(
             isPassing ? .unavailable : .refused,
             "\(name) responded with \(status) and "
-                + HTTPAuthentication.Failure.printable(code, answer?.error_description, hiding: sent),
+                + HTTPAuthentication.Failure.printable(code, detail, hiding: sent),
             code: code,
             status: status,
-            detail: answer?.error_description.map { Secret($0) })
+            detail: detail.map { Secret($0) })
         failure.endsSession = endsSession
         return failure
     }

@@ -57,7 +57,9 @@ import Testing
             #expect(violations?.description.contains("takePart") == true)
         }
 
-        @Test(.timeLimit(.minutes(1))) func `A process that ends while it holds the lock blocks no other one`() async throws {
+        @Test(.timeLimit(.minutes(1))) func `A process that ends while it holds the lock blocks no other one`()
+            async throws
+        {
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 try await OAuth2.FileTokenStore(TokenStoreLawsTests.file("killed")).withLock {
                     _ = kill(getpid(), SIGKILL)
