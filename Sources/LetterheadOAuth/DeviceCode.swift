@@ -13,11 +13,17 @@ extension OAuth2.SignIn {
     /// The server is asked for tokens at the interval that it demands, until the person has decided or the code has
     /// expired.
     ///
+    /// An API that alone has named its authorization server could have the person approve a code of an attacker at an
+    /// honest server. The page must then be at the origin of the issuer or of one of `pages`; otherwise, the sign-in fails
+    /// before anything is shown.
+    ///
     /// - Parameters:
     ///   - scope: the scopes to request. Default: nil (those of the server).
+    ///   - pages: URLs of the other origins at which such a server may have its page. Default: none.
     ///   - show: shows the code. The server is asked only after it has returned.
     public static func deviceCode(
-        scope: Set<String>? = nil, showing show: @escaping @Sendable (OAuth2.DeviceCode) async throws -> Void
+        scope: Set<String>? = nil, pages: [URL] = [],
+        showing show: @escaping @Sendable (OAuth2.DeviceCode) async throws -> Void
     ) -> OAuth2.SignIn {
         OAuth2.SignIn { server, clock throws(HTTPAuthentication.Failure) in
             guard let endpoint = server.deviceAuthorizationEndpoint else {
@@ -26,6 +32,7 @@ extension OAuth2.SignIn {
             return .custom(scope: scope ?? server.scope) { exchange in
                 let form = exchange.scope.isEmpty ? [:] : ["scope": exchange.scope.sorted().joined(separator: " ")]
                 let answer = try DeviceAnswer(try await exchange.post(form, to: endpoint))
+                if server.isNamedByResource { try answer.requirePage(of: server, orAt: pages) }
                 return try await answer.tokens(over: exchange, showing: show, on: clock)
             }
         }
@@ -49,42 +56,50 @@ extension OAuth2 {
 
 /// The response of a device authorization endpoint (RFC 8628, 3.2).
 struct DeviceAnswer {
-    private struct Document: Decodable {
-        let device_code: String
-        let user_code: String
-        let verification_uri: String?
-        /// The name in early drafts, which some servers still use.
-        let verification_url: String?
-        let verification_uri_complete: String?
-        let expires_in: Double
-        let interval: Double?
-    }
-
     private let device: Secret
     private let code: OAuth2.DeviceCode
     private let interval: Duration
 
     init(_ data: Data) throws(HTTPAuthentication.Failure) {
-        guard let document = try? JSONDecoder().decode(Document.self, from: data),
-            let page = (document.verification_uri ?? document.verification_url).flatMap(Self.page),
-            Self.isShowable(document.user_code)
-        else {
+        func read() throws -> (device: String, user: String, page: URL, complete: URL?, life: Duration, wait: Duration)?
+        {
+            guard let answer = ServerAnswer(data), let device = try answer.text("device_code"),
+                let user = try answer.text("user_code"), Self.isShowable(user),
+                // The second name was in early drafts, and some servers still use it.
+                let page = try answer.text("verification_uri") ?? answer.text("verification_url"),
+                let url = Self.page(page), let life = try answer.seconds("expires_in")
+            else { return nil }
+            let complete = try answer.text("verification_uri_complete").flatMap(Self.page)
+            return (device, user, url, complete, life, try answer.seconds("interval") ?? .seconds(5))
+        }
+        guard let answer = try? read() else {
             throw HTTPAuthentication.Failure(
                 .malformed, "the response of the device authorization endpoint violates RFC 8628, 3.2")
         }
-        device = Secret(document.device_code)
-        // The limits keep calculations from overflowing, and a server from being asked without a pause.
-        interval = .seconds(min(max(document.interval ?? 5, 1), 3600))
+        device = Secret(answer.device)
+        // A server must not be asked without a pause.
+        interval = min(max(answer.wait, .seconds(1)), .seconds(3600))
         code = OAuth2.DeviceCode(
-            userCode: document.user_code, verificationURL: page,
-            completeURL: document.verification_uri_complete.flatMap(Self.page),
-            lifetime: .seconds(min(max(document.expires_in, 0), 86_400)))
+            userCode: answer.user, verificationURL: answer.page, completeURL: answer.complete,
+            lifetime: min(answer.life, .seconds(86_400)))
+    }
+
+    /// Fails if a page is at another origin than that of the issuer and those that the program allows.
+    func requirePage(of server: OAuth2.Server, orAt pages: [URL]) throws(HTTPAuthentication.Failure) {
+        let issuer = server.issuer.flatMap { URL(string: $0, encodingInvalidCharacters: false)?.origin }
+        let allowed = [issuer] + pages.map(\.origin)
+        for page in [code.verificationURL, code.completeURL].compactMap({ $0?.origin }) where !allowed.contains(page) {
+            throw HTTPAuthentication.Failure(
+                .refused,
+                "the authorization server \(issuer?.description ?? "without an issuer"), which only the API has named, has "
+                    + "its page at \(page); if you trust it, list it in pages, or pass the issuer to discovered")
+        }
     }
 
     /// A person opens the page and trusts it, so it must be one that only the server can have sent.
     private static func page(_ text: String) -> URL? {
         let url = URL(string: text, encodingInvalidCharacters: false)
-        return url?.origin?.isSecure == true ? url : nil
+        return url?.origin?.isSecure == true && url?.hasUserPart == false ? url : nil
     }
 
     /// Programs print the code on terminals, which control characters would control.

@@ -64,7 +64,8 @@ private struct Discovery {
         of resource: URL, after response: HTTPResponse, issuer: String?
     ) async throws(Failure) -> OAuth2.Server {
         let challenge = response.challenges.first { $0["resource_metadata"] != nil }
-        let scope = response.challenges.lazy.compactMap { $0["scope"] }.first.map(Self.words)
+        let scope = response.challenges.lazy.compactMap { $0["scope"] }.first
+            .map { Self.scopes($0.split(at: " ").map(String.init)) }
         guard let (metadata, source) = try await metadata(of: resource, linkedBy: challenge?["resource_metadata"])
         else {
             guard let issuer else {
@@ -85,7 +86,7 @@ private struct Discovery {
         }
         var server = try await server(issuer: chosen, namedBy: source)
         server.resource = metadata["resource"]?.string.flatMap { URL(string: $0, encodingInvalidCharacters: false) }
-        server.scope = scope ?? Set(metadata["scopes_supported"]?.array?.compactMap(\.string) ?? [])
+        server.scope = scope ?? Self.scopes(metadata["scopes_supported"]?.array?.compactMap(\.string) ?? [])
         server.isNamedByResource = issuer == nil
         return server
     }
@@ -102,8 +103,9 @@ private struct Discovery {
             }
             places = [url]
         } else {
-            let path = HTTPRequest(url: resource).path.string
-            let paths = ["/", ""].contains(path) ? [""] : [path, ""]
+            // The path and the query of the resource follow the well-known path (RFC 9728, 3.1).
+            let own = resource.pathAndQuery
+            let paths = own.isSame(as: "/") || own.isEmpty ? [""] : [own, ""]
             places = paths.compactMap { resource.wellKnown("/.well-known/oauth-protected-resource\($0)") }
         }
         for place in places {
@@ -151,7 +153,7 @@ private struct Discovery {
         guard response.status == .ok else { return nil }
         do {
             let data = try await response.body.data(upTo: Self.longestDocument)
-            return try? JSONDecoder().decode([String: JSONValue].self, from: data)
+            return ServerAnswer(data, allowsForm: false)?.members
         } catch {
             throw Failure(.unavailable, "the metadata at \(url.place) is truncated or too large", underlying: error)
         }
@@ -173,8 +175,9 @@ private struct Discovery {
         }
     }
 
-    private static func words(_ text: String) -> Set<String> {
-        Set(text.utf8.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) })
+    /// Leaves out what cannot be a scope (RFC 6749, 3.3).
+    private static func scopes(_ words: [String]) -> Set<String> {
+        Set(words.filter { !$0.isEmpty && ASCII.isPrintable($0) })
     }
 }
 
@@ -187,18 +190,27 @@ extension URL {
         origin.flatMap { URL(string: $0.description + path, encodingInvalidCharacters: false) }
     }
 
-    /// Returns whether the metadata at a URL may describe this resource: those of the same URL, or those of a parent at
-    /// the same origin, as many servers have one identifier for all of their endpoints. A parent's are accepted only at
-    /// the parent's own place, because one of several tenants of a host could otherwise obtain tokens for all of it.
+    /// The path and the query, byte for byte.
+    fileprivate var pathAndQuery: String {
+        let parts = URLParts(absoluteString)
+        return parts.path + (parts.query.map { "?" + $0 } ?? "")
+    }
+
+    /// Returns whether the metadata at a URL may describe this resource: those of the same URL (RFC 9728, 3.3), or those
+    /// of a parent at the same origin, as many servers have one identifier for all of their endpoints. A parent's are
+    /// accepted only at the parent's own place, because one of several tenants of a host could otherwise obtain tokens for
+    /// all of it.
     fileprivate func isDescribed(as identifier: String, at place: URL) -> Bool {
-        guard let other = URL(string: identifier, encodingInvalidCharacters: false), other.origin == origin else {
-            return false
-        }
-        var (path, parent) = (HTTPRequest(url: self).path.string, HTTPRequest(url: other).path.string)
+        guard let other = URL(string: identifier, encodingInvalidCharacters: false), other.origin == origin,
+            !other.hasUserPart, other.fragment == nil
+        else { return false }
+        let (own, named) = (URLParts(absoluteString), URLParts(other.absoluteString))
+        var (path, parent) = (own.path, named.path)
         if path.utf8.last != UInt8(ascii: "/") { path += "/" }
         if parent.utf8.last != UInt8(ascii: "/") { parent += "/" }
-        if path.isSame(as: parent) { return true }
-        let own = other.wellKnown("/.well-known/oauth-protected-resource\(parent.dropLast())")
-        return path.utf8.starts(with: parent.utf8) && own?.absoluteString.isSame(as: place.absoluteString) == true
+        if path.isSame(as: parent), own.query.bytes == named.query.bytes { return true }
+        let home = other.wellKnown("/.well-known/oauth-protected-resource\(parent.dropLast())")
+        return named.query == nil && path.utf8.starts(with: parent.utf8)
+            && home?.absoluteString.isSame(as: place.absoluteString) == true
     }
 }

@@ -57,7 +57,8 @@ extension OAuth2.Server {
                 url.canFollow(source)
             else {
                 throw HTTPAuthentication.Failure(
-                    .malformed, "the \(name) in the metadata of the authorization server does not use https")
+                    .malformed,
+                    "the \(name) in the metadata of the authorization server does not use https, or has a user part")
             }
             return url
         }
@@ -86,10 +87,13 @@ extension OAuth2.Server {
 extension URL {
     var origin: HTTPOrigin? { HTTPRequest(url: self).origin }
 
+    var hasUserPart: Bool { URLParts(absoluteString).userInfo != nil }
+
     /// Whether a program that has trusted a document may follow a URL in it: one with https, or one with http on this
     /// machine in a document of this machine. Otherwise, a server could have requests sent to services of this machine.
+    /// A user part could show a person the name of another server.
     func canFollow(_ source: URL) -> Bool {
-        guard let origin, origin.isSecure else { return false }
+        guard let origin, origin.isSecure, !hasUserPart else { return false }
         return origin.scheme == "https" || origin.scheme == "http" && source.origin?.scheme == "http"
     }
 }

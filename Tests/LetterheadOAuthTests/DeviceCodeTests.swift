@@ -78,7 +78,7 @@ private let device = "https://auth.example.com/device"
     @Test(arguments: [
         ("WDJB-MJHT", "\\u001b[2J"), ("WDJB-MJHT", ""), ("https://auth.example.com/device", "http://auth.example.com/"),
         ("https://auth.example.com/device", "javascript:alert(1)"), ("device_code", "other"), ("{", "["),
-        ("expires_in", "other"),
+        ("expires_in", "other"), ("600", "\"soon\""), ("https://auth.", "https://auth.example.com@evil."),
     ])
     func `A malformed response of the device endpoint is refused, and nothing is shown`(
         part: String, other: String
@@ -110,6 +110,37 @@ private let device = "https://auth.example.com/device"
             token, .status(.badRequest, #"{"error":"invalid_request","error_description":"no d3vice here"}"#))
         let failure = try #require(await failure { try await signIn() })
         #expect(failure.message.contains("invalid_request") && !failure.message.contains("d3vice"))
+    }
+
+    @Test func `Errors with a status of success, and numbers as strings, are read`() async throws {
+        scene.answer(device, .json(Scene.device.replacing("600", with: "\"600\"").replacing(":1,", with: ":\"2\",")))
+        scene.answer(
+            token, .json(#"{"error":"authorization_pending"}"#), .json("error=slow_down&interval=7"),
+            .json(Scene.tokens))
+        try await signIn()
+        #expect(clock.sleeps == [.seconds(2), .seconds(2), .seconds(7)])
+        scene.answer(device, .json(#"{"error":"device_flow_disabled"}"#))
+        #expect(await failure { try await signIn() }?.code == "device_flow_disabled")
+    }
+
+    @Test(arguments: [#"{"error":"MARKS"}"#, #"{"error":"access_denied","error_description":"MARKS"}"#])
+    func `An error of the token endpoint takes linear time in combining marks`(body: String) async throws {
+        let ratio = await growth(of: 10_000) { count in
+            scene.answer(token, .status(.badRequest, body.replacing("MARKS", with: marks(count))))
+            #expect(await failure { try await signIn() }?.reason == .refused)
+        }
+        #expect(ratio < 10)
+    }
+
+    @Test(arguments: ["device_code", "user_code", "verification_uri", "verification_uri_complete", "a"])
+    func `A response of the device endpoint takes linear time in combining marks`(name: String) async throws {
+        scene.answer(token, .error("access_denied"))
+        let ratio = await growth(of: 10_000) { count in
+            let member = #"{"\#(name == "a" ? name + marks(count) : name)":"https://a.example/\#(marks(count))","#
+            scene.answer(device, .json(member + Scene.device.dropFirst()))
+            _ = await failure { try await signIn() }
+        }
+        #expect(ratio < 10)
     }
 
     @Test func `A server over sockets issues tokens to a device, and its API accepts them`() async throws {

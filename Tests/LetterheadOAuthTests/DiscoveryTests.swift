@@ -145,6 +145,19 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     }
 
     @Test(arguments: [
+        "https://api.example.com/mcp?tenant=a", "https://api.example.com/mcp?tenant=b", "https://api.example.com/mcp",
+        "https://a@api.example.com/mcp?tenant=a", "https://api.example.com/mcp?tenant=a#b", "https://api.example.com",
+    ])
+    func `The query of a resource belongs to its well-known URL and to its identifier`(named: String) async throws {
+        let tenant = try #require(URL(string: api + "?tenant=a"))
+        let place = wellKnown + "/mcp?tenant=a"
+        let scene = scene([place: [.json(resource.replacing(api, with: named))]])
+        let failure = await failure { _ = try await OAuth2.discovered(from: tenant, over: scene) }
+        #expect(scene.urls.prefix(2) == [api + "?tenant=a", place])
+        #expect(failure?.reason == (named == tenant.absoluteString ? nil : .malformed))
+    }
+
+    @Test(arguments: [
         "https://other.example.com/mcp", "http://api.example.com/mcp", "https://api.example.com/mc",
         "https://api.example.com/mcp/more", "https://api.example.com:8443/mcp", "mcp", "",
     ])
@@ -222,6 +235,79 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(throws: HTTPAuthentication.Failure.self) { try OAuth2.Session.testing(over: scene, server: found) }
         let known = try await OAuth2.discovered(from: Scene.api, issuer: issuer, over: scene)
         #expect(throws: Never.self) { try OAuth2.Session.testing(over: scene, server: known) }
+    }
+
+    @Test func `A server that only the API has named shows no page of another server`() async throws {
+        let honest = "https://honest.example.com/device"
+        let scene = scene([wellKnown + "/mcp": [.json(resource)]])
+        let found = try await OAuth2.discovered(from: Scene.api, over: scene)
+        let known = try await OAuth2.discovered(from: Scene.api, issuer: issuer, over: scene)
+        let shown = Mutex<[URL]>([])
+        func signIn(_ server: OAuth2.Server, pages: [URL] = []) async -> HTTPAuthentication.Failure? {
+            let signIn = OAuth2.SignIn.deviceCode(pages: pages) { code in
+                shown.withLock { $0.append(code.verificationURL) }
+            }
+            return await failure {
+                try await OAuth2.Session.testing(over: scene, signIn: signIn, server: server).signIn()
+            }
+        }
+        let complete = #"","verification_uri_complete":"\#(honest)?code=WDJB-MJHT"}"#
+        for body in [
+            Scene.device.replacing("https://auth.example.com/device", with: honest),
+            Scene.device.replacing(#""}"#, with: complete),
+        ] {
+            scene.answer("https://auth.example.com/device", .json(body))
+            let failure = await signIn(found)
+            #expect(failure?.reason == .refused && shown.withLock { $0.isEmpty } && scene.forms("/token").isEmpty)
+            for name in ["https://auth.example.com", "https://honest.example.com"] {
+                #expect(failure?.message.contains(name) == true)
+            }
+        }
+        #expect(await signIn(found, pages: [try #require(URL(string: honest))]) == nil)
+        #expect(await signIn(known) == nil && shown.withLock { $0.count } == 2)
+        scene.answer("https://auth.example.com/device", .json(Scene.device))
+        #expect(await signIn(found) == nil)
+    }
+
+    @Test(arguments: [
+        "authorization_servers\":[\"https://", "resource_metadata=\"https://", "token_endpoint\":\"https://",
+    ])
+    func `A URL with a user part is refused`(part: String) async throws {
+        func named(_ text: String) -> String { text.replacing(part, with: part + "github.com@") }
+        let scene = Scene([
+            api: [challenge(named(", resource_metadata=\"\(link)\""))], link: [.json(named(resource))],
+            places[0]: [.json(named(document))],
+        ])
+        #expect(await failure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }?.reason == .malformed)
+    }
+
+    @Test(arguments: [
+        "resource", "scopes_supported", "authorization_servers", "issuer", "token_endpoint", "scope", "name",
+    ])
+    func `Metadata and challenges take linear time in combining marks`(name: String) async throws {
+        let ratio = await growth(of: 10_000) { count in
+            let (value, list) = (#""\#(name)":"\#(marks(count))""#, #""\#(name)":["a","\#(marks(count))"]"#)
+            let member =
+                switch name {
+                case "scope": ""
+                case "name": #""a\#(marks(count))":1,"#
+                case "scopes_supported", "authorization_servers": list + ","
+                default: value + ","
+                }
+            let scene = Scene([
+                api: [
+                    challenge(
+                        ", resource_metadata=\"\(link)\"" + (name == "scope" ? ", scope=\"a \(marks(count))\"" : ""))
+                ],
+                link: [.json("{" + member + resource.dropFirst())],
+                places[0]: [.json("{" + member + document.dropFirst())],
+            ])
+            _ = await failure {
+                let server = try await OAuth2.discovered(from: Scene.api, over: scene)
+                #expect(server.scope.allSatisfy { $0.utf8.count < 10 })
+            }
+        }
+        #expect(ratio < 10)
     }
 
     @Test func `Metadata that a link names describe a parent only at the place of the parent`() async throws {
@@ -307,7 +393,8 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         let mcp = server.url.appending(path: "mcp")
         let session = try OAuth2.Session(
             client: OAuth2.Client(id: "app"), server: try await OAuth2.discovered(from: mcp),
-            signIn: .deviceCode { _ in }, clock: TestClock(isAutomatic: true))
+            signIn: .deviceCode(pages: [try #require(URL(string: issuer))]) { _ in },
+            clock: TestClock(isAutomatic: true))
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: server.url), authentication: session.authentication)
         #expect(try await client.send(Get<HTTPResponse>("mcp")).status == .accepted)

@@ -122,3 +122,25 @@ func failure(_ operation: () async throws -> Void) async -> HTTPAuthentication.F
         return error as? HTTPAuthentication.Failure
     }
 }
+
+/// Text of combining marks, which takes quadratic time to normalize.
+func marks(_ count: Int) -> String { String(repeating: "\u{301}\u{316}", count: count) }
+
+/// How many times as long an operation takes for four times the input: about 4 if the time is linear, 16 if it is quadratic.
+/// The best of a few rounds, because a machine may be busy.
+func growth(of size: Int, _ work: (_ size: Int) async throws -> Void) async rethrows -> Double {
+    func cost(_ size: Int) async throws -> Duration {
+        var best = Duration.seconds(1_000)
+        for _ in 0..<3 {
+            let start = ContinuousClock.now
+            try await work(size)
+            best = min(best, ContinuousClock.now - start)
+        }
+        return best
+    }
+    var best = Double.infinity
+    for _ in 0..<8 where best > 8 {
+        best = min(best, try await cost(4 * size) / max(try await cost(size), .milliseconds(1)))
+    }
+    return best
+}
