@@ -16,7 +16,8 @@ final class LoopbackListener: Sendable {
     private static let longestHead = 16 << 10
 
     let redirectURI: URL
-    private let listening: Int32
+    /// One socket, or one for each family if the host is `localhost`: a browser chooses either.
+    private let listening: [Int32]
     /// A pipe: a byte in it ends the wait.
     private let waking: (end: Int32, start: Int32)
     private let isListening = Atomic(true)
@@ -28,17 +29,17 @@ final class LoopbackListener: Sendable {
         guard request.scheme == "http", ["127.0.0.1", "localhost"].contains(request.host ?? "") else {
             throw Failure(.misconfigured, "the redirect URI does not begin with http://127.0.0.1 or http://localhost")
         }
-        guard let socket = LoopbackSocket.listening(on: request.port ?? 0) else {
+        guard let sockets = LoopbackSocket.listening(on: request.port ?? 0, isBoth: request.host == "localhost") else {
             throw Failure(.misconfigured, "the port of the redirect URI cannot be opened: \(LoopbackSocket.reason)")
         }
-        request.port = socket.port
+        request.port = sockets.port
         var pipes: [Int32] = [-1, -1]
         guard let url = try? request.url(), pipe(&pipes) == 0 else {
-            _ = close(socket.descriptor)
+            for descriptor in sockets.descriptors { _ = close(descriptor) }
             throw Failure(.misconfigured, "the system cannot create a pipe")
         }
         pipes.forEach(LoopbackSocket.prepare)
-        (self.redirectURI, listening, waking) = (url, socket.descriptor, (pipes[0], pipes[1]))
+        (self.redirectURI, listening, waking) = (url, sockets.descriptors, (pipes[0], pipes[1]))
     }
 
     deinit {
@@ -48,7 +49,9 @@ final class LoopbackListener: Sendable {
     }
 
     private func stopListening() {
-        if isListening.exchange(false, ordering: .sequentiallyConsistent) { _ = close(listening) }
+        if isListening.exchange(false, ordering: .sequentiallyConsistent) {
+            for descriptor in listening { _ = close(descriptor) }
+        }
     }
 
     /// Shows a page, and returns the URL to which the browser was redirected.
@@ -108,8 +111,9 @@ final class LoopbackListener: Sendable {
         else { return nil }
         let (request, expected) = (HTTPRequest(url: url), HTTPRequest(url: redirectURI))
         // A browser sends an empty path as "/".
-        let isSame = request.path.string == (expected.path.string.isEmpty ? "/" : expected.path.string)
-        guard isSame, request.query.values(for: "state") == [state] else { return nil }
+        let isSame = request.path.string.isSame(as: expected.path.string.isEmpty ? "/" : expected.path.string)
+        let states = request.query.values(for: "state")
+        guard isSame, states.count == 1, states[0]?.isSame(as: state) == true else { return nil }
         // The URL begins as the redirect URI does, byte for byte.
         let start = redirectURI.absoluteString.utf8.prefix { $0 != UInt8(ascii: "?") }
         let query = target.utf8.drop { $0 != UInt8(ascii: "?") }
@@ -128,16 +132,21 @@ extension LoopbackListener {
     private func serve(_ callback: (String) -> URL?) throws -> URL {
         var connections: [Connection] = []
         defer { for connection in connections { _ = close(connection.descriptor) } }
+        // While the process has no free descriptor, connections cannot be accepted, and `poll` would report them at once.
+        var isPaused = false
         while true {
-            var waits = ([waking.end, listening] + connections.map(\.descriptor)).map {
+            let sockets = isPaused ? [] : listening
+            var waits = ([waking.end] + connections.map(\.descriptor) + sockets).map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
-            guard poll(&waits, nfds_t(waits.count), -1) >= 0 || errno == EINTR else {
+            guard poll(&waits, nfds_t(waits.count), isPaused ? 100 : -1) >= 0 || errno == EINTR else {
                 throw Failure(.misconfigured, "the wait for the redirect failed: \(LoopbackSocket.reason)")
             }
+            isPaused = false
+            let ready = waits.suffix(sockets.count).filter { $0.revents != 0 }.map(\.fd)
             guard waits[0].revents == 0 else { throw CancellationError() }
             // Later connections first, so that the positions of the others stay.
-            for index in connections.indices.reversed() where waits[index + 2].revents != 0 {
+            for index in connections.indices.reversed() where waits[index + 1].revents != 0 {
                 guard LoopbackSocket.receive(connections[index].descriptor, into: &connections[index].head) else {
                     _ = close(connections.remove(at: index).descriptor)
                     continue
@@ -152,14 +161,11 @@ extension LoopbackListener {
                 _ = close(connections.remove(at: index).descriptor)
                 if let url { return url }
             }
-            guard waits[1].revents != 0 else { continue }
-            switch LoopbackSocket.accepted(from: listening) {
-            case nil:
-                // Without a free descriptor, the connection would be reported again at once.
-                guard [EAGAIN, EINTR, ECONNABORTED].contains(errno) else {
-                    throw Failure(.misconfigured, "a connection was not accepted: \(LoopbackSocket.reason)")
+            for socket in ready {
+                guard let descriptor = LoopbackSocket.accepted(from: socket) else {
+                    isPaused = isPaused || ![EAGAIN, EINTR, ECONNABORTED].contains(errno)
+                    continue
                 }
-            case let descriptor?:
                 if connections.count >= Self.mostConnections { _ = close(connections.removeFirst().descriptor) }
                 connections.append(Connection(descriptor: descriptor))
             }
@@ -192,29 +198,50 @@ private enum LoopbackSocket {
     /// Why the last call has failed.
     static var reason: String { strerror(errno).map { String(cString: $0) } ?? "error \(errno)" }
 
-    /// Opens a port on 127.0.0.1; nil if a call fails.
-    static func listening(on port: Int) -> (descriptor: Int32, port: Int)? {
+    /// Opens a port on 127.0.0.1, and also on ::1 if both are wanted and the system has IPv6; nil if a call fails. If the
+    /// system chooses the port, another one is tried as long as it is free in one family only.
+    static func listening(on port: Int, isBoth: Bool) -> (descriptors: [Int32], port: Int)? {
+        for _ in 1...(port == 0 ? 10 : 1) {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
+            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+            guard let first = open(AF_INET, &address) else { return nil }
+            let chosen = Int(in_port_t(bigEndian: address.sin_port))
+            guard isBoth else { return ([first], chosen) }
+            var second = sockaddr_in6()
+            second.sin6_family = sa_family_t(AF_INET6)
+            second.sin6_port = address.sin_port
+            second.sin6_addr = in6addr_loopback
+            if let other = open(AF_INET6, &second) { return ([first, other], chosen) }
+            if [EAFNOSUPPORT, EADDRNOTAVAIL].contains(errno) { return ([first], chosen) }
+            let code = errno
+            _ = close(first)
+            errno = code
+            guard code == EADDRINUSE else { return nil }
+        }
+        return nil
+    }
+
+    /// Opens a socket at an address, and stores the port that the system has chosen in it.
+    private static func open<Address>(_ family: Int32, _ address: inout Address) -> Int32? {
         #if canImport(Glibc)
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
         #else
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM), 0)
+            let descriptor = socket(family, Int32(SOCK_STREAM), 0)
         #endif
         guard descriptor >= 0 else { return nil }
         prepare(descriptor)
         var on: Int32 = 1
         _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        var size = socklen_t(MemoryLayout<Address>.size)
         let isOpen = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
                 bind(descriptor, pointer, size) == 0 && listen(descriptor, 16) == 0
                     && getsockname(descriptor, pointer, &size) == 0
             }
         }
-        if isOpen { return (descriptor, Int(in_port_t(bigEndian: address.sin_port))) }
+        if isOpen { return descriptor }
         let code = errno
         _ = close(descriptor)
         errno = code

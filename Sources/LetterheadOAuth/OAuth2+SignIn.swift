@@ -52,7 +52,7 @@ extension OAuth2 {
         /// signIn: .loopback { page in try await browser.open(page) }
         /// ```
         ///
-        /// The port is open only during the sign-in. The first redirect with the state of the sign-in ends it, and the
+        /// The port is open only during the sign-in, for `localhost` on both 127.0.0.1 and ::1. The first redirect with the state of the sign-in ends it, and the
         /// person sees a page that tells to return to the app. Any other request gets 404.
         ///
         /// - Parameters:

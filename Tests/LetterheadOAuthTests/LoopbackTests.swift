@@ -20,10 +20,10 @@ private struct Browser: Sendable {
     /// Visits the redirect URI with other parts of its URL.
     @discardableResult
     func visit(
-        _ query: String, path: String? = nil, method: HTTPMethod = .get
+        _ query: String, path: String? = nil, method: HTTPMethod = .get, host: String = "127.0.0.1"
     ) async throws -> HTTPResponse {
         let text = query.replacing("STATE", with: state)
-        let base = "http://127.0.0.1:\(redirectURI.port ?? 0)\(path ?? redirectURI.path)"
+        let base = "http://\(host):\(redirectURI.port ?? 0)\(path ?? redirectURI.path)"
         let request = HTTPRequest(method: method, url: try #require(URL(string: "\(base)?\(text)")))
         return try await HTTPClient.defaultTransport.load(request)
     }
@@ -161,6 +161,85 @@ private final class Opened: Sendable {
         #expect(scene.forms("/token").first?["redirect_uri"]?.hasPrefix("http://localhost:") == true)
     }
 
+    @Test(arguments: ["127.0.0.1", "[::1]"])
+    func `A redirect to localhost is received over both families`(host: String) async throws {
+        guard host == "127.0.0.1" || hasIPv6 else { return }
+        try await signIn(redirectURI: "http://localhost/callback") { browser async throws in
+            #expect(try await browser.visit("code=c0de&state=other", host: host).status == .notFound)
+            #expect(try await browser.visit("code=c0de&state=STATE", host: host).status == .ok)
+        }
+        #expect(scene.forms("/token").count == 1)
+    }
+
+    @Test func `A program at the port of the other family is reported`() async throws {
+        guard hasIPv6 else { return }
+        let port = try await freePort()
+        let other = try #require(listening6(on: port))
+        defer { close(other) }
+        let failure = await failure { try await signIn(redirectURI: "http://localhost:\(port)/") { _ in } }
+        #expect(failure?.message.contains("cannot be opened") == true)
+    }
+
+    @Test func `A redirect takes linear time in combining marks`() async throws {
+        try await signIn { browser async throws in
+            let marks = String(repeating: "%CC%81%CC%96", count: 1_000)
+            #expect(try await browser.visit("code=c0de&state=\(marks)").status == .notFound)
+            #expect(try await browser.visit("code=c0de&state=STATE", path: "/\(marks)").status == .notFound)
+            #expect(try await browser.visit("code=c0de&state=STATE&state=STATE").status == .notFound)
+            try await browser.visit("code=c0de&state=STATE")
+        }
+        #expect(scene.forms("/token").count == 1)
+    }
+
+    #if os(Linux) || os(macOS)
+        @Test func `A process without descriptors receives the redirect later`() async throws {
+            await #expect(processExitsWith: .success) { try await LoopbackTests().signInWithoutDescriptors() }
+        }
+    #endif
+
+    /// Ends the process with another status than 0 if the sign-in fails. It holds all descriptors of the process.
+    private func signInWithoutDescriptors() async throws {
+        alarm(60)
+        try await signIn { browser async throws in
+            let connection = RawConnection()
+            var held: [Int32] = []
+            while case let next = dup(0), next >= 0 { held.append(next) }
+            try connection.connect(to: browser.redirectURI.port ?? 0)
+            connection.write("GET /callback?code=c0de&state=\(browser.state) HTTP/1.1\r\n\r\n")
+            // Without a descriptor, there can be no response.
+            try #require(!connection.hasResponse(within: 300))
+            for descriptor in held { close(descriptor) }
+            try #require(connection.hasResponse(within: 30_000))
+        }
+    }
+
+    private var hasIPv6: Bool {
+        guard let descriptor = listening6(on: 0) else { return false }
+        close(descriptor)
+        return true
+    }
+
+    /// Listens on ::1.
+    private func listening6(on port: Int) -> Int32? {
+        #if canImport(Glibc)
+            let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            let descriptor = socket(AF_INET6, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_port = in_port_t(port).bigEndian
+        address.sin6_addr = in6addr_loopback
+        let isOpen = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size)) == 0 && listen(descriptor, 1) == 0
+            }
+        }
+        if isOpen { return descriptor }
+        close(descriptor)
+        return nil
+    }
+
     @Test func `A redirect URI may name a port, a path and a query`() async throws {
         let port = try await freePort()
         let uri = "http://localhost:\(port)/a/b?own=1"
@@ -192,22 +271,36 @@ private final class Opened: Sendable {
 private final class RawConnection: Sendable {
     private let descriptor: Int32
 
-    init(port: Int) throws {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    init() {
         #if canImport(Glibc)
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
             descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
-        let isConnected = withUnsafePointer(to: &address) { [descriptor] in
+    }
+
+    convenience init(port: Int) throws {
+        self.init()
+        try connect(to: port)
+    }
+
+    func connect(to port: Int) throws {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let isConnected = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
         try #require(isConnected)
+    }
+
+    /// Waits for bytes of the other side.
+    func hasResponse(within milliseconds: Int32) -> Bool {
+        var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&wait, 1, milliseconds) == 1
     }
 
     deinit { close(descriptor) }
