@@ -23,7 +23,7 @@ public import LetterheadFoundation
 /// - Between two resets, only one call for each key runs at a time. A reset cancels the call in progress without awaiting
 ///   it, so it may still be running beside the next one; its result is discarded.
 /// - The provider sends its own requests to `need.next`, the chain below, or with the authentication
-///   ``HTTPAuthentication/anonymous``. Any other request over its own client would wait for itself, and fails with
+///   ``HTTPAuthentication/anonymous``. `need.next` refuses a request that sets another authentication. Any other request over its own client would wait for itself, and fails with
 ///   ``HTTPError/Code/cannotAuthenticate``. If the provider sends it in another task, it is not recognized and waits
 ///   until its deadline, if it has one.
 /// - Requests with the same key can be signed with the same credential.
@@ -113,10 +113,17 @@ extension HTTPAuthentication {
             response: HTTPResponse? = nil
         ) {
             (self.request, self.previous, self.isRefused, self.response) = (request, previous, isRefused, response)
-            self.next =
-                request.context.generation.map { generation in
-                    AnyLoader { try await next.load(generation.adopting($0)) }
-                } ?? next
+            let generation = request.context.generation
+            self.next = AnyLoader { own throws(HTTPError) in
+                if let chosen = own.authentication, !chosen.isAnonymous {
+                    throw HTTPError(
+                        signing: Failure(
+                            .misconfigured,
+                            "need.next is below the authentication and cannot sign a request with \(chosen); set the "
+                                + "header of the request, or send it with a client"), request: own)
+                }
+                return try await next.load(generation?.adopting(own) ?? own)
+            }
         }
     }
 }

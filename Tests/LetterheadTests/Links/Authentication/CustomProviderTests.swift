@@ -56,6 +56,20 @@ private struct RegistryTokens: CredentialProvider {
 @Suite(.timeLimit(.minutes(3))) struct CustomProviderTests {
     private let journal = Journal()
 
+    @Test func `A request to need.next with an authentication is refused, because nothing could sign it`() async throws
+    {
+        let mock = MockLoader { .ok($0) }
+        let need = HTTPAuthentication.Need<Secret>(request: HTTPRequest(url: api), next: mock)
+        var request = HTTPRequest(url: api)
+        request.authentication = .basic(username: "ada", password: "s3cret")
+        let error = await #expect(throws: HTTPError.self) { try await need.next.load(request) }
+        #expect(error?.code == .cannotAuthenticate && error?.mayHaveBeenSent == false)
+        #expect(error?.description.contains("need.next is below the authentication") == true)
+        #expect(error?.description.contains("s3cret") == false && mock.requests.isEmpty)
+        request.authentication = .anonymous
+        #expect(try await need.next.load(request).status == .ok)
+    }
+
     /// A server whose logins give s1, s2 and so on, and that accepts some of them.
     private func server(_ accepted: Set<String>, login: HTTPStatus = .ok) -> MockLoader {
         let logins = Tally()
