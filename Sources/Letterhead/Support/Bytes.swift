@@ -53,6 +53,20 @@ extension StringProtocol where SubSequence == Substring {
     }
 }
 
+extension String {
+    /// Whether the string has at most 30 consecutive combining characters, as all text in use (UAX #15, "Stream-Safe
+    /// Text Format"). Swift compares strings and keys by canonical equivalence, which takes quadratic time in this length.
+    package var isQuicklyCompared: Bool {
+        // Each combining character has at least two bytes.
+        guard utf8.count > 60 else { return true }
+        var length = 0
+        return unicodeScalars.allSatisfy { scalar in
+            length = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : length + 1
+            return length <= 30
+        }
+    }
+}
+
 extension String? {
     /// The bytes of the string, to compare strings or to use them as keys.
     package var bytes: [UInt8]? { map { Array($0.utf8) } }

@@ -18,7 +18,8 @@ import Synchronization
 /// was left when it was written, from its arrival on. Setting `timeout` limits each attempt of the chain.
 ///
 /// Deliver each message of a ``Relay`` at most once. While its request is in progress, and until 1,024 later requests have
-/// ended, the same message is answered with `.invalidRequest`, whose `mayHaveBeenSent` is true, and sends nothing.
+/// ended, the same message is answered with `.invalidRequest`, whose `mayHaveBeenSent` is true, and sends nothing. A request
+/// that arrives after the message that cancels it is answered with `.cancelled`, and sends nothing either.
 public struct RelayEnd: Sendable {
     fileprivate let form: WireForm
     private let chain: any HTTPLoader
@@ -54,7 +55,7 @@ public struct RelayEnd: Sendable {
         do throws(HTTPError) {
             let (message, body) = try readMessage(data)
             guard let wire = message.request else {
-                if let id = message.cancel { await running.end(id) }
+                if let id = message.cancel { await running.end(try Self.checked(id)) }
                 if message.reset == true {
                     await running.end()
                     await chain.reset()
@@ -87,9 +88,12 @@ public struct RelayEnd: Sendable {
     private func load(_ request: HTTPRequest, _ id: String) async throws(HTTPError) -> HTTPResponse {
         // The link cancels one request, whether it is loading or its body is being read.
         let link = Autocancel()
-        guard id.utf8.count <= 100 else { throw .malformed(WireMessage.Malformed("its id has more than 100 bytes")) }
-        guard running.begin(id, link) else {
-            throw .malformed(WireMessage.Malformed("its id is already in use")).with(mayHaveBeenSent: true)
+        switch running.begin(try Self.checked(id), link) {
+        case .new: break
+        case .cancelled:
+            throw HTTPError(
+                .cancelled, request: request, message: "its cancellation arrived before it", mayHaveBeenSent: false)
+        case .known: throw .malformed(WireMessage.Malformed("its id is already in use")).with(mayHaveBeenSent: true)
         }
         do throws(HTTPError) {
             let response = try await link.load(request, next: chain)
@@ -99,6 +103,13 @@ public struct RelayEnd: Sendable {
             running.remove(id)
             throw error
         }
+    }
+
+    private static func checked(_ id: String) throws(HTTPError) -> String {
+        guard id.utf8.count <= 100, ASCII.isPrintable(id) else {
+            throw .malformed(WireMessage.Malformed("its id is not at most 100 visible ASCII characters"))
+        }
+        return id
     }
 
     fileprivate func failure(_ error: any Error, of response: HTTPResponse) async -> Data {
@@ -150,35 +161,49 @@ private final class StreamedAnswer: Sendable {
 /// The requests in progress by their ids, and the ids of the last ones that ended. It is a class, because the copies of an
 /// end share it.
 private final class RunningRelays: Sendable {
+    enum Entry { case new, known, cancelled }
+
     private struct State {
         var links: [String: Autocancel] = [:]
         /// The oldest one first. An id is not free after its request, because a message may be delivered twice.
-        var ended: [String] = []
+        var ended: [(id: String, wasCancelledFirst: Bool)] = []
+
+        mutating func note(_ id: String, wasCancelledFirst: Bool = false) {
+            if ended.count == 1024 { ended.removeFirst() }
+            ended.append((id, wasCancelledFirst))
+        }
     }
 
     private let state = Mutex(State())
 
-    /// Returns false if a request with the id is in progress or was one of the last ones.
-    func begin(_ id: String, _ link: Autocancel) -> Bool {
+    /// Begins a request, unless one with its id is in progress or was one of the last ones, or was cancelled before it
+    /// arrived, because messages may overtake each other.
+    func begin(_ id: String, _ link: Autocancel) -> Entry {
         state.withLock { state in
-            guard state.links[id] == nil, !state.ended.contains(id) else { return false }
+            if let ended = state.ended.first(where: { $0.id == id }) {
+                return ended.wasCancelledFirst ? .cancelled : .known
+            }
+            guard state.links[id] == nil else { return .known }
             state.links[id] = link
-            return true
+            return .new
         }
     }
 
     func remove(_ id: String) {
         state.withLock { state in
             state.links[id] = nil
-            if state.ended.count == 1024 { state.ended.removeFirst() }
-            state.ended.append(id)
+            state.note(id)
         }
     }
 
     /// Cancels one request, or all of them at once, and returns when they have ended.
     func end(_ id: String? = nil) async {
         let ended = state.withLock { state in
-            id.map { id in [state.links[id]].compactMap(\.self) } ?? Array(state.links.values)
+            guard let id else { return Array(state.links.values) }
+            if state.links[id] == nil, !state.ended.contains(where: { $0.id == id }) {
+                state.note(id, wasCancelledFirst: true)
+            }
+            return [state.links[id]].compactMap(\.self)
         }
         await withTaskGroup(of: Void.self) { group in
             for link in ended { group.addTask { await link.reset(next: ResetEnd()) } }

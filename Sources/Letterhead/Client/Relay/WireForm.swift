@@ -164,6 +164,9 @@ extension WireForm {
 
     func request(_ wire: WireMessage.Request, _ body: Data) throws -> HTTPRequest {
         var request = HTTPRequest()
+        guard ASCII.isToken(wire.method ?? "GET"), wire.settings.route?.isQuicklyCompared != false else {
+            throw WireMessage.Malformed("the method or the route is refused")
+        }
         if let method = wire.method { request.method = HTTPMethod(rawValue: method) }
         try wire.target.write(to: &request, route: wire.settings.route)
         request.headers = try HTTPHeaders(pairs: wire.headers)
@@ -227,9 +230,13 @@ extension WireForm {
             try self.response(wire, answer.body, to: request)
         }
         if let failure = answer.message.failure {
+            // A code is compared and written to logs, so what is no name is only quoted.
+            let isName = ASCII.isToken(failure.code) && failure.code.utf8.count <= 100
+            let note = isName ? "" : "\(request.redaction.words(failure.code, upTo: 100)), "
             throw HTTPError(
-                HTTPError.Code(rawValue: failure.code), request: response?.request ?? request, response: response,
-                message: "at the other end of the relay: \(failure.message)", mayHaveBeenSent: failure.mayHaveBeenSent)
+                isName ? HTTPError.Code(rawValue: failure.code) : .unknown, request: response?.request ?? request,
+                response: response, message: "at the other end of the relay: \(note)\(failure.message)",
+                mayHaveBeenSent: failure.mayHaveBeenSent)
         }
         guard let response else { throw request.malformedAnswer("it contains no response") }
         return response
@@ -249,7 +256,7 @@ extension WireForm {
             if let trailers = wire.trailers {
                 response.trailers = try HTTPHeaders(pairs: trailers, ofResponse: true)
             }
-            response[option: HeadersLeftOut.self] = (wire.headersLeftOut ?? []).map { HTTPHeaders.Name($0) }
+            response[option: HeadersLeftOut.self] = try HTTPHeaders.Name.list(wire.headersLeftOut)
             return response
         } catch {
             throw request.malformedAnswer(error.description)
@@ -319,11 +326,13 @@ extension WireMessage.Settings {
         if let deadline { request.deadline = .milliseconds(deadline) }
         if let responseLimit { request.responseLimit = responseLimit }
         if let isSecret { request.isSecret = isSecret }
-        if let withheldHeaders { request.withheldHeaders = Set(withheldHeaders.map { HTTPHeaders.Name($0) }) }
+        if let withheldHeaders { request.withheldHeaders = Set(try HTTPHeaders.Name.list(withheldHeaders)) }
+        guard (secretParameters ?? []).allSatisfy(\.isQuicklyCompared) else {
+            throw WireMessage.Malformed("the name of a secret parameter has too many consecutive combining characters")
+        }
         if secretHeaders != nil || secretParameters != nil {
             request.redaction = .standard.adding(
-                headers: Set((secretHeaders ?? []).map { HTTPHeaders.Name($0) }),
-                parameters: Set(secretParameters ?? []))
+                headers: Set(try HTTPHeaders.Name.list(secretHeaders)), parameters: Set(secretParameters ?? []))
         }
         guard let acceptedStatuses else { return }
         guard acceptedStatuses.allSatisfy({ $0.count == 2 && $0[0] <= $0[1] }) else {

@@ -97,6 +97,8 @@ extension WireMessage {
         }
         let message: WireMessage
         do {
+            // Foundation compares the names of members, which takes quadratic time for some. `JSONText` refuses these.
+            _ = try JSONText.value(of: data[..<end])
             message = try JSONDecoder().decode(WireMessage.self, from: Data(data[..<end]))
         } catch {
             throw Malformed("the head cannot be read: \(HTTPError.summary(of: error))")
@@ -121,12 +123,24 @@ extension WireMessage.Target {
         guard !path.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
             throw WireMessage.Malformed("the path contains ? or #")
         }
+        guard ASCII.isToken(scheme ?? "https"), host.map(HTTPRequest.isHost) ?? true else {
+            throw WireMessage.Malformed("the scheme or the host contains a character that is not allowed")
+        }
         if let scheme { request.scheme = scheme }
         (request.host, request.port) = (host, port)
         request.path = RequestPath(escaped: path, route: route)
         let secret = request.query.filter(\.isSecret).map(\.name)
         request.query = query.isEmpty ? [:] : QueryParameters(escaped: query)
         request.query.markSecret(secret)
+    }
+}
+
+extension HTTPHeaders.Name {
+    static func list(_ names: [String]?) throws(WireMessage.Malformed) -> [HTTPHeaders.Name] {
+        guard names?.allSatisfy({ ASCII.isToken($0) }) ?? true else {
+            throw WireMessage.Malformed("the name of a header is not a token")
+        }
+        return (names ?? []).map { HTTPHeaders.Name($0) }
     }
 }
 

@@ -194,7 +194,8 @@ extension HTTPError {
 
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        public var description: String { rawValue }
+        /// The name, in which control characters are escaped.
+        public var description: String { Redaction.visible(rawValue) }
     }
 }
 

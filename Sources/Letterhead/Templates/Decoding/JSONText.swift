@@ -89,8 +89,8 @@ struct JSONText {
         while true {
             skipBlanks()
             let name = try string()
-            guard Self.isQuicklyCompared(name) else {
-                throw error("a name has more than \(Self.longestSequence) consecutive combining characters")
+            guard name.isQuicklyCompared else {
+                throw error("a name has more than 30 consecutive combining characters")
             }
             skipBlanks()
             try expect(UInt8(ascii: ":"))
@@ -98,20 +98,6 @@ struct JSONText {
             if members[name] == nil { members[name] = value }
             if ends(with: UInt8(ascii: "}")) { return members }
             try expect(UInt8(ascii: ","))
-        }
-    }
-
-    /// The names of a dictionary are compared by canonical equivalence, and normalizing a sequence of combining characters
-    /// takes quadratic time in its length. No text in use has a longer sequence (UAX #15, "Stream-Safe Text Format").
-    private static let longestSequence = 30
-
-    private static func isQuicklyCompared(_ name: String) -> Bool {
-        // Each combining character has at least two bytes.
-        guard name.utf8.count > 2 * longestSequence else { return true }
-        var length = 0
-        return name.unicodeScalars.allSatisfy { scalar in
-            length = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : length + 1
-            return length <= longestSequence
         }
     }
 

@@ -25,6 +25,8 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
         #"{"letterhead":1,"request":{"headers":[],"settings":{"responseLimit":-1},"# + target + "}}\n",
         #"{"letterhead":1,"request":{"headers":[],"method":"A B","settings":{},"# + target + "}}\n",
         #"{"letterhead":1,"request":{"headers":[],"options":{"x":1},"settings":{},"# + target + "}}\n",
+        #"{"letterhead":1,"request":{"headers":[],"settings":{"secretHeaders":["A\n"]},"# + target + "}}\n",
+        #"{"letterhead":1,"request":{"headers":[],"settings":{"withheldHeaders":["A:"]},"# + target + "}}\n",
         #"{"letterhead":1,"length":2,"request":{"headers":[],"method":"POST","settings":{},"# + target + "}}\nabc",
     ])
     func `a malformed message is refused, and nothing is sent`(message: String) async throws {
@@ -66,6 +68,46 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
         let late = #expect(throws: HTTPError.self) { try WireForm().response(from: third, to: request) }
         #expect(late?.message.contains("id is already in use") == true && late?.mayHaveBeenSent == true)
         #expect(far.started.count == 1)
+    }
+
+    @Test func `a request that its cancellation has overtaken is not sent`() async throws {
+        let far = MockLoader { .ok($0) }
+        let end = RelayEnd(far)
+        _ = await end.answer(Data(#"{"letterhead":1,"cancel":"1"}\#n"#.utf8))
+        let request = try HTTPRequest("https://h/")
+        for answer in [await end.answer(message("1")), await end.answers(to: message("1")).first { _ in true }] {
+            let error = try #require(throws: HTTPError.self) {
+                try WireForm().response(from: answer ?? Data(), to: request)
+            }
+            #expect(error.code == .cancelled && !error.mayHaveBeenSent && error.message.contains("arrived before it"))
+        }
+        #expect(far.requests.isEmpty)
+        _ = await end.answer(message("2"))
+        _ = await end.answer(Data(#"{"letterhead":1,"cancel":"2"}\#n"#.utf8))
+        let second = await end.answer(message("2"))
+        let late = #expect(throws: HTTPError.self) { try WireForm().response(from: second, to: request) }
+        #expect(late?.message.contains("id is already in use") == true && far.requests.count == 1)
+    }
+
+    @Test func `texts of the other end forge no lines of a log`() throws {
+        let request = try HTTPRequest("https://h/")
+        func answer(_ head: String) -> Data { Data((#"{"letterhead":1,"# + head + "}\n").utf8) }
+        let failure =
+            #""failure":{"code":"a\u000a2026 \u001b[31mforged","mayHaveBeenSent":false,"message":"b\u000ac\u202e"}"#
+        let error = try #require(throws: HTTPError.self) {
+            try WireForm().response(from: answer(failure), to: request)
+        }
+        #expect(error.code == .unknown && !error.mayHaveBeenSent)
+        #expect(error.message == #"at the other end of the relay: "a 2026 [31mforged", b\u{a}c\u{202e}"#)
+        #expect(!"\(error)".unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202E })
+        #expect("\(HTTPError.Code(rawValue: "a\nb"))" == #"a\u{a}b"#)
+        for name in [#"A\u000aB"#, "A:", ""] {
+            let response = #""response":{"headers":[],"headersLeftOut":["\#(name)"],"status":200}"#
+            let error = #expect(throws: HTTPError.self) {
+                try WireForm().response(from: answer(response), to: request)
+            }
+            #expect(error?.code == .invalidResponse)
+        }
     }
 
     private func message(_ id: String, _ options: String = "") -> Data {
