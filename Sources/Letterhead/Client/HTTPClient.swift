@@ -19,8 +19,8 @@ public import LetterheadFoundation
 /// 3. ``Retry``, which also calls the transformers and the validators
 /// 4. ``FollowRedirects``
 /// 5. ``ApplyEnvironment``
-/// 6. `cookies`, if there is a jar
-/// 7. ``Authenticate``
+/// 6. ``Authenticate``
+/// 7. `cookies`, if there is a jar
 /// 8. `cache`, if there is one
 /// 9. ``Autocancel``, if there are `attemptLinks` or a custom transport; and `attemptLinks`, which run for each attempt
 ///    and for each redirect within it, unless the cache has the response
@@ -115,7 +115,7 @@ public struct HTTPClient: Sendable {
         let endsItself = attemptLinks == nil && Self.endsItsRequests(transport)
         let guarded: [(any LoaderLink)?] = [
             Deadline(clock: retry.settings.clock), retry, FollowRedirects(),
-            provider, cookies, authenticate, cache,
+            provider, authenticate, cookies, cache,
             endsItself ? nil : Autocancel(), attemptLinks, observing?.link,
         ]
         context = ClientContext(

@@ -10,7 +10,7 @@ import Synchronization
 /// // on a watch
 /// let client = HTTPClient(environment: .production, transport: Relay { data in try await phone.send(data) })
 /// // on the phone
-/// let end = RelayEnd(CookieJar() --> Authenticate(.bearer(token)) --> HTTPClient.defaultTransport)
+/// let end = RelayEnd(Authenticate(.bearer(token)) --> CookieJar() --> HTTPClient.defaultTransport)
 /// reply(await end.answer(data))
 /// ```
 ///

@@ -16,8 +16,8 @@ import Synchronization
 /// ones beyond that. A cookie of a response is refused if its name and value have more than 4096 bytes together, and is
 /// stored for at most 400 days.
 ///
-/// In a custom chain, put the jar below ``ApplyEnvironment``, so that the URL of the request is complete, and above a
-/// ``ResponseCache``.
+/// In a custom chain, put the jar below ``ApplyEnvironment``, so that the URL of the request is complete, and below
+/// ``Authenticate``, so that it sees the 401 that is answered there. Put it above a ``ResponseCache``.
 public final class CookieJar: LoaderLink {
     let table = Mutex(CookieTable())
     let isPublicSuffix: @Sendable (String) -> Bool

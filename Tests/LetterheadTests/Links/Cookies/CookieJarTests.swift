@@ -44,6 +44,26 @@ import Testing
         #expect(try await header(after: ["a=1; Path=/", "a=; Path=/; Max-Age=0"]) == nil)
     }
 
+    @Test(arguments: [
+        HTTPAuthentication.digest(user: "ada", password: "p"),
+        .challenge { _, _ in .basic(username: "ada", password: "p") },
+    ]) func `a cookie of a 401 that is answered is stored, and sent with the answer`(method: HTTPAuthentication)
+        async throws
+    {
+        let server = MockLoader { request in
+            guard !request.headers.contains(.authorization) else { return .ok(request) }
+            return HTTPResponse(
+                request: request, status: 401,
+                headers: ["WWW-Authenticate": "Digest realm=r, nonce=n", "Set-Cookie": "session=1; Path=/"])
+        }
+        let jar = CookieJar()
+        let client = HTTPClient(
+            environment: .of("https://www.example.com"), authentication: method, cookies: jar, transport: server)
+        #expect(try await client.send(Get<HTTPResponse>("a")).status == .ok)
+        #expect(server.requests.map { $0.headers[.cookie] } == [nil, "session=1"])
+        #expect(jar.cookies.map(\.name) == ["session"])
+    }
+
     @Test func `a reset removes all cookies`() async throws {
         let jar = CookieJar()
         let (client, server) = try client(jar, setting: ["a=1"])
