@@ -17,7 +17,8 @@ extension HTTPAuthentication {
     ///
     /// If the server refuses the password, the request ends with the 401, and the password is not tried again for it. A
     /// request with a one-shot body fails with ``HTTPError/Code/cannotAuthenticate`` before it is sent, unless an earlier
-    /// request has received a challenge.
+    /// request has received a challenge. Over http without TLS, a challenge that is weaker than an accepted one (MD5 after
+    /// SHA-256, or without `qop`) is not answered, because anyone on the way could have replaced it: the 401 is returned.
     ///
     /// - Parameters:
     ///   - user: the username. If it or the password contains a control character, each request fails with
@@ -45,6 +46,8 @@ enum DigestCredential: Sendable {
     /// The server has sent no challenge yet.
     case unknown
     case session(DigestSession)
+
+    fileprivate var session: DigestSession? { if case .session(let session) = self { session } else { nil } }
 }
 
 /// Keeps a session with each origin, which begins with the challenge of a 401.
@@ -64,11 +67,11 @@ private struct DigestProvider: CredentialProvider {
     func credential(for need: HTTPAuthentication.Need<DigestCredential>) async throws -> DigestCredential? {
         guard let challenge = need.response.flatMap(DigestChallenge.strongest) else { return .unknown }
         // Concurrent requests with one session use each count once.
-        if case .session(let session) = need.previous, session.meets(challenge) { return .session(session) }
+        if let session = need.previous?.session, session.meets(challenge) { return .session(session) }
         return .session(
             DigestSession(
                 challenge, user: try user.get(), password: try password.get(),
-                clientNonce: Data(random(33)).base64EncodedString()))
+                clientNonce: Data(random(33)).base64EncodedString(), after: need.previous?.session))
     }
 
     func sign(_ request: inout HTTPRequest, with credential: DigestCredential) throws {
@@ -90,16 +93,16 @@ private struct DigestProvider: CredentialProvider {
     func freshness(
         of credential: DigestCredential, for request: HTTPRequest
     ) -> HTTPAuthentication.Freshness {
-        if case .session(let session) = credential, session.isOver { .expired } else { .fresh }
+        credential.session?.isOver == true ? .expired : .fresh
     }
 
     func isRefused(_ credential: DigestCredential, by response: HTTPResponse) -> Bool {
         guard response.status == .unauthorized else {
-            if case .session(let session) = credential { session.accept(response) }
+            credential.session?.accept(response)
             return false
         }
-        guard DigestChallenge.strongest(in: response) != nil else { return false }
-        return if case .session(let session) = credential { session.mayBeReplaced(after: response) } else { true }
+        guard let challenge = DigestChallenge.strongest(in: response) else { return false }
+        return credential.session?.mayBeReplaced(by: challenge, of: response) ?? true
     }
 }
 
@@ -121,6 +124,9 @@ struct DigestChallenge: Sendable {
     static func strongest(in response: HTTPResponse) -> DigestChallenge? {
         response.challenges.compactMap { DigestChallenge($0) }.max { $0.hash.strength < $1.hash.strength }
     }
+
+    /// The hash counts more than what it protects.
+    var strength: Int { 2 * hash.strength + (protection == nil ? 0 : 1) }
 
     /// Returns nil for another scheme, and for a challenge that is malformed or requires something unknown.
     init?(_ challenge: HTTPChallenge) {

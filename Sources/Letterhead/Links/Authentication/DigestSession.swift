@@ -20,8 +20,14 @@ final class DigestSession: Sendable {
     /// The hash of the username, the realm and the password (RFC 7616, 3.4.2), as valuable as the password.
     private let key: Secret
     private let state: Mutex<State>
+    /// The strength of the last challenge that was accepted before this session.
+    private let earlierStrength: Int
 
-    init(_ challenge: DigestChallenge, user: String, password: Secret, clientNonce: String) {
+    init(
+        _ challenge: DigestChallenge, user: String, password: Secret, clientNonce: String,
+        after previous: DigestSession? = nil
+    ) {
+        earlierStrength = previous?.acceptedStrength ?? 0
         let hash = challenge.hash
         self.challenge = challenge
         self.clientNonce = clientNonce
@@ -31,6 +37,8 @@ final class DigestSession: Sendable {
         self.key = Secret(challenge.isSession ? hash.hexadecimal("\(key):\(challenge.nonce):\(clientNonce)") : key)
         state = Mutex(State(nonce: challenge.nonce))
     }
+
+    private var acceptedStrength: Int { state.withLock { $0.isAccepted ? challenge.strength : earlierStrength } }
 
     /// Whether the server has refused the password.
     var isOver: Bool { state.withLock { $0.isOver } }
@@ -62,7 +70,9 @@ final class DigestSession: Sendable {
     ///
     /// Without `stale`, a 401 refuses the password (RFC 7616, 3.3). But some servers do not send it when a nonce has
     /// expired, so a password that has been accepted before is tried with a new nonce.
-    func mayBeReplaced(after response: HTTPResponse) -> Bool {
+    func mayBeReplaced(by new: DigestChallenge, of response: HTTPResponse) -> Bool {
+        // A weaker proof would let an attacker on the way guess the password.
+        if new.strength < acceptedStrength, response.request.origin?.isSecure != true { return false }
         let isStale = response.challenges.contains {
             $0.hasScheme("Digest") && $0["stale"].map(ASCII.keyword) == "true"
         }

@@ -199,6 +199,32 @@ private final class DigestServer: HTTPLoader {
         #expect(error?.code == .cannotAuthenticate && error?.message.contains("auth-int") == true)
     }
 
+    @Test(arguments: ["http", "https"], [#"algorithm=MD5, qop=auth"#, "algorithm=SHA-256"])
+    func `over plain http, a challenge that is weaker than an accepted one is not answered`(
+        scheme: String, weaker: String
+    ) async throws {
+        let isWeak = Mutex(false)
+        let mock = MockLoader { request in
+            let parameters = isWeak.withLock { $0 } ? weaker : "algorithm=SHA-256, qop=auth"
+            let proof = request.headers[.authorization] ?? ""
+            if !isWeak.withLock({ $0 }), proof.contains("SHA-256") { return .ok(request) }
+            if isWeak.withLock({ $0 }), proof.contains("nonce=\"w\"") { return .ok(request) }
+            let challenge = "Digest realm=r, stale=true, nonce=\(proof.isEmpty ? "s" : "w"), \(parameters)"
+            return HTTPResponse(request: request, status: 401, headers: ["WWW-Authenticate": challenge])
+        }
+        let url = try #require(URL(string: "\(scheme)://api.example.com"))
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: url),
+            authentication: .digest(user: "ada", password: "p", allowedOrigins: [url]), transport: mock)
+        #expect(try await status(client) == .ok)
+        isWeak.withLock { $0 = true }
+        for _ in 1...2 { #expect(try await status(client) == (scheme == "http" ? 401 : .ok)) }
+        isWeak.withLock { $0 = false }
+        #expect(try await status(client) == .ok)
+        let proofs = mock.requests.compactMap { $0.headers[.authorization] }
+        #expect(proofs.allSatisfy { $0.contains("algorithm=SHA-256") && $0.contains("qop=auth") } == (scheme == "http"))
+    }
+
     @Test func `a reset forgets the nonce`() async throws {
         let client = client()
         _ = try await status(client)
