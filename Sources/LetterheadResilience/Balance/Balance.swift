@@ -17,7 +17,8 @@ import Synchronization
 ///
 /// Each attempt of a load is sent to a replica that the load has not tried, while there is one. If nothing was sent
 /// because a replica could not be reached, its ``CircuitBreaker`` is open or the queue of its `Throttle` is full, the
-/// next replica is tried at once. Other failures are returned, and `Retry` decides. A replica that fails several times in
+/// next replica is tried at once. The request that answers a 401, such as that of `.digest`, is sent to the replica of
+/// the 401, which alone knows its nonce. Other failures are returned, and `Retry` decides. A replica that fails several times in
 /// a row is left alone for a while. A single request then finds out whether it has recovered. If all replicas rest, all are
 /// used.
 ///
@@ -98,7 +99,8 @@ public final class Balance: LoaderLink {
         var unreachable: [HTTPOrigin] = []
         while true {
             let (replica, permit) = try choose(
-                for: request, to: logical, without: (shared?.origins ?? []) + unreachable)
+                for: request, to: logical, without: (shared?.origins ?? []) + unreachable,
+                bound: unreachable.isEmpty ? request.boundServer : nil)
             shared?.insert(replica)
             let result = await next.result(of: request.sent(to: replica))
             let health = settle(permit, result, of: request)
@@ -109,6 +111,7 @@ public final class Balance: LoaderLink {
                 response.request.returnFrom(
                     replica, to: logical, of: request,
                     Self.tried(shared, replica, isBad: health == .bad || response.status.code >= 400))
+                response.request.boundServer = response.status == .unauthorized ? replica : nil
                 response.returnLinks(from: replica, to: logical)
                 return response
             case .failure(let error):
@@ -146,14 +149,15 @@ extension Balance.State {
 
 extension Balance {
     private func choose(
-        for request: HTTPRequest, to logical: HTTPOrigin, without tried: [HTTPOrigin]
+        for request: HTTPRequest, to logical: HTTPOrigin, without tried: [HTTPOrigin], bound: HTTPOrigin?
     ) throws(HTTPError) -> (HTTPOrigin, Fleet.Permit) {
         let now = stopwatch.now
         let key: String? = if case .sticky(let key) = policy.kind { key(request) } else { nil }
         let (choice, defect) = state.withLock { state in
             let defect = state.defect(for: logical)
             return defect == nil
-                ? (state.fleet.choose(policy, key: key, without: tried, at: now, random: random), nil) : (nil, defect)
+                ? (state.fleet.choose(policy, key: key, without: tried, bound: bound, at: now, random: random), nil)
+                : (nil, defect)
         }
         if let choice { return choice }
         throw HTTPError(

@@ -89,15 +89,20 @@ struct Fleet {
     /// Chooses a replica that the load has not tried and that does not rest; then one that it has not tried; then one
     /// that does not rest; then any.
     ///
-    /// - Parameter key: the key of a sticky policy.
+    /// - Parameters:
+    ///   - key: the key of a sticky policy.
+    ///   - bound: the replica to choose, if it is in the list.
     mutating func choose(
-        _ policy: Balance.Policy, key: String?, without tried: [HTTPOrigin], at now: Duration, random: (() -> Double)?
+        _ policy: Balance.Policy, key: String?, without tried: [HTTPOrigin], bound: HTTPOrigin?, at now: Duration,
+        random: (() -> Double)?
     ) -> (HTTPOrigin, Permit)? {
         guard !members.isEmpty else { return nil }
         let untried = tried.isEmpty ? all : all.filter { !tried.contains(members[$0].origin) }
         let rest = untried.isEmpty ? all : untried
         let awake = hasResting ? rest.filter { members[$0].isAwake(at: now) } : rest
-        let index = choose(policy, key, among: awake.isEmpty ? rest : awake, at: now, random)
+        let index =
+            members.firstIndex { $0.origin == bound }
+            ?? choose(policy, key, among: awake.isEmpty ? rest : awake, at: now, random)
         let isProbe = members[index].restsUntil != nil
         members[index].busy += 1
         if isProbe { members[index].isProbed = true }

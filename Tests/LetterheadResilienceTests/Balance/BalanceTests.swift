@@ -19,6 +19,28 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "https://
         )
     }
 
+    @Test(arguments: [Balance.Policy.roundRobin, .lessBusyOfTwo, .ordered, .sticky { $0.path.string }])
+    func `the answer to a nonce is sent to the replica that knows it`(policy: Balance.Policy) async throws {
+        let mock = MockLoader { request in
+            let host = request.host ?? ""
+            if request.headers[.authorization]?.contains("nonce=\"\(host)\"") == true { return .ok(request) }
+            return HTTPResponse(
+                request: request, status: 401,
+                headers: ["WWW-Authenticate": "Digest realm=r, stale=true, nonce=\(host)"])
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://orders.test"),
+            authentication: .digest(user: "ada", password: "secret"), attemptLinks: balance(policy), transport: mock)
+        for path in ["a", "b", "c"] as [RequestPath] {
+            #expect(try await client.send(Get<HTTPResponse>(path)).status == .ok)
+        }
+        let hosts = mock.hosts
+        for index in hosts.indices where mock.requests[index].headers[.authorization]?.contains(hosts[index]) == false {
+            #expect(hosts[index] == hosts[index + 1])
+        }
+        #expect(hosts[0] == hosts[1])
+    }
+
     // MARK: Choosing
 
     @Test func `round robin sends to one after the other`() async throws {

@@ -59,7 +59,9 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         } catch {
             throw error.error(for: request, response: response)
         }
-        let second = try await next.load(try signed(request, with: newer))
+        var again = request
+        again.boundServer = response.request.boundServer
+        let second = try await next.load(try signed(again, with: newer))
         _ = provider.isRefused(newer.credential, by: second)
         return second
     }

@@ -34,6 +34,8 @@ struct LoadContext: Sendable {
     var observation: Observation?
     /// The servers that the load was sent to without success; nil if no link balances it.
     var triedServers: TriedServers?
+    /// The server that must receive the request; nil if any may.
+    var boundServer: HTTPOrigin?
 }
 
 /// What a client adds to its requests.

@@ -40,4 +40,13 @@ extension HTTPRequest {
         get { context.triedServers }
         set { context.triedServers = newValue }
     }
+
+    /// The server that sent the 401 of this request, or that must receive this request, because it answers the nonce of
+    /// that 401; nil if any server may.
+    ///
+    /// A link that chooses a server sets it in the request of a 401, and sends a request that has it to that server.
+    public var boundServer: HTTPOrigin? {
+        get { context.boundServer }
+        set { context.boundServer = newValue }
+    }
 }
