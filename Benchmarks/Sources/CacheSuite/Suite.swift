@@ -13,13 +13,13 @@ struct Check: Sendable {
     static func all(in file: URL) throws -> [Check] {
         let suites = try JSONDecoder().decode([JSONValue].self, from: Data(contentsOf: file))
         return suites.flatMap { suite in
-            (suite["tests"]?.list ?? []).compactMap { test -> Check? in
+            (suite["tests"].list ?? []).compactMap { test -> Check? in
                 guard test["browser_skip"] != true, test["cdn_only"] != true, test["kind"] != "check" else {
                     return nil
                 }
                 return Check(
-                    id: test["id"]?.text ?? "", suite: suite["id"]?.text ?? "", isRequired: test["kind"] != "optimal",
-                    steps: (test["requests"]?.list ?? []).map { Step(json: $0) })
+                    id: test["id"].text ?? "", suite: suite["id"].text ?? "", isRequired: test["kind"] != "optimal",
+                    steps: (test["requests"].list ?? []).map { Step(json: $0) })
             }
         }
     }
@@ -29,7 +29,7 @@ struct Check: Sendable {
 struct Step: Sendable {
     let json: JSONValue
 
-    subscript(member: String) -> JSONValue? { json[member] }
+    subscript(member: String) -> JSONValue? { json.object?[member] }
 
     var method: String { self["request_method"]?.text ?? "GET" }
     /// A failure of a setup check does not concern the subject of the check.

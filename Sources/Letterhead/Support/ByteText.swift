@@ -83,9 +83,14 @@ package struct ByteText: ~Copyable {
 
 /// The charsets of strings, by their names in media types.
 package enum TextEncoding {
-    /// Returns the encoding for a name, ignoring its case; nil for an unknown name.
+    /// Returns the encoding for a name, ignoring its case; nil for an unknown name, and for an encoding that Foundation
+    /// does not have on this platform.
     package static func encoding(of name: String) -> String.Encoding? {
-        switch ASCII.keyword(name) {
+        known(ASCII.keyword(name)).flatMap { String(data: Data(), encoding: $0) == nil ? nil : $0 }
+    }
+
+    private static func known(_ name: String) -> String.Encoding? {
+        switch name {
         case "utf-8", "utf8": .utf8
         case "us-ascii", "ascii": .ascii
         case "iso-8859-1", "latin1": .isoLatin1
@@ -101,6 +106,7 @@ package enum TextEncoding {
         case "utf-32": .utf32
         case "shift_jis": .shiftJIS
         case "iso-2022-jp": .iso2022JP
+        case "euc-jp": .japaneseEUC
         default: nil
         }
     }

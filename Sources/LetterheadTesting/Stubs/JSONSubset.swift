@@ -21,18 +21,7 @@ enum JSONSubset {
                 }
             }
             return nil
-        default:
-            if let number = number(part), let other = self.number(whole) { return number == other ? nil : path }
-            return part == whole ? nil : path
-        }
-    }
-
-    private static func number(_ value: JSONValue) -> Double? {
-        switch value {
-        case .int(let value): Double(value)
-        case .uint(let value): Double(value)
-        case .double(let value): value
-        default: nil
+        default: return part == whole ? nil : path
         }
     }
 }

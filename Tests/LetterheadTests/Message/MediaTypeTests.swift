@@ -29,7 +29,8 @@ import Testing
         ("\t\r\n text/html \t", "text/html", []),
         ("x/x;test=\"a;b\";bar=c", "x/x", [["test", "a;b"], ["bar", "c"]]),
         ("x/x;test=é", "x/x", [["test", "é"]]),
-        ("x/x;test=Ā;a=b", "x/x", [["a", "b"]]),
+        ("x/x;test=Ā;a=b", "x/x", [["test", "Ā"], ["a", "b"]]),
+        ("x/x;title=\"a\\\"\u{301}…;\";a=b", "x/x", [["title", "a\"\u{301}…;"], ["a", "b"]]),
         ("text/html;charset=gbk;\u{301}x", "text/html", [["charset", "gbk"]]),
         ("!#$%&'*+-.^_`|~0Az/!#$%&'*+-.^_`|~0Az", "!#$%&'*+-.^_`|~0az/!#$%&'*+-.^_`|~0az", []),
     ]) func `a media type is read as the MIME Sniffing standard reads it`(
@@ -38,6 +39,13 @@ import Testing
         let type = try #require(MediaType(text))
         #expect(type.essence == essence)
         #expect(type.parameters.map { [$0.name, $0.value] } == parameters)
+    }
+
+    @Test(arguments: ["a\"\u{301}…", "\\\u{316};é", "日本", ""])
+    func `a parameter that is set is read back`(value: String) throws {
+        let type = MediaType.plainText.setting("title", to: value)
+        let read = try #require(MediaType(type.description))
+        #expect(read["title"].map { Array($0.utf8) } == Array(value.utf8) && read == type)
     }
 
     @Test(arguments: [
@@ -166,7 +174,7 @@ private struct WHATWGMediaType {
             }
             let key = Self.lowercased(string(name))
             let isQuotable = value.allSatisfy {
-                $0 == "\t" || (0x20...0x7E).contains($0.value) || (0x80...0xFF).contains($0.value)
+                $0 == "\t" || (0x20...0x7E).contains($0.value) || $0.value >= 0x80
             }
             if Self.isToken(name), isQuotable, !parameters.contains(where: { $0.0 == key }) {
                 parameters.append((key, string(value)))

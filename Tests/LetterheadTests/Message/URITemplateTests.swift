@@ -178,9 +178,9 @@ import Testing
             let data = try Data(contentsOf: folder.appending(path: "\(name).json"))
             for group in try #require(JSONDecoder().decode(JSONValue.self, from: data).object).values {
                 var values = URITemplate.Values()
-                for (name, value) in group["variables"]?.object ?? [:] { values.set(name, to: Self.value(of: value)) }
-                for test in group["testcases"]?.array ?? [] {
-                    let template = URITemplate(try #require(test[0]?.string))
+                for (name, value) in group["variables"].object ?? [:] { values.set(name, to: Self.value(of: value)) }
+                for test in group["testcases"].array ?? [] {
+                    let template = URITemplate(try #require(test[0].string))
                     let expanded = template.expanded(values)
                     count += 1
                     switch test[1] {

@@ -14,4 +14,9 @@ import Testing
     func `the name of a charset is matched in any case`(name: String, encoding: String.Encoding?) {
         #expect(TextEncoding.encoding(of: name) == encoding)
     }
+
+    @Test func `a charset that the platform cannot decode is unknown`() {
+        let encoding = TextEncoding.encoding(of: "EUC-JP")
+        #expect((encoding == nil) == (String(data: Data("a".utf8), encoding: .japaneseEUC) == nil))
+    }
 }

@@ -234,7 +234,7 @@ extension Page {
     /// Returns the URL reference of a link: a string, or an object with `href` (JSON:API, HAL).
     private func reference(of link: JSONValue) throws -> String {
         if case .string(let text) = link { return ASCII.trimmed(text) }
-        guard case .string(let text)? = link["href"] else {
+        guard case .string(let text) = link["href"] else {
             throw error(.invalidResponse, "the link to the next page is neither a string nor an object with href")
         }
         guard link["templated"] == .bool(true) else { return ASCII.trimmed(text) }

@@ -70,12 +70,13 @@ private struct ChallengeReader {
 
     private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
+    private var isSeparated: Bool { next.map { Self.isBlank($0) || $0 == UInt8(ascii: ",") } ?? true }
+
     mutating func challenges() -> [HTTPChallenge] {
         var found: [HTTPChallenge] = []
         while true {
             skipBlanks(and: UInt8(ascii: ","))
             let scheme = read(while: ASCII.isTokenCharacter)
-            let isSeparated = next.map { Self.isBlank($0) || $0 == UInt8(ascii: ",") } ?? true
             guard !scheme.isEmpty, isSeparated else { return found }
             skipBlanks()
             let token = token68()
@@ -113,14 +114,14 @@ private struct ChallengeReader {
             }
             index += 1
             skipBlanks()
-            guard let value = next == UInt8(ascii: "\"") ? quoted() : plain() else { return nil }
+            // A realm that was cut at a stray quotation mark could be that of another place.
+            guard let value = next == UInt8(ascii: "\"") ? quoted() : plain(), isSeparated else { return nil }
             found.append((ASCII.lowercased(name), value))
         }
     }
 
-    private mutating func plain() -> String? {
-        let value = read { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "\"") }
-        return next.map { Self.isBlank($0) || $0 == UInt8(ascii: ",") } ?? true ? value : nil
+    private mutating func plain() -> String {
+        read { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "\"") }
     }
 
     /// Reads a quoted string, and resolves its escapes; nil if it does not end or contains a control character.

@@ -141,19 +141,18 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         text.lastIndex { !isBlank($0) }.map { text[...$0] } ?? text.prefix(0)
     }
 
-    /// Returns whether all characters are allowed in a quoted string: HTAB, 0x20...0x7E, 0x80...0xFF.
+    /// Returns whether all characters are allowed in a quoted string: HTAB, 0x20...0x7E, and those beyond ASCII.
     private static func isQuotable(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy {
-            $0 == "\t" || (0x20...0x7E).contains($0.value) || (0x80...0xFF).contains($0.value)
-        }
+        ASCII.allBytes(of: text) { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 }
 
 extension MediaType: Hashable {
     /// Compares the essence and the parameters, whose order counts.
     public static func == (left: MediaType, right: MediaType) -> Bool {
-        left.essence == right.essence && left.parameters.elementsEqual(right.parameters) { $0 == $1 }
-            && (!left.essence.isEmpty || left.description == right.description)
+        left.essence == right.essence
+            && left.parameters.elementsEqual(right.parameters) { $0.name == $1.name && $0.value.isSame(as: $1.value) }
+            && (!left.essence.isEmpty || left.description.isSame(as: right.description))
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(essence) }

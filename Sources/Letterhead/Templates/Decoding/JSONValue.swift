@@ -2,16 +2,19 @@
 /// Any JSON value. Use it for documents without a fixed type, such as cursors, sort keys and filters; if you know the
 /// members, declare a `Decodable` type instead.
 ///
-/// Read a document with subscripts and accessors, which are nil for a value of another kind:
+/// Read and change a document with subscripts. What does not exist is null, and the accessors are nil for another kind
+/// of value:
 ///
 /// ```swift
-/// let json = try await client.send(Get<JSONValue>("orders"))
-/// let id = json["items"]?[0]?["id"]?.int
+/// var json = try await client.send(Get<JSONValue>("orders"))
+/// let id = json["items"][0]["id"].int
+/// json["filter"]["size"] = 20          // creates the object "filter" if it does not exist
 /// ```
 ///
 /// Literals create values: `["after": nil, "size": 20]`. Signed and unsigned 64-bit integers are represented exactly. A
-/// decoded document may be nested 64 levels deep.
-public enum JSONValue: Sendable, Hashable {
+/// decoded document may be nested 64 levels deep. Numbers are equal if their values are, so `2` equals `2.0`, and a
+/// document that is written and read again equals the original.
+public enum JSONValue: Sendable {
     case null
     case bool(Bool)
     /// A whole number.
@@ -25,29 +28,75 @@ public enum JSONValue: Sendable, Hashable {
     /// An object. Its members are not ordered.
     case object([String: JSONValue])
 
-    /// The member of an object; nil for other kinds of values, and for a name that does not exist. Setting a member
+    /// The member of an object; null for other kinds of values, and for a name that does not exist. Setting a member
     /// replaces any other kind of value with an object.
-    public subscript(name: String) -> JSONValue? {
-        get { if case .object(let members) = self { members[name] } else { nil } }
+    public subscript(name: String) -> JSONValue {
+        get { object?[name] ?? .null }
         set {
-            var members: [String: JSONValue] = if case .object(let members) = self { members } else { [:] }
+            var members = object ?? [:]
             members[name] = newValue
             self = .object(members)
         }
     }
 
-    /// The element of an array; nil for other kinds of values, and for an index outside of the array.
-    public subscript(index: Int) -> JSONValue? {
-        guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
+    /// The element of an array; null for other kinds of values, and for an index outside of the array.
+    public subscript(index: Int) -> JSONValue {
+        guard case .array(let elements) = self, elements.indices.contains(index) else { return .null }
         return elements[index]
+    }
+
+    /// Removes a member of an object. Setting the member to nil would write null.
+    public mutating func removeValue(forName name: String) {
+        guard var members = object else { return }
+        members[name] = nil
+        self = .object(members)
     }
 
     /// Sets the member at the end of a path of names, and creates missing objects along the path.
     mutating func set(_ value: JSONValue, at path: some Collection<String>) {
         guard let name = path.first else { return self = value }
-        var member = self[name] ?? .object([:])
-        member.set(value, at: path.dropFirst())
-        self[name] = member
+        self[name].set(value, at: path.dropFirst())
+    }
+}
+
+extension JSONValue: Hashable {
+    /// The value of a number, which is the same for each of the cases that can represent it.
+    private enum Number: Hashable {
+        case signed(Int64)
+        case unsigned(UInt64)
+        case fraction(Double)
+    }
+
+    private var number: Number? {
+        switch self {
+        case .int(let number): .signed(number)
+        case .uint(let number): Int64(exactly: number).map { .signed($0) } ?? .unsigned(number)
+        case .double(let number):
+            Int64(exactly: number).map { .signed($0) } ?? UInt64(exactly: number).map { .unsigned($0) }
+                ?? .fraction(number)
+        default: nil
+        }
+    }
+
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.string(let left), .string(let right)): left.isSame(as: right)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: left.number.map { $0 == right.number } ?? false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .bool(let value): hasher.combine(value)
+        case .string(let text): hasher.combine(bytesOf: text)
+        case .array(let elements): hasher.combine(elements)
+        case .object(let members): hasher.combine(members)
+        case .null, .int, .uint, .double: hasher.combine(number)
+        }
     }
 }
 
@@ -59,6 +108,7 @@ extension JSONValue {
         switch self {
         case .int(let number): Int(exactly: number)
         case .uint(let number): Int(exactly: number)
+        case .double(let number): Int(exactly: number)
         default: nil
         }
     }

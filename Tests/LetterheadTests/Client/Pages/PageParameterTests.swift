@@ -24,7 +24,7 @@ struct PageParameterTests {
 
     private func walk(_ query: Query) async throws -> [JSONValue] {
         let mock = MockLoader { request in
-            let isFirst = request.body.isEmpty || (try? bodies([request]))?.first?["v"]?["after"] == nil
+            let isFirst = request.body.isEmpty || (try? bodies([request]))?.first?["v"]["after"] == .null
             return try .ok(request, json: Answer(next: isFirst ? "c" : nil))
         }
         let client = HTTPClient(environment: .of("https://api.example.com"), transport: mock)
