@@ -31,6 +31,56 @@ LIST
 
 found=$(grep -rnE "$(IFS='|' && echo "${calls[*]}")" Sources/Letterhead{,OAuth,Resilience,Transfers,Testing} --include='*.swift' |
     grep -vE ':[0-9]+: *//|utf8\.split' | grep -v -f <(exceptions | awk '{ print "^Sources/[^/]*/" $1 }') || true)
+
+# Five comparisons of text normalize it: with a literal, in a switch, as a member of a set, as the key of a dictionary, and
+# as the raw value of a type. A file that compares outside text in one of these ways makes sure first that the text is a
+# token, printable or quickly compared (`ASCII.keyword`, `ASCII.isToken`, `isQuicklyCompared`), or uses `isSame(as:)`.
+comparisons=(
+    '[^=!](==|!=) "' 'var .*: (Set<String>|\[String: [^]]*\]) = ' ': RawRepresentable, Hashable'
+)
+# Comparisons of what is one scalar or has been checked in the same line.
+checked='keyword|essence|cheme|(\$0|first|scalar|next) (==|!=) "'
+# Each with the reason that its text is short, checked, or not that of a peer.
+compared() {
+    cat <<'LIST'
+Letterhead/Links/Authentication/DigestSession     the protection is one of two constants
+Letterhead/Links/Authentication/HTTPAuthentication names and reasons of the program
+Letterhead/Links/Authentication/Token             names of the members that the program sends and stores
+Letterhead/Links/Retry/Validators/BuiltIn         halves of the essence of a media type
+Letterhead/Links/Limits/RateReport                words of ASCII.keyword
+Letterhead/Links/Observing/                       names of events, routes and origins of requests that were sent
+Letterhead/Links/Caching/CacheControl             tokens
+Letterhead/Links/Caching/                         URLs of requests, which are ASCII
+Letterhead/Links/Cookies/CookieTable              domains of requests, or quickly compared ones of a file
+Letterhead/Links/Redirects/FollowRedirects        URLs of validated requests
+Letterhead/Templates/Bodies/                      names of the program
+Letterhead/Templates/Decoding/JSON                names that are quickly compared
+Letterhead/Client/Relay/                          printable ids, and names of options
+Letterhead/Client/Streaming/EventStreamParser     the essence of a media type
+Letterhead/Message/Observing/TraceContext         hexadecimal digits, and tokens
+Letterhead/Message/Observing/HTTPEvent            names of events
+Letterhead/Message/URL/HTTPOrigin                 literals, which differ in the first bytes
+Letterhead/Message/URL/URITemplate.swift          names of variables, which are ASCII
+Letterhead/Message/Headers/MediaType              tokens and Unicode scalars
+Letterhead/Message/Request/HTTPMethod             methods of the program, or tokens of a relay
+Letterhead/Message/Errors/HTTPError.swift         codes of the program, or tokens of a relay
+Letterhead/Support/HTTPDate                       words of ASCII.keyword
+Letterhead/Transport/                             hosts of validated requests, settings, and keywords
+LetterheadOAuth/OAuth2+Session                    the code of an error, which is a keyword
+LetterheadOAuth/LoopbackListener                  the host of the program's own redirect
+LetterheadResilience/CircuitBreaker/              origins and routes of requests
+LetterheadTesting/                                requests and recordings of the tests' own program
+LIST
+}
+sources=(Sources/Letterhead{,OAuth,Resilience,Transfers,Testing})
+unchecked=$(grep -rnE "$(IFS='|' && echo "${comparisons[*]}")" "${sources[@]}" --include='*.swift' |
+    grep -vE ":[0-9]+: *//|$checked" | grep -v -f <(compared | awk '{ print "^Sources/" $1 }') || true)
+switches=$(find "${sources[@]}" -name '*.swift' -print0 | xargs -0 awk '
+    /switch .*[{]/ { checked = /keyword|essence|\.name [{]|metrics|words|method|error[.]code/ }
+    /^ *case "/ && !checked { print FILENAME ":" FNR ":" $0 }' |
+    grep -vE '^Sources/(LetterheadTesting|Letterhead/(Support/ByteText|Transport/URLSession))' || true)
+
+found=$(printf '%s\n' "$found" "$unchecked" "$switches" | grep . || true)
 [ -z "$found" ] && exit 0
 echo "$found"
 echo "Use the functions of Support/Bytes.swift and Support/ASCII.swift for text of a peer, or name an exception in $0."

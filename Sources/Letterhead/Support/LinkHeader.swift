@@ -15,7 +15,10 @@ package struct LinkHeader: Sendable {
         package subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
         package static func == (left: Link, right: Link) -> Bool {
-            left.target == right.target && left.parameters.elementsEqual(right.parameters) { $0 == $1 }
+            left.target.isSame(as: right.target)
+                && left.parameters.elementsEqual(right.parameters) {
+                    $0.name == $1.name && $0.value.isSame(as: $1.value)
+                }
         }
     }
 

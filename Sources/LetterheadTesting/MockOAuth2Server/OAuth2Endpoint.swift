@@ -10,16 +10,18 @@ struct OAuth2Endpoint: Sendable {
 
     /// The authorization endpoint (RFC 6749, 4.1.1). A request without a known client or a redirect URI is not redirected.
     func authorize(_ request: MockServer.Request) -> MockServer.Response {
-        guard request.queryValue("client_id") == clientID, let redirect = request.queryValue("redirect_uri") else {
+        guard request.queryValue("client_id")?.isSame(as: clientID) == true,
+            let redirect = request.queryValue("redirect_uri")
+        else {
             return .text("unknown client_id, or no redirect_uri", status: .badRequest)
         }
         var answer = [("state", request.queryValue("state"))]
         if request.queryValue("deny") != nil {
             answer.append(("error", "access_denied"))
-        } else if request.queryValue("response_type") != "code" {
+        } else if request.queryValue("response_type")?.isSame(as: "code") != true {
             answer.append(("error", "unsupported_response_type"))
         } else if let challenge = request.queryValue("code_challenge"),
-            request.queryValue("code_challenge_method") == "S256"
+            request.queryValue("code_challenge_method")?.isSame(as: "S256") == true
         {
             let code = OAuth2Tokens.Code(
                 challenge: challenge, redirectURI: redirect, scope: request.queryValue("scope"))
@@ -76,7 +78,7 @@ struct OAuth2Endpoint: Sendable {
         guard let clientSecret else { return form["client_id"] == clientID }
         if form["client_id"] == clientID, form["client_secret"] == clientSecret { return true }
         let pair = [clientID, clientSecret].map { PercentEncoding.escape($0, .unreserved) }.joined(separator: ":")
-        return request.headers[.authorization] == "Basic \(Data(pair.utf8).base64EncodedString())"
+        return request.headers[.authorization]?.isSame(as: "Basic \(Data(pair.utf8).base64EncodedString())") == true
     }
 
     private func answer(_ issue: OAuth2Tokens.Issue) throws -> MockServer.Response {
@@ -95,7 +97,7 @@ struct OAuth2Endpoint: Sendable {
 
     private static func form(_ body: Data) -> [String: String] {
         let items = PercentEncoding.formItems(of: String(decoding: body, as: UTF8.self)).filter {
-            ASCII.isASCII($0.name)
+            ASCII.isASCII($0.name) && $0.value.isQuicklyCompared
         }
         return Dictionary(items.map { ($0.name, $0.value) }) { first, _ in first }
     }

@@ -95,10 +95,9 @@ final class OAuth2Tokens: Sendable {
     }
 
     func isValid(_ authorization: String?) -> Bool {
-        guard let authorization, let (scheme, token) = authorization.cut(at: " "), ASCII.keyword(scheme) == "bearer"
-        else {
-            return false
-        }
+        guard let authorization, let (scheme, token) = authorization.cut(at: " "), ASCII.keyword(scheme) == "bearer",
+            ASCII.isPrintable(String(token))
+        else { return false }
         let now = timeline.now
         return state.withLock { $0.access[String(token)].map { $0.end > now } ?? false }
     }

@@ -59,7 +59,7 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
             let (first, second) = try? (
                 StandardRequestBuilder(current).request(), StandardRequestBuilder(next).request()
             ),
-            first.origin == second.origin, first.target == second.target, first.headers == second.headers,
+            first.origin == second.origin, first.target.isSame(as: second.target), first.headers == second.headers,
             first.body.isReplayable, second.body.isReplayable,
             let (sent, toSend) = try? (first.body.chunks().data, second.body.chunks().data)
         else { return false }

@@ -18,8 +18,8 @@ import Synchronization
 /// was left when it was written, from its arrival on. Setting `timeout` limits each attempt of the chain.
 ///
 /// Deliver each message of a ``Relay`` at most once. While its request is in progress, and until 1,024 later requests have
-/// ended, the same message is answered with `.invalidRequest`, whose `mayHaveBeenSent` is true, and sends nothing. A request
-/// that arrives after the message that cancels it is answered with `.cancelled`, and sends nothing either.
+/// ended, the same message is answered with `.invalidRequest`, whose `mayHaveBeenSent` is true, and sends nothing. So is a
+/// request that arrives after the message that cancels it.
 public struct RelayEnd: Sendable {
     fileprivate let form: WireForm
     private let chain: any HTTPLoader
@@ -88,12 +88,9 @@ public struct RelayEnd: Sendable {
     private func load(_ request: HTTPRequest, _ id: String) async throws(HTTPError) -> HTTPResponse {
         // The link cancels one request, whether it is loading or its body is being read.
         let link = Autocancel()
-        switch running.begin(try Self.checked(id), link) {
-        case .new: break
-        case .cancelled:
-            throw HTTPError(
-                .cancelled, request: request, message: "its cancellation arrived before it", mayHaveBeenSent: false)
-        case .known: throw .malformed(WireMessage.Malformed("its id is already in use")).with(mayHaveBeenSent: true)
+        guard running.begin(try Self.checked(id), link) else {
+            throw .malformed(WireMessage.Malformed("its id is already in use, or was cancelled"))
+                .with(mayHaveBeenSent: true)
         }
         do throws(HTTPError) {
             let response = try await link.load(request, next: chain)
@@ -161,31 +158,25 @@ private final class StreamedAnswer: Sendable {
 /// The requests in progress by their ids, and the ids of the last ones that ended. It is a class, because the copies of an
 /// end share it.
 private final class RunningRelays: Sendable {
-    enum Entry { case new, known, cancelled }
-
     private struct State {
         var links: [String: Autocancel] = [:]
         /// The oldest one first. An id is not free after its request, because a message may be delivered twice.
-        var ended: [(id: String, wasCancelledFirst: Bool)] = []
+        var ended: [String] = []
 
-        mutating func note(_ id: String, wasCancelledFirst: Bool = false) {
+        mutating func note(_ id: String) {
             if ended.count == 1024 { ended.removeFirst() }
-            ended.append((id, wasCancelledFirst))
+            ended.append(id)
         }
     }
 
     private let state = Mutex(State())
 
-    /// Begins a request, unless one with its id is in progress or was one of the last ones, or was cancelled before it
-    /// arrived, because messages may overtake each other.
-    func begin(_ id: String, _ link: Autocancel) -> Entry {
+    /// Returns false if a request with the id is in progress or was one of the last ones.
+    func begin(_ id: String, _ link: Autocancel) -> Bool {
         state.withLock { state in
-            if let ended = state.ended.first(where: { $0.id == id }) {
-                return ended.wasCancelledFirst ? .cancelled : .known
-            }
-            guard state.links[id] == nil else { return .known }
+            guard state.links[id] == nil, !state.ended.contains(id) else { return false }
             state.links[id] = link
-            return .new
+            return true
         }
     }
 
@@ -196,13 +187,12 @@ private final class RunningRelays: Sendable {
         }
     }
 
-    /// Cancels one request, or all of them at once, and returns when they have ended.
+    /// Cancels one request, or all of them at once, and returns when they have ended. A request that its cancellation has
+    /// overtaken will not begin.
     func end(_ id: String? = nil) async {
         let ended = state.withLock { state in
             guard let id else { return Array(state.links.values) }
-            if state.links[id] == nil, !state.ended.contains(where: { $0.id == id }) {
-                state.note(id, wasCancelledFirst: true)
-            }
+            if state.links[id] == nil, !state.ended.contains(id) { state.note(id) }
             return [state.links[id]].compactMap(\.self)
         }
         await withTaskGroup(of: Void.self) { group in

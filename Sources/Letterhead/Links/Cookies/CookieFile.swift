@@ -162,7 +162,8 @@ enum CookieText {
             .map { String(Substring($0)) }
         // curl omits the last tab of a cookie without a value.
         guard fields.count >= 6, let isWide = flag(fields[1]), let isSecure = flag(fields[3]),
-            let seconds = Int64(fields[4]), !fields[0].isEmpty, fields[2].begins(with: "/"),
+            let seconds = Int64(fields[4]), !fields[0].isEmpty, fields[0].isQuicklyCompared,
+            fields[2].begins(with: "/"),
             seconds.magnitude < 1 << 48,
             line.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F })
         else { return nil }
@@ -175,10 +176,6 @@ enum CookieText {
     }
 
     private static func flag(_ text: String) -> Bool? {
-        switch text {
-        case "TRUE": true
-        case "FALSE": false
-        default: nil
-        }
+        text.isSame(as: "TRUE") ? true : text.isSame(as: "FALSE") ? false : nil
     }
 }

@@ -78,7 +78,7 @@ protocol BaseURLParts {
 /// to an origin.
 ///
 /// Scheme and host are compared in lower case. An origin without a port equals one with the default port of its scheme.
-public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
+public struct HTTPOrigin: Sendable, CustomStringConvertible {
     public let scheme: String
     public let host: String
     public let port: Int
@@ -117,5 +117,16 @@ public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
         // A link from a server can contain any host.
         let shown = "\(Redaction.visible(scheme))://\(Redaction.visible(host))"
         return port == (scheme == "http" ? 80 : 443) ? shown : "\(shown):\(port)"
+    }
+}
+
+extension HTTPOrigin: Hashable {
+    public static func == (left: HTTPOrigin, right: HTTPOrigin) -> Bool {
+        left.port == right.port && left.host.isSame(as: right.host) && left.scheme.isSame(as: right.scheme)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(bytesOf: host)
+        hasher.combine(port)
     }
 }

@@ -171,7 +171,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
 
         private mutating func append(_ value: String) {
             if value.isEmpty { defect = defect ?? .emptyValue }
-            if value == "." || value == ".." { defect = defect ?? .dotValue }
+            if value.isSame(as: ".") || value.isSame(as: "..") { defect = defect ?? .dotValue }
             text += PercentEncoding.escape(value, .unreserved)
         }
     }
@@ -180,10 +180,10 @@ extension RequestPath: ExpressibleByStringInterpolation {
 extension RequestPath {
     /// Paths with the same string are equal, whether or not their routes are known.
     public static func == (left: RequestPath, right: RequestPath) -> Bool {
-        left.string == right.string && left.defect == right.defect
+        left.string.isSame(as: right.string) && left.defect == right.defect
     }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(string) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(bytesOf: string) }
 }
 
 extension RequestPath: CustomStringConvertible {

@@ -119,7 +119,9 @@ extension URITemplate {
 
         /// Creates values from the items of a query.
         init(_ query: QueryParameters) {
-            for items in Dictionary(grouping: query, by: { Array($0.name.utf8) }).values {
+            // The name of a variable is ASCII, and others would take long to compare.
+            for items in Dictionary(grouping: query, by: { Array($0.name.utf8) }).values
+            where ASCII.isASCII(items[0].name) {
                 // The value of one item is not a list, so that its length can be limited.
                 let texts = items.map { $0.value ?? "" }
                 set(items[0].name, to: items.count == 1 ? texts[0] as any QueryValue : texts)

@@ -60,20 +60,12 @@ public enum JSONValue: Sendable {
 }
 
 extension JSONValue: Hashable {
-    /// The value of a number, which is the same for each of the cases that can represent it.
-    private enum Number: Hashable {
-        case signed(Int64)
-        case unsigned(UInt64)
-        case fraction(Double)
-    }
-
-    private var number: Number? {
+    /// The value of a number without a fraction, whatever the case.
+    private var whole: Int128? {
         switch self {
-        case .int(let number): .signed(number)
-        case .uint(let number): Int64(exactly: number).map { .signed($0) } ?? .unsigned(number)
-        case .double(let number):
-            Int64(exactly: number).map { .signed($0) } ?? UInt64(exactly: number).map { .unsigned($0) }
-                ?? .fraction(number)
+        case .int(let number): Int128(number)
+        case .uint(let number): Int128(number)
+        case .double(let number): Int128(exactly: number)
         default: nil
         }
     }
@@ -85,7 +77,8 @@ extension JSONValue: Hashable {
         case (.string(let left), .string(let right)): left.isSame(as: right)
         case (.array(let left), .array(let right)): left == right
         case (.object(let left), .object(let right)): left == right
-        default: left.number.map { $0 == right.number } ?? false
+        case (.double(let left), .double(let right)): left == right
+        default: left.whole.map { $0 == right.whole } ?? false
         }
     }
 
@@ -95,7 +88,8 @@ extension JSONValue: Hashable {
         case .string(let text): hasher.combine(bytesOf: text)
         case .array(let elements): hasher.combine(elements)
         case .object(let members): hasher.combine(members)
-        case .null, .int, .uint, .double: hasher.combine(number)
+        case .double(let number) where whole == nil: hasher.combine(number)
+        case .null, .int, .uint, .double: hasher.combine(whole)
         }
     }
 }
@@ -104,14 +98,7 @@ extension JSONValue {
     public var string: String? { if case .string(let text) = self { text } else { nil } }
 
     /// A whole number; nil for other kinds of values, and for a number that an `Int` cannot represent.
-    public var int: Int? {
-        switch self {
-        case .int(let number): Int(exactly: number)
-        case .uint(let number): Int(exactly: number)
-        case .double(let number): Int(exactly: number)
-        default: nil
-        }
-    }
+    public var int: Int? { whole.flatMap { Int(exactly: $0) } }
 
     /// A number, which is rounded if it has more than 53 significant bits; nil for other kinds of values.
     public var double: Double? {

@@ -79,7 +79,7 @@ enum ResponseDecoding {
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response,
                 message:
-                    "the charset \(Redaction.visible(String(charset.prefix(40)))) of the response is not supported; "
+                    "the charset \(Redaction.visible(String(charset.unicodeScalars.prefix(40)))) of the response is not supported; "
                     + "set unknownCharset(.utf8), or decode the body as Data and convert it")
         }
         guard let text = String(data: data, encoding: encoding) else {

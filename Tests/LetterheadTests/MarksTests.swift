@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import LetterheadTesting
+import Testing
+
+@testable import Letterhead
+
+/// Text from outside is compared as bytes: Swift compares strings and keys by canonical equivalence, which takes quadratic
+/// time in the number of consecutive combining marks. What takes milliseconds here took up to 34 s.
+@Suite(.timeLimit(.minutes(3))) struct MarksTests {
+    private static func marks(_ bytes: Int) -> String { String(repeating: "\u{301}\u{316}", count: bytes / 4) }
+
+    /// A reader of one text from outside.
+    struct Reader: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let read: @Sendable (_ marks: String) -> Void
+
+        init(_ name: String, _ read: @escaping @Sendable (String) -> Void) {
+            (testDescription, self.read) = (name, read)
+        }
+    }
+
+    private static func response(_ status: HTTPStatus, _ headers: HTTPHeaders, to url: String = "https://h/a")
+        -> HTTPResponse
+    {
+        HTTPResponse(request: (try? HTTPRequest(url)) ?? HTTPRequest(), status: status, headers: headers)
+    }
+
+    private static func relayed(_ members: String) {
+        guard let request = try? HTTPRequest("https://h/") else { return }
+        let answer = Data((#"{"letterhead":1,"# + members + "}\n").utf8)
+        do { _ = try WireForm().response(from: answer, to: request) } catch {
+            _ = error.code == .cancelled || "\(error)".isEmpty
+        }
+        _ = try? WireForm().request(from: answer)
+    }
+
+    private static let target = #""target":{"host":"h","path":"/a","query":""}"#
+
+    static let readers = [
+        Reader("a value in a path") { marks in
+            let path: RequestPath = "users/\(marks)"
+            _ = path == "users/\(marks)x" || Set([path, "a"]).count == 1
+        },
+        Reader("a raw path") { marks in
+            _ = Set(["\(raw: marks)" as RequestPath, "\(raw: marks)x"]).count
+        },
+        Reader("a host") { marks in
+            let origins = [HTTPOrigin(scheme: "https", host: marks), HTTPOrigin(scheme: marks, host: marks + "x")]
+            _ = Set(origins).count == 1 || origins[0] == origins[1] || origins[0].isSecure
+        },
+        Reader("the URL of a redirect") { marks in
+            for place in ["https://\(marks)/", "/\(marks)", marks, "?\(marks)"] {
+                let response = response(302, ["Location": place])
+                _ = try? RedirectRules.proposal(for: response.request, response: response, policy: .safely)
+            }
+        },
+        Reader("challenges") { marks in
+            let fields = [
+                "Basic realm=\"\(marks)\"", "Digest realm=r, nonce=n, qop=\(marks), algorithm=\(marks)", marks,
+            ]
+            for field in fields {
+                let response = response(401, ["WWW-Authenticate": field])
+                let other = Self.response(401, ["WWW-Authenticate": field + "x"])
+                _ = Set(response.challenges + other.challenges).count
+                _ = DigestChallenge.strongest(in: response)
+            }
+        },
+        Reader("media types") { marks in
+            for text in ["text/plain; a=\"\(marks)\"; \(marks)=b", "text/\(marks)", marks] {
+                let type = MediaType(text)
+                _ = type == MediaType(text + "x") || Set([type]).isEmpty
+            }
+        },
+        Reader("links") { marks in
+            let field = "<\(marks)>; rel=\"\(marks)\"; \(marks)=a"
+            let links = LinkHeader.links(in: [field, field + "x"])
+            _ = links.first == links.last || links.first?.relations == ["next"]
+        },
+        Reader("cookies") { marks in
+            for text in [marks, "a=\(marks)", "a=b; \(marks)=c", "a=b; domain=\(marks)", "a=b; samesite=\(marks)"] {
+                _ = response(200, ["Set-Cookie": text]).cookies.count
+            }
+            let jar = CookieJar()
+            for line in [
+                "\(marks)\tTRUE\t/\tTRUE\t0\ta\tb", "h\t\(marks)\t/\tTRUE\t0\ta\tb", "h\tTRUE\t/\tTRUE\t0\t\(marks)\tb",
+            ] {
+                jar.set((try? CookieText.cookies(of: line, at: Date())) ?? [])
+                _ = jar.cookies.count
+            }
+        },
+        Reader("headers that control a cache, a rate and a retry") { marks in
+            let names = [
+                "Cache-Control", "Vary", "Expires", "Age", "Date", "Retry-After", "X-Should-Retry", "RateLimit",
+            ]
+            for name in names + ["RateLimit-Reset", "Server-Timing", "Deprecation", "Sunset", "Content-Encoding"] {
+                let headers = HTTPHeaders([
+                    HTTPHeaders.Field(HTTPHeaders.Name(name), marks + "=" + marks + ", " + marks)
+                ])
+                _ = CacheControl(headers).isEmpty || headers.serverTimings.isEmpty || headers.shouldRetry == true
+                _ = (Vary.names(in: headers), headers.deprecation, headers.sunset, headers.retryAfter(now: Date()))
+                _ = (RateReport(response(200, headers), now: { 0 }), headers.date(of: .date))
+                _ = try? ContentDecoder(headers, maximumRatio: 1)
+            }
+        },
+        Reader("a charset") { marks in _ = TextEncoding.encoding(of: marks) },
+        Reader("a trace") { marks in
+            _ = TraceContext(
+                traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: marks,
+                baggage: "\(marks)=a,b=\(marks)")
+        },
+        Reader("a template of a server, and the query that fills it") { marks in
+            var request = HTTPRequest()
+            request.query = QueryParameters(escaped: "\(marks)=a&\(PercentEncoding.escape(marks, .unreserved))=b")
+            _ = URITemplate("/a{?\(marks)}").expansion(of: URITemplate.Values(request.query))
+            _ = Redaction.standard.text(of: request.query)
+        },
+        Reader("JSON") { marks in
+            _ = try? JSONText.value(of: Data(#"{"\#(marks)":1}"#.utf8))
+            let value = JSONValue.string(marks)
+            _ = value == .string(marks + "x") || Set([value]).isEmpty
+        },
+        Reader("the failure of a relay") { marks in
+            relayed(#""failure":{"code":"\#(marks)","mayHaveBeenSent":false,"message":"\#(marks)"}"#)
+        },
+        Reader("the response of a relay") { marks in
+            relayed(#""response":{"headers":[["\#(marks)","a"]],"headersLeftOut":["\#(marks)"],"status":200}"#)
+            for member in ["scheme", "host", "path", "query"] {
+                let other = ["host", "path", "query"].filter { $0 != member }.map { #""\#($0)":"h""# }
+                let parts = (other + [#""\#(member)":"\#(marks)""#]).joined(separator: ",")
+                relayed(#""response":{"headers":[],"status":200,"sentTo":{\#(parts)}}"#)
+            }
+        },
+        Reader("the request of a relay") { marks in
+            for name in ["secretParameters", "secretHeaders", "withheldHeaders"] {
+                relayed(#""request":{"headers":[],"settings":{"\#(name)":["\#(marks)","a"]},\#(target)}"#)
+            }
+            relayed(#""request":{"headers":[],"settings":{"route":"\#(marks)"},\#(target)}"#)
+            relayed(#""request":{"headers":[],"id":"\#(marks)","method":"\#(marks)","settings":{},\#(target)}"#)
+            relayed(#""request":{"headers":[],"options":{"\#(marks)":1},"settings":{},\#(target)}"#)
+            relayed(#""\#(marks)":1"#)
+        },
+    ]
+
+    @Test(arguments: readers) func `text of combining marks is read in linear time`(reader: Reader) {
+        let text = Self.marks(200_000)
+        let seconds = threadTime { reader.read(text) }
+        #expect(seconds < 2, "\(reader.testDescription): \(seconds) s")
+    }
+
+    @Test func `a relay's end reads the ids and the code of marks in linear time`() async {
+        let end = RelayEnd(MockLoader { .ok($0) })
+        let text = Self.marks(200_000)
+        let start = ContinuousClock.now
+        _ = await end.answer(Data(#"{"letterhead":1,"cancel":"\#(text)"}\#n"#.utf8))
+        #expect(ContinuousClock.now - start < .seconds(20))
+    }
+}
