@@ -129,6 +129,14 @@ struct Load: Sendable {
 
     @inline(__always)
     private func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        // A nested load has the destination of the outer one.
+        if download != nil, case .file(let file) = request.responseDelivery {
+            do throws(PrivateFile.Failure) { try PrivateFile.checkPlace(file) } catch {
+                throw HTTPError(
+                    .cannotSaveResponse, request: request, message: "the destination of the download \(error.rule)",
+                    mayHaveBeenSent: false)
+            }
+        }
         let lease = ResourceLedger.lease("a task that loads \(request.outline)")
         defer { lease?.release() }
         return try current(try await loader.load(request))

@@ -2,9 +2,9 @@
 import LetterheadFoundation
 
 /// Reading and writing by the number of an open file, also if a signal interrupts the call.
-enum Descriptor {
+package enum Descriptor {
     /// Writes all bytes. Returns false, with the reason in `errno`, if some of them cannot be written.
-    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+    package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = UnsafeRawBufferPointer(rebasing: rest)

@@ -1,15 +1,33 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+package import LetterheadFoundation
 
-/// A file that only its owner can read. It is written next to the existing file and then replaces it atomically.
-struct PrivateFile {
+/// The files that the library writes beside a file of the user: drafts, parts, records, locks, cookies, tokens and cached
+/// responses. The folder may be one in which other users create files as well, such as `/tmp`.
+package struct PrivateFile {
     /// The reason why a file cannot be used.
-    enum Failure: Error {
-        case unwritable, unreadable, tooLarge
+    package enum Failure: LocalizedError {
+        /// The number of the system's error.
+        case unwritable(Int32), unreadable(Int32)
+        case tooLarge
         /// The file belongs to a user who is neither the current user nor root.
         case foreign
         /// Other users can write the file.
         case shared
+        /// What there is instead of a regular file with one name.
+        case kind(String)
+
+        package var rule: String {
+            switch self {
+            case .unwritable(let code): "cannot be written: \(String(cString: strerror(code)))"
+            case .unreadable(let code): "cannot be read: \(String(cString: strerror(code)))"
+            case .tooLarge: "is too large"
+            case .foreign: "belongs to another user"
+            case .shared: "can be written by other users; set its permissions to 0600"
+            case .kind(let kind): "is \(kind)"
+            }
+        }
+
+        package var errorDescription: String? { "the file \(rule)" }
     }
 
     private let target: URL
@@ -22,43 +40,23 @@ struct PrivateFile {
 
     /// Writes the bytes to disk, and replaces the file atomically.
     func write(_ data: Data) throws(Failure) {
-        do throws(Failure) {
-            try fill(data)
-            guard rename(from: draft, to: target) else { throw Failure.unwritable }
-        } catch {
-            _ = draft.withUnsafeFileSystemRepresentation { path in path.map { unlink($0) } }
-            throw error
-        }
-        syncDirectory()
-    }
-
-    private func fill(_ data: Data) throws(Failure) {
-        // O_EXCL does not follow a link that another process created. The mode applies before the first byte is
-        // written.
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-        let descriptor = draft.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags, 0o600) } ?? -1 }
-        guard descriptor >= 0 else { throw Failure.unwritable }
+        try Self.checkPlace(target)
+        let descriptor = try Self.open(draft.filePath, O_WRONLY | O_CREAT | O_EXCL)
         let isWritten =
             fchmod(descriptor, 0o600) == 0 && data.withUnsafeBytes { Descriptor.write($0, to: descriptor) }
             && fsync(descriptor) == 0
-        guard close(descriptor) == 0, isWritten else { throw Failure.unwritable }
-    }
-
-    private func rename(from: URL, to: URL) -> Bool {
-        from.withUnsafeFileSystemRepresentation { from in
-            to.withUnsafeFileSystemRepresentation { to in
-                guard let from, let to else { return false }
-                return LetterheadFoundation.rename(from, to) == 0
-            }
+        guard close(descriptor) == 0, isWritten, rename(draft.filePath, target.filePath) == 0 else {
+            let code = errno
+            _ = unlink(draft.filePath)
+            throw .unwritable(code)
         }
+        syncDirectory()
     }
 
     /// Writes the new directory entry to disk. Errors are ignored, because some file systems do not support it.
     private func syncDirectory() {
         let directory = target.deletingLastPathComponent()
-        let descriptor = directory.withUnsafeFileSystemRepresentation { path in
-            path.map { open($0, O_RDONLY | O_CLOEXEC) } ?? -1
-        }
+        let descriptor = LetterheadFoundation.open(directory.filePath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         _ = fsync(descriptor)
         _ = close(descriptor)
@@ -71,67 +69,110 @@ extension URL {
     func hiddenNeighbor(_ mark: String) -> URL {
         deletingLastPathComponent().appendingPathComponent(".letterhead-\(mark)")
     }
+
+    package var filePath: String { withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } } ?? path }
 }
 
 extension PrivateFile {
-    /// Returns the bytes of a file that only its owner can write; nil if there is no file.
+    /// Opens a file of the library. Links are not followed, and pipes are not waited for. A file that is there must be a
+    /// regular file of this user, without another name if it is written: someone else could have put it there.
+    ///
+    /// - Parameter flags: `O_CREAT` creates a missing file; with `O_EXCL`, the file must be missing. `O_TRUNC` would empty
+    ///   a file before it is checked.
+    /// - Throws: `.unreadable(ENOENT)` or `.unwritable(ENOENT)` if the file is missing.
+    package static func open(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws(Failure) -> Int32 {
+        let isWritten = flags & (O_WRONLY | O_RDWR) != 0
+        let flags = flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        // A file can be removed between the two attempts, or before it is checked.
+        for _ in 0..<100 {
+            if flags & O_CREAT != 0 {
+                let descriptor = LetterheadFoundation.open(path, flags | O_EXCL, mode)
+                if descriptor >= 0 { return descriptor }
+                guard errno == EEXIST, flags & O_EXCL == 0 else { throw .unwritable(errno) }
+            }
+            // Opening a device may have side effects, and a socket cannot be opened.
+            var facts = stat()
+            if lstat(path, &facts) == 0 { try check(facts, isWritten: isWritten) }
+            let descriptor = LetterheadFoundation.open(path, flags & ~O_CREAT)
+            if descriptor < 0, errno == ENOENT, flags & O_CREAT != 0 { continue }
+            guard descriptor >= 0 else { throw isWritten ? .unwritable(errno) : .unreadable(errno) }
+            do throws(Failure) {
+                // The name could refer to another file by now.
+                guard fstat(descriptor, &facts) == 0 else { throw .unreadable(errno) }
+                try check(facts, isWritten: isWritten)
+                if facts.st_nlink > 0 || !isWritten { return descriptor }
+            } catch {
+                _ = close(descriptor)
+                throw error
+            }
+            _ = close(descriptor)
+        }
+        throw .unwritable(EAGAIN)
+    }
+
+    /// Locks a file, which is created if it is missing and then stays. Returns its descriptor, which holds the lock until
+    /// it is closed, also by the end of the process; nil if another descriptor has the lock and the call does not wait.
+    static func lock(_ url: URL, waits: Bool = false) throws(Failure) -> Int32? {
+        let descriptor = try open(url.filePath, O_RDWR | O_CREAT)
+        var code: Int32
+        repeat {
+            if flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) == 0 { return descriptor }
+            code = errno
+        } while code == EINTR
+        _ = close(descriptor)
+        guard code == EWOULDBLOCK else { throw .unwritable(code) }
+        return nil
+    }
+
+    /// Removes a file, if there is one and a file could be written in its place.
+    static func remove(_ url: URL) throws(Failure) {
+        try checkPlace(url)
+        guard unlink(url.filePath) == 0 || errno == ENOENT else { throw .unwritable(errno) }
+    }
+
+    private static func check(_ facts: stat, isWritten: Bool) throws(Failure) {
+        if let kind = kind(of: facts) { throw .kind(kind) }
+        guard facts.st_uid == geteuid() || !isWritten && facts.st_uid == 0 else { throw .foreign }
+        guard facts.st_nlink <= 1 || !isWritten else { throw .kind("one of several names of a file") }
+    }
+
+    /// What a file is that is neither read nor replaced; nil for a regular file.
+    static func kind(of facts: stat) -> String? {
+        switch facts.st_mode & S_IFMT {
+        case S_IFREG: nil
+        case S_IFDIR: "a directory"
+        case S_IFIFO: "a pipe"
+        case S_IFSOCK: "a socket"
+        case S_IFLNK: "a symbolic link"
+        default: "a device"
+        }
+    }
+
+    /// Throws an error unless a file can take the place that a URL names: only a regular file is replaced. A symbolic link
+    /// to one, or to nothing, is itself replaced.
+    package static func checkPlace(_ url: URL) throws(Failure) {
+        guard url.isFileURL else { throw .kind("not the URL of a file") }
+        var facts = stat()
+        if stat(url.filePath, &facts) == 0, let kind = kind(of: facts) { throw .kind(kind) }
+    }
+
+    /// Returns the bytes of a file that only its owner can write; nil if the file is missing.
     ///
     /// A user who can write the file can replace its secrets: the program would then act for another user, or send
     /// tokens to a session that this user observes.
     ///
     /// - Parameter longest: the largest number of bytes.
-    static func read(_ url: URL, upTo longest: Int) throws(Failure) -> Data? {
-        // O_NONBLOCK: opening a pipe must not wait for a writer.
-        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
-        let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags) } ?? -1 }
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw Failure.unreadable
-        }
+    package static func read(_ url: URL, upTo longest: Int) throws(Failure) -> Data? {
+        let descriptor: Int32
+        do { descriptor = try open(url.filePath, O_RDONLY) } catch .unreadable(ENOENT) { return nil }
         defer { _ = close(descriptor) }
-        // The open file is checked and not its name, because the name could refer to another file later.
-        try check(descriptor)
-        return try bytes(of: descriptor, upTo: longest)
-    }
-
-    /// Locks a file, which is created if there is none and then stays. Returns its descriptor, which holds the lock until
-    /// it is closed; nil if another descriptor does. The end of a process closes its descriptors.
-    static func lock(_ url: URL) throws(Failure) -> Int32? {
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags, 0o600) } ?? -1 }
-        guard descriptor >= 0 else { throw Failure.unwritable }
-        do throws(Failure) {
-            try check(descriptor)
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
-            guard [EWOULDBLOCK, EINTR].contains(errno) else { throw Failure.unwritable }
-        } catch {
-            _ = close(descriptor)
-            throw error
-        }
-        _ = close(descriptor)
-        return nil
-    }
-
-    private static func check(_ descriptor: Int32) throws(Failure) {
         var facts = stat()
-        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { throw Failure.unreadable }
-        guard facts.st_uid == geteuid() || facts.st_uid == 0 else {
-            throw Failure.foreign
-        }
-        guard facts.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-            throw Failure.shared
-        }
-    }
-
-    private static func bytes(of descriptor: Int32, upTo longest: Int) throws(Failure) -> Data {
-        var data = Data()
-        var chunk = [UInt8](repeating: 0, count: 1 << 14)
-        while data.count <= longest {
-            let count = chunk.withUnsafeMutableBytes { Descriptor.read(descriptor, into: $0) }
-            guard count >= 0 else { throw Failure.unreadable }
-            if count == 0 { return data }
-            data.append(contentsOf: chunk[..<count])
-        }
-        throw Failure.tooLarge
+        guard fstat(descriptor, &facts) == 0 else { throw .unreadable(errno) }
+        guard facts.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw .shared }
+        guard facts.st_size <= longest else { throw .tooLarge }
+        var data = Data(count: Int(facts.st_size))
+        let count = data.withUnsafeMutableBytes { Descriptor.read(descriptor, into: $0) }
+        guard count >= 0 else { throw .unreadable(errno) }
+        return data.prefix(count)
     }
 }

@@ -94,6 +94,10 @@ public final class Cassette: Sendable {
         _ file: URL, mode: Mode, matching: Matching = Matching(), redaction: Redaction = .standard,
         clock: any Clock<Duration> = ContinuousClock()
     ) throws {
+        // Reading a pipe would wait for its other end, and saving the cassette would replace it.
+        do throws(PrivateFile.Failure) { try PrivateFile.checkPlace(file) } catch {
+            throw CassetteFailure(description: "the cassette \(file.path) \(error.rule)")
+        }
         let exists = FileManager.default.fileExists(atPath: file.path)
         if mode == .replay, !exists {
             throw CassetteFailure(description: "the cassette \(file.path) does not exist; record it with mode .record")

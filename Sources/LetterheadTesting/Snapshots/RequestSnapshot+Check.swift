@@ -14,6 +14,9 @@ extension RequestSnapshot {
     ///   the file system.
     public func check(against file: URL) throws {
         let isRecording = ProcessInfo.processInfo.environment["LETTERHEAD_SNAPSHOTS"] == "record"
+        do throws(PrivateFile.Failure) { try PrivateFile.checkPlace(file) } catch {
+            throw SnapshotMismatch(description: "the snapshot \(file.path) \(error.rule)")
+        }
         let exists = FileManager.default.fileExists(atPath: file.path)
         if isRecording || !exists {
             try FileManager.default.createDirectory(

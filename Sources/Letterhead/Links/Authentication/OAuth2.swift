@@ -335,6 +335,7 @@ extension OAuth2 {
                     case .foreign: "belongs to another user; reset the client to delete it"
                     case .shared:
                         "can be written by other users; set its permissions to 0600, or reset the client to delete it"
+                    case .kind(let kind): "is \(kind)"
                     }
                 throw HTTPAuthentication.Failure(.store, "\(name) \(rule)")
             }
@@ -342,10 +343,7 @@ extension OAuth2 {
 
         /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be deleted.
         public func delete() async throws {
-            let result = url.withUnsafeFileSystemRepresentation { path in path.map { unlink($0) } ?? -1 }
-            guard result == 0 || errno == ENOENT else {
-                throw HTTPAuthentication.Failure(.store, "the token file cannot be deleted")
-            }
+            try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile.remove(url) }
         }
     }
 }

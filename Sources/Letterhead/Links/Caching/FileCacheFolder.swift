@@ -11,6 +11,8 @@ struct FileCacheFolder: Sendable {
         init(_ what: String, code: Int32 = errno) {
             description = "the response cache \(what): \(String(cString: strerror(code)))"
         }
+
+        init(_ failure: PrivateFile.Failure) { description = "a file of the response cache \(failure.rule)" }
     }
 
     /// The head of a stored response, as found when a folder is listed.
@@ -23,7 +25,7 @@ struct FileCacheFolder: Sendable {
     private let path: String
 
     init(_ url: URL) throws {
-        path = url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } } ?? url.path
+        path = url.filePath
         try? FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         var facts = stat()
@@ -48,14 +50,12 @@ struct FileCacheFolder: Sendable {
     /// Creates a file that does not exist yet, and its folder if necessary. Only the owner can read it.
     func create(_ name: String, inShard shard: Int) throws -> Int32 {
         let folder = path(ofShard: shard)
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-        var descriptor = open("\(folder)/\(name)", flags, 0o600)
-        if descriptor < 0, errno == ENOENT {
-            guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw Failure("cannot create a folder") }
-            descriptor = open("\(folder)/\(name)", flags, 0o600)
-        }
-        guard descriptor >= 0 else { throw Failure("cannot create a file") }
-        return descriptor
+        let flags = O_WRONLY | O_CREAT | O_EXCL
+        do throws(PrivateFile.Failure) {
+            do { return try PrivateFile.open("\(folder)/\(name)", flags) } catch .unwritable(ENOENT) {}
+            guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .unwritable(errno) }
+            return try PrivateFile.open("\(folder)/\(name)", flags)
+        } catch { throw Failure(error) }
     }
 
     func rename(_ name: String, to new: String, inShard shard: Int) throws {
@@ -72,10 +72,9 @@ struct FileCacheFolder: Sendable {
 
     /// Opens a file for reading. Returns nil if it does not exist.
     func opened(_ name: String, inShard shard: Int) throws -> Int32? {
-        let descriptor = open("\(path(ofShard: shard))/\(name)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        if descriptor < 0, errno == ENOENT { return nil }
-        guard descriptor >= 0 else { throw Failure("cannot open a file") }
-        return descriptor
+        do throws(PrivateFile.Failure) {
+            return try PrivateFile.open("\(path(ofShard: shard))/\(name)", O_RDONLY)
+        } catch .unreadable(ENOENT) { return nil } catch { throw Failure(error) }
     }
 
     /// Sets the time of the last use of a file to the current time.

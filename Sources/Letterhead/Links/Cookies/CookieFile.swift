@@ -44,10 +44,7 @@ struct CookieFile: Sendable {
 
     func delete() throws {
         try locked {
-            let result = url.withUnsafeFileSystemRepresentation { path in path.map { unlink($0) } ?? -1 }
-            guard result == 0 || errno == ENOENT else {
-                throw Failure(description: "the cookie file cannot be deleted")
-            }
+            try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile.remove(url) }
         }
     }
 
@@ -58,32 +55,21 @@ struct CookieFile: Sendable {
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let name = SHA256Hash.hash(Array(url.lastPathComponent.utf8)).prefix(9)
         let lock = url.hiddenNeighbor(RandomBytes.base64URL(Array(name)) + ".lock")
-        let descriptor = lock.withUnsafeFileSystemRepresentation { path in
-            path.map { open($0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600) } ?? -1
+        let descriptor = try Self.naming(of: "lock of the cookie file") { () throws(PrivateFile.Failure) in
+            try PrivateFile.lock(lock, waits: true)
         }
-        guard descriptor >= 0 else { throw Failure(description: "the cookie file cannot be written") }
-        defer { _ = close(descriptor) }
-        while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw Failure(description: "the cookie file cannot be locked") }
-        }
+        defer { if let descriptor { close(descriptor) } }
         try change()
     }
 
     private static let damaged = Failure(
         description: "the cookie file is damaged and is treated as empty; it is replaced when a cookie is saved")
 
-    private static func naming<Value>(_ use: () throws(PrivateFile.Failure) -> Value) throws(Failure) -> Value {
-        do throws(PrivateFile.Failure) {
-            return try use()
-        } catch {
-            switch error {
-            case .unwritable: throw Failure(description: "the cookie file cannot be written")
-            case .unreadable: throw Failure(description: "the cookie file cannot be read")
-            case .tooLarge: throw damaged
-            case .foreign: throw Failure(description: "the cookie file belongs to another user; delete it")
-            case .shared:
-                throw Failure(description: "other users can write the cookie file; set its permissions to 0600")
-            }
+    private static func naming<Value>(
+        of file: String = "cookie file", _ use: () throws(PrivateFile.Failure) -> Value
+    ) throws(Failure) -> Value {
+        do throws(PrivateFile.Failure) { return try use() } catch .tooLarge { throw damaged } catch {
+            throw Failure(description: "the \(file) \(error.rule)")
         }
     }
 }

@@ -40,9 +40,8 @@ final class ResponseDraft: Sendable {
         let isNew = try state.withLock { state in
             guard state != .placed else { return false }
             guard state == .pending else { throw POSIXError(.ENOENT) }
-            guard rename(draft.path, place.path) == 0 else {
-                throw POSIXError.last
-            }
+            try PrivateFile.checkPlace(place)
+            guard rename(draft.filePath, place.filePath) == 0 else { throw POSIXError.last }
             state = .placed
             lease?.release()
             return true
@@ -128,11 +127,10 @@ struct ResponseFile {
     /// Writes the whole body. If writing fails, the hidden file is removed.
     func save(_ body: HTTPResponseBody) async throws -> ResponseDraft {
         var count = 0
+        // The file becomes the caller's, with the permissions of any new file.
+        let descriptor = try PrivateFile.open(draft.filePath, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
+        defer { close(descriptor) }
         do {
-            try Data().write(to: draft, options: .withoutOverwriting)
-            let descriptor = open(draft.path, O_WRONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw POSIXError.last }
-            defer { close(descriptor) }
             for try await chunk in body {
                 guard chunk.withUnsafeBytes({ Descriptor.write($0, to: descriptor) }) else { throw POSIXError.last }
                 count += chunk.count

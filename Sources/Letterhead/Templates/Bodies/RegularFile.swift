@@ -53,17 +53,14 @@ struct RegularFile: Sendable {
 
     /// Returns the size of a regular file.
     static func size(of status: stat, at url: URL) throws(HTTPBodyError) -> Int {
-        switch status.st_mode & S_IFMT {
-        case S_IFREG:
-            guard let size = Int(exactly: status.st_size) else {
-                throw HTTPBodyError.invalid("the size of the file exceeds the maximum of this platform", file: url)
-            }
-            return size
-        case S_IFDIR: throw HTTPBodyError.invalid("the file is a directory", file: url)
-        case S_IFIFO:
-            throw HTTPBodyError.invalid("the file is a pipe; send its bytes with StreamBody", file: url)
-        default: throw HTTPBodyError.invalid("the file is a device or a socket", file: url)
+        if let kind = PrivateFile.kind(of: status) {
+            let remedy = status.st_mode & S_IFMT == S_IFIFO ? "; send its bytes with StreamBody" : ""
+            throw HTTPBodyError.invalid("the file is \(kind)\(remedy)", file: url)
         }
+        guard let size = Int(exactly: status.st_size) else {
+            throw HTTPBodyError.invalid("the size of the file exceeds the maximum of this platform", file: url)
+        }
+        return size
     }
 
     static func message(_ code: Int32) -> String {

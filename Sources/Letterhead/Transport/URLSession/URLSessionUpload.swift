@@ -53,11 +53,7 @@
         /// Writes the body to a file that only this user can read, and that is removed when the request has ended.
         private static func spool(_ chunks: BodyChunks) async throws -> URL {
             let url = FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-\(UUID().uuidString)")
-            // The mode is set before the first byte is written, and symbolic links are not followed.
-            let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-            let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags, 0o600) } ?? -1
-            }
-            guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+            let descriptor = try PrivateFile.open(url.filePath, O_WRONLY | O_CREAT | O_EXCL)
             do {
                 let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
                 defer { try? file.close() }
