@@ -81,7 +81,7 @@ let package = Package(
         .target(name: "RawServer", path: "Tests/RawServer", swiftSettings: settings),
         .target(name: "TestLimits", path: "Tests/TestLimits"),
         .executableTarget(
-            name: "transport-stress", dependencies: ["Letterhead", "RawServer", linux("CLibcurl")],
+            name: "transport-stress", dependencies: ["Letterhead", "LetterheadTransfers", "RawServer", linux("CLibcurl")],
             path: "Tests/TransportStress", swiftSettings: settings),
         .executableTarget(name: "fuzz", dependencies: ["Letterhead"], path: "Tests/Fuzz", swiftSettings: settings),
 

@@ -51,7 +51,7 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - template: a GET without a body.
-    ///   - file: the destination. Only one download at a time can write its part.
+    ///   - file: the destination. Only one download at a time can write its part, which is open while the body arrives.
     ///   - resumption: how the part is recognized.
     ///   - digest: the digest of the complete file. Default: nil (only that of the server, if any, is checked).
     ///   - policy: when and how often a lost connection is continued.

@@ -37,46 +37,54 @@ final class PartFile: Sendable {
     /// Another task or process has locked the part.
     struct IsInUse: Error {}
 
+    /// What an earlier load has left.
+    struct Remains: Equatable {
+        let record: PartRecord
+        let count: Int
+    }
+
     let url: URL
     private let recordURL: URL
     /// The open file, which has the lock; nil after it was closed.
     private let descriptor: Mutex<Int32?>
 
     deinit {
-        // A load without a byte, such as one with a 404, leaves nothing. The lock is still held.
+        // A load without a byte leaves nothing. The lock is still held.
         if (try? count()) == 0 { discard() } else { close() }
     }
 
-    /// Opens and locks the part of a destination, and creates it if there is none.
+    /// Opens and locks the part of a destination.
     ///
+    /// - Parameter flags: `O_CREAT` creates a missing part. Default: `O_CREAT`.
     /// - Throws: ``IsInUse`` or an error of the file system.
-    init(beside place: URL) throws {
+    init(beside place: URL, _ flags: Int32 = O_CREAT) throws {
+        (url, recordURL) = Self.files(beside: place)
+        descriptor = Mutex(try Self.lockedFile(url.filePath, flags))
+    }
+
+    private static func files(beside place: URL) -> (part: URL, record: URL) {
         let name = place.lastPathComponent
         // Names have at most 255 bytes on most file systems.
         let short = name.utf8.count <= 200 ? name : hexadecimal(SHA256Hash.hash(Array(name.utf8)))
-        let folder = place.deletingLastPathComponent()
-        url = folder.appendingPathComponent(".\(short).letterhead-part")
-        recordURL = folder.appendingPathComponent(".\(short).letterhead-part.json")
-        descriptor = Mutex(try Self.lockedFile(url.path))
+        let part = place.deletingLastPathComponent().appendingPathComponent(".\(short).letterhead-part")
+        return (part, part.appendingPathExtension("json"))
     }
 
-    private static func lockedFile(_ path: String) throws -> Int32 {
+    private static func lockedFile(_ path: String, _ flags: Int32) throws -> Int32 {
         for _ in 0..<100 {
-            // O_NONBLOCK: opening a pipe must not wait. O_APPEND: writing continues at the end, also of a shortened
-            // file.
-            let flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-            var descriptor = open(path, flags | O_CREAT | O_EXCL, 0o666)
-            let isOld = descriptor < 0 && errno == EEXIST
-            if isOld { descriptor = open(path, flags) }
-            // The previous owner has moved or removed the file in the meantime.
-            if isOld, descriptor < 0, errno == ENOENT { continue }
-            guard descriptor >= 0 else { throw POSIXError.last }
+            // O_APPEND: writing continues at the end, also of a shortened file. The file becomes the caller's, with the
+            // permissions of any new file.
+            let descriptor = try PrivateFile.open(path, O_RDWR | O_APPEND | flags, mode: 0o666)
             do {
                 guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                     throw errno == EWOULDBLOCK ? IsInUse() : POSIXError.last
                 }
-                // The previous owner may have moved the file to its destination before it released the lock.
-                if try isPlace(path, of: descriptor, isOld: isOld) { return descriptor }
+                // The previous owner may have moved or removed the file before it released the lock.
+                var (file, named) = (stat(), stat())
+                guard fstat(descriptor, &file) == 0 else { throw POSIXError.last }
+                if lstat(path, &named) == 0, named.st_ino == file.st_ino, named.st_dev == file.st_dev {
+                    return descriptor
+                }
             } catch {
                 _ = LetterheadFoundation.close(descriptor)
                 throw error
@@ -86,16 +94,39 @@ final class PartFile: Sendable {
         throw POSIXError(.EAGAIN)
     }
 
-    /// Whether a path still names an open file. A file that was there must be a regular file of this user without another
-    /// name: another user could have put other bytes into it, or have linked a file that must not be changed.
-    private static func isPlace(_ path: String, of descriptor: Int32, isOld: Bool) throws -> Bool {
-        var (file, named) = (stat(), stat())
-        guard fstat(descriptor, &file) == 0 else { throw POSIXError.last }
-        // The file was unlinked while it was opened.
-        if file.st_nlink == 0 { return false }
-        let isOwn = file.st_mode & S_IFMT == S_IFREG && file.st_uid == geteuid() && file.st_nlink == 1
-        guard isOwn || !isOld else { throw POSIXError(.EACCES) }
-        return lstat(path, &named) == 0 && named.st_ino == file.st_ino && named.st_dev == file.st_dev
+    /// Returns what an earlier load has left of a resource; nil if it cannot be continued. The part is locked and open
+    /// only meanwhile.
+    ///
+    /// - Throws: ``IsInUse`` or an error of the file system, if the part or its record could not be written later.
+    static func remains(beside place: URL, of resource: String?) throws -> Remains? {
+        do {
+            let part = try PartFile(beside: place, 0)
+            defer { part.close() }
+            return try part.remains(of: resource)
+        } catch PrivateFile.Failure.unwritable(ENOENT) {
+            _ = try record(in: files(beside: place).record)
+            return nil
+        }
+    }
+
+    func remains(of resource: String?) throws -> Remains? {
+        guard let record = try Self.record(in: recordURL), let resource, record.isOf(resource) else { return nil }
+        let count = try count()
+        return count >= 1 && count <= record.length ? Remains(record: record, count: count) : nil
+    }
+
+    /// A record that is damaged counts as absent, and is replaced.
+    private static func record(in file: URL) throws -> PartRecord? {
+        do throws(PrivateFile.Failure) {
+            return try PrivateFile.read(file, upTo: 1 << 16).flatMap { data in
+                try? JSONDecoder().decode(PartRecord.self, from: data)
+            }
+        } catch {
+            switch error {
+            case .foreign, .kind: throw error
+            case .unwritable, .unreadable, .shared, .tooLarge: return nil
+            }
+        }
     }
 
     private func withDescriptor<Value>(_ body: (Int32) throws -> Value) throws -> Value {
@@ -114,23 +145,15 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Returns the record if the part belongs to a resource and is a beginning of it.
-    func record(for resource: String) throws -> PartRecord? {
-        var facts = stat()
-        guard lstat(recordURL.path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid(),
-            facts.st_size < 1 << 16, let data = try? Data(contentsOf: recordURL),
-            let record = try? JSONDecoder().decode(PartRecord.self, from: data), record.isOf(resource)
-        else { return nil }
-        let count = try count()
-        return count >= 1 && count <= record.length ? record : nil
-    }
-
     /// Empties the part, for the bytes that a record describes. Without a record, another load cannot continue it.
     func restart(_ record: PartRecord?) throws {
         removeRecord()
         try shorten(to: 0)
         // A record that was written only in part is not decoded, so that the next load starts again.
-        if let record { try JSONEncoder().encode(record).write(to: recordURL) }
+        guard let data = try record.map({ try JSONEncoder().encode($0) }) else { return }
+        let file = try PrivateFile.open(recordURL.filePath, O_WRONLY | O_CREAT | O_EXCL)
+        defer { _ = LetterheadFoundation.close(file) }
+        guard data.withUnsafeBytes({ Descriptor.write($0, to: file) }) else { throw POSIXError.last }
     }
 
     func shorten(to count: Int) throws {
@@ -139,16 +162,7 @@ final class PartFile: Sendable {
 
     func append(_ piece: Data) throws {
         try withDescriptor { descriptor in
-            try piece.withUnsafeBytes { bytes in
-                var rest = bytes[...]
-                while !rest.isEmpty {
-                    let part = UnsafeRawBufferPointer(rebasing: rest)
-                    let count = write(descriptor, part.baseAddress, part.count)
-                    if count < 0, errno == EINTR { continue }
-                    guard count > 0 else { throw POSIXError.last }
-                    rest = rest.dropFirst(count)
-                }
-            }
+            guard piece.withUnsafeBytes({ Descriptor.write($0, to: descriptor) }) else { throw POSIXError.last }
         }
     }
 
@@ -182,11 +196,11 @@ final class PartFile: Sendable {
     func discard() {
         // While the file has its name and the lock, nobody else can have written a record.
         removeRecord()
-        _ = unlink(url.path)
+        _ = unlink(url.filePath)
         close()
     }
 
-    private func removeRecord() { _ = unlink(recordURL.path) }
+    private func removeRecord() { _ = unlink(recordURL.filePath) }
 
     func close() {
         descriptor.withLock { if let open = $0.take() { _ = LetterheadFoundation.close(open) } }

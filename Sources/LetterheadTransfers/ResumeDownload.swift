@@ -12,16 +12,9 @@ struct ResumeDownload: LoaderLink {
         guard case .file(let place) = request.responseDelivery else { return try await next.load(request) }
         try policy.check(request)
         if let rule = brokenRule(for: request) { throw HTTPError(.invalidRequest, request: request, message: rule) }
-        var facts = stat()
-        if stat(place.path, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR {
-            throw HTTPError(
-                .cannotSaveResponse, request: request, message: "the destination of the download is a folder",
-                mayHaveBeenSent: false)
-        }
         let load = AnyLoader { (request: HTTPRequest) async throws -> HTTPResponse in
             let download = ResumedDownload(
-                request: request, source: BodySource(request, over: next, policy: policy),
-                part: try Self.part(beside: place, for: request), place: place,
+                request: request, source: BodySource(request, over: next, policy: policy), place: place,
                 resumption: resumption, digest: digest)
             return try await download.load()
         }
@@ -34,47 +27,45 @@ struct ResumeDownload: LoaderLink {
         return digest?.isMalformed == true
             ? "the SHA-256 digest has neither 64 hexadecimal digits nor 44 characters of Base64" : nil
     }
-
-    private static func part(beside place: URL, for request: HTTPRequest) throws(HTTPError) -> PartFile {
-        do { return try PartFile(beside: place) } catch is PartFile.IsInUse {
-            throw HTTPError(
-                .partInUse, request: request,
-                message: "another download writes \(place.lastPathComponent); wait for it, or choose another file",
-                mayHaveBeenSent: false)
-        } catch {
-            throw HTTPError(
-                .cannotSaveResponse, request: request, underlying: error,
-                message: "the part of the download could not be opened", mayHaveBeenSent: false)
-        }
-    }
 }
 
 /// One load of a download that may have begun in an earlier load.
 private struct ResumedDownload {
     let request: HTTPRequest
     let source: BodySource
-    let part: PartFile
     let place: URL
     let resumption: DownloadResumption
     let digest: ContentDigest?
 
     func load() async throws -> HTTPResponse {
-        let record = try resumption.identity(of: request).flatMap { resource in
-            try saving { try part.record(for: resource) }
-        }
-        if let record, let response = try await continued(record) { return response }
+        let resource = resumption.identity(of: request)
+        let remains = try opening { try PartFile.remains(beside: place, of: resource) }
+        if let remains, let response = try await continued(remains, of: resource) { return response }
         return try await fresh(try await source.load())
     }
 
-    /// Continues the part. Returns nil if it must start again.
-    private func continued(_ record: PartRecord) async throws -> HTTPResponse? {
-        let position = try saving { () throws -> Int in
-            let count = try part.count()
-            guard count == record.length else { return count }
-            // Of a complete part, the last byte is requested again, because only a 206 shows whether the part is current.
-            try part.shorten(to: count - 1)
-            return count - 1
+    /// The part is opened for the body of a response: a download that waits for a throttle holds no file.
+    private func opening<Value>(
+        for response: HTTPResponse? = nil, _ work: () throws -> Value
+    ) throws(HTTPError) -> Value {
+        let isSent = response != nil
+        do { return try work() } catch is PartFile.IsInUse {
+            throw HTTPError(
+                .partInUse, request: request, response: response?.withoutBody,
+                message: "another download writes \(place.lastPathComponent); wait for it, or choose another file",
+                mayHaveBeenSent: isSent)
+        } catch {
+            throw HTTPError(
+                .cannotSaveResponse, request: request, response: response?.withoutBody, underlying: error,
+                message: "the part of the download could not be opened", mayHaveBeenSent: isSent)
         }
+    }
+
+    /// Continues the part. Returns nil if it must start again.
+    private func continued(_ remains: PartFile.Remains, of resource: String?) async throws -> HTTPResponse? {
+        let record = remains.record
+        // Of a complete part, the last byte is requested again, because only a 206 shows whether the part is current.
+        let position = min(remains.count, record.length - 1)
         let response: HTTPResponse
         do throws(HTTPError) {
             response = try await source.load(after: record.validator, from: position)
@@ -89,8 +80,12 @@ private struct ResumedDownload {
                 validator: record.validator, range: 0..<record.length, completeLength: record.length,
                 place: BodyPart.place(of: response))
             guard record.isAt(whole.place), whole.fault(of: response, from: position) == nil else { return nil }
-            try await write(response, as: whole, at: position)
-            return try await completed(response)
+            let part = try opening(for: response) { try PartFile(beside: place) }
+            // Another download may have changed the part while this one waited.
+            guard try opening(for: response, { try part.remains(of: resource) == remains }) else { return nil }
+            try saving(response) { try part.shorten(to: position) }
+            try await write(response, to: part, as: whole, at: position)
+            return try await completed(response, part)
         case .rangeNotSatisfiable: return nil
         default: return try await fresh(response)
         }
@@ -109,12 +104,15 @@ private struct ResumedDownload {
         let known = BodyPart(response).flatMap { whole in
             resumption.identity(of: request).map { PartRecord(whole, of: $0, isByURL: resumption.isByURL) }
         }
+        let part = try opening(for: response) { try PartFile(beside: place) }
         try saving(response) { try part.restart(known) }
-        try await write(response)
-        return try await completed(response)
+        try await write(response, to: part)
+        return try await completed(response, part)
     }
 
-    private func write(_ response: HTTPResponse, as whole: BodyPart? = nil, at position: Int = 0) async throws {
+    private func write(
+        _ response: HTTPResponse, to part: PartFile, as whole: BodyPart? = nil, at position: Int = 0
+    ) async throws {
         let limit = request.responseLimit
         let tooLarge = HTTPError(
             .responseTooLarge, request: response.request, response: response.withoutBody,
@@ -129,9 +127,9 @@ private struct ResumedDownload {
     }
 
     /// Checks the digest, and hands the part over to the response, which moves it to its destination.
-    private func completed(_ response: HTTPResponse) async throws -> HTTPResponse {
+    private func completed(_ response: HTTPResponse, _ part: PartFile) async throws -> HTTPResponse {
         var complete = response.withoutBody
-        try await checkDigest(of: complete)
+        try await checkDigest(of: complete, in: part)
         let count = try saving(complete) { try part.count() }
         if response.status == .partialContent {
             // The parts together are a complete 200 (RFC 9110, 15.3.7.3).
@@ -144,7 +142,7 @@ private struct ResumedDownload {
         return complete
     }
 
-    private func checkDigest(of response: HTTPResponse) async throws {
+    private func checkDigest(of response: HTTPResponse, in part: PartFile) async throws {
         let expected = [digest, ContentDigest.reported(in: response.headers)].compactMap(\.self)
         guard !expected.isEmpty else { return }
         let hash = try await part.hash()

@@ -37,6 +37,8 @@ enum TransportStress {
             case "executor": try await CustomExecutor(count: count).run()
             case "deallocators": try await Deallocators(count: count).run()
             case "relay": await RelayProcess().run()
+            case "shared-folders": try await SharedFolders().run()
+            case "mirror": try await Mirror(count: count).run()
             case "cache-use": try await cacheFolder(count, Array(arguments.dropFirst(2))).run()
             case "cache-check": try await cacheFolder(count, Array(arguments.dropFirst(2))).check()
             case "cache-fill": try await cacheFolder(count, Array(arguments.dropFirst(2))).fill()
@@ -44,7 +46,8 @@ enum TransportStress {
                 fail(
                     "posts, cancellations, many, exit, leave, fork, exhaust, drops, memory, transfers, download, proxy, "
                         + "gets, rest, folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, "
-                        + "executor, deallocators, relay, cache-use, cache-check or cache-fill, and how many")
+                        + "executor, deallocators, relay, shared-folders, mirror, cache-use, cache-check or cache-fill, and how "
+                        + "many")
             }
         #endif
     }

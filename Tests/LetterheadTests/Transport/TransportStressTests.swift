@@ -11,7 +11,7 @@
             arguments: [
                 ("posts", 5000), ("cancellations", 5000), ("many", 5000), ("exit", 50), ("leave", 64),
                 ("fork", 5), ("exhaust", 64), ("drops", 50), ("memory", 6000), ("transfers", 128), ("rest", 1),
-                ("download", 50),
+                ("download", 50), ("mirror", 200), ("shared-folders", 1),
                 ("fuzz", 3000),
                 ("deallocators", 100), ("initialize", 32), ("failed-initialization", 4), ("other-tls", 1),
                 ("executor", 2000),
