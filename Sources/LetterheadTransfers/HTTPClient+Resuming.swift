@@ -53,7 +53,8 @@ extension HTTPClient {
     ///   - template: a GET without a body.
     ///   - file: the destination. Only one download at a time can write its part, which is open while the body arrives.
     ///   - resumption: how the part is recognized.
-    ///   - digest: the digest of the complete file. Default: nil (only that of the server, if any, is checked).
+    ///   - digest: the digest of the complete file. Default: nil (only that of the server, if any, is checked). On Linux, a
+    ///     second of processor time hashes about 200 MB in a release build, and 4 to 6 MB in a debug build.
     ///   - policy: when and how often a lost connection is continued.
     /// - Throws: the errors of `download(_:to:)`; `.partInUse`; and
     ///   `.digestMismatch`, in which case the part is removed and the destination does not change.
