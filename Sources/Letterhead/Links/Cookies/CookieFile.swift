@@ -35,8 +35,11 @@ struct CookieFile: Sendable {
             // A damaged file is replaced.
             for cookie in (try? load(at: now)) ?? [] { table.set(cookie, at: now) }
             for cookie in changed {
-                if cookie.expires == nil { table.remove(cookie) } else { table.set(cookie, at: now) }
+                // The format can express the cookies that were read from the file.
+                let isSaved = cookie.expires != nil && CookieText.canExpress(cookie)
+                if isSaved { table.set(cookie, at: now) } else { table.remove(cookie) }
             }
+            table.trim(at: now)
             let data = Data(CookieText.text(of: table.cookies(at: now)).utf8)
             try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile(replacing: url).write(data) }
         }
@@ -80,7 +83,7 @@ extension CookieJar {
     ///
     /// Session cookies have an expiry of 0. `SameSite`, which the format cannot express, and cookies with a control
     /// character, such as a tab or a line break, are left out.
-    public var text: String { CookieText.text(of: cookies) }
+    public var text: String { CookieText.text(of: cookies.filter(CookieText.canExpress)) }
 
     /// Adds the cookies of a string in the format of `cookies.txt`. They replace cookies with the same name, domain
     /// and path. Cookies that have expired are left out. If the jar has a file, it is written once for all cookies.
@@ -116,13 +119,14 @@ enum CookieText {
                 cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE", "\(seconds)",
                 cookie.name, cookie.value,
             ]
-            let line = fields.joined(separator: "\t")
-            // A tab or a line break in a field would turn the line into different cookies.
-            guard let copy = (try? Self.cookies(of: line, at: cookie.created))?.first, copy.hasSameKey(as: cookie),
-                copy.value.isSame(as: cookie.value), copy.isSecure == cookie.isSecure
-            else { return }
-            text += line + "\n"
+            text += fields.joined(separator: "\t") + "\n"
         }
+    }
+
+    /// Whether the format can express a cookie: a tab or a line break in a field would turn its line into other cookies.
+    static func canExpress(_ cookie: CookieJar.Cookie) -> Bool {
+        guard let copy = (try? cookies(of: text(of: [cookie]), at: cookie.created))?.first else { return false }
+        return copy.hasSameKey(as: cookie) && copy.value.isSame(as: cookie.value) && copy.isSecure == cookie.isSecure
     }
 
     static func cookies(of text: String, at now: Date) throws(CookieJar.TextError) -> [CookieJar.Cookie] {
@@ -147,15 +151,16 @@ enum CookieText {
         let fields = line.utf8.split(separator: 0x09, maxSplits: 6, omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
         // curl omits the last tab of a cookie without a value.
+        let domain = CookieRules.canonical(domain: fields[0])
         guard fields.count >= 6, let isWide = flag(fields[1]), let isSecure = flag(fields[3]),
-            let seconds = Int64(fields[4]), !fields[0].isEmpty, fields[0].isQuicklyCompared,
+            let seconds = Int64(fields[4]), !domain.isEmpty, domain.isQuicklyCompared,
             fields[2].begins(with: "/"),
             seconds.magnitude < 1 << 48,
             line.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F })
         else { return nil }
         let cookie = CookieJar.Cookie(
-            name: fields[5], value: fields.count > 6 ? fields[6] : "", domain: CookieRules.canonical(domain: fields[0]),
-            isHostOnly: !isWide, path: fields[2],
+            name: fields[5], value: fields.count > 6 ? fields[6] : "", domain: domain, isHostOnly: !isWide,
+            path: fields[2],
             expires: seconds == 0 ? nil : Date(timeIntervalSince1970: Double(seconds)), isSecure: isSecure,
             isHTTPOnly: isHTTPOnly, sameSite: nil, now: now)
         return cookie.size <= SetCookie.longest.pair ? cookie : nil

@@ -58,7 +58,10 @@ public final class CookieJar: LoaderLink {
         self.file = CookieFile(file)
         do {
             let loaded = try CookieFile(file).load(at: now())
-            table.withLock { table in for cookie in loaded { table.set(cookie.saved, at: now()) } }
+            table.withLock { table in
+                for cookie in loaded { table.set(cookie.saved, at: now()) }
+                table.trim(at: now())
+            }
         } catch {
             onError(error)
         }
@@ -79,6 +82,7 @@ public final class CookieJar: LoaderLink {
                 cookie.created = time
                 table.set(cookie.saved, at: time)
             }
+            table.trim(at: time)
         }
         save(cookies)
     }
@@ -131,21 +135,31 @@ extension CookieJar {
         guard !fields.isEmpty, let target = CookieTarget(response.request) else { return }
         let time = now()
         var changed: [Cookie] = []
+        var secure: [String: [Cookie]] = [:]
         let decisions = fields.map { field in
-            let decision = decide(on: field, from: target, at: time)
+            let decision = decide(on: field, from: target, at: time, secure: &secure)
             if case .success(let cookie) = decision.result { changed += change(cookie, by: request, at: time) }
             return decision
         }
+        table.withLock { $0.trim(at: time) }
         response[option: CookieDecisions.self] = decisions
         for decision in decisions { decision.record(for: request, at: time) }
         save(changed) { !request.wasReset }
     }
 
-    private func decide(on field: String, from target: CookieTarget, at time: Date) -> CookieDecision {
+    /// - Parameter secure: the cookies with Secure that were looked for, by domain.
+    private func decide(
+        on field: String, from target: CookieTarget, at time: Date, secure: inout [String: [Cookie]]
+    ) -> CookieDecision {
         guard let parsed = SetCookie(field) else { return CookieDecision(name: "", result: .failure(.malformed)) }
         do throws(CookieRules.Refusal) {
             let cookie = try CookieRules.cookie(parsed, from: target, now: time, isPublicSuffix: isPublicSuffix)
-            if !cookie.isSecure, !target.isSecure, table.withLock({ $0.hidesSecure(cookie) }) { throw .overlaysSecure }
+            if !cookie.isSecure, !target.isSecure {
+                // A cookie that is set without https must not hide one with Secure (RFC 6265bis, 5.7, step 16).
+                let near = secure[cookie.domain] ?? table.withLock { $0.secureCookies(near: cookie.domain) }
+                secure[cookie.domain] = near
+                if near.contains(where: { cookie.hides($0) }) { throw .overlaysSecure }
+            }
             return CookieDecision(name: parsed.name, result: .success(cookie))
         } catch {
             return CookieDecision(name: parsed.name, result: .failure(error))

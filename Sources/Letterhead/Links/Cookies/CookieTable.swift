@@ -8,6 +8,8 @@ struct CookieTable {
     private var domains: [String: [CookieJar.Cookie]] = [:]
     private(set) var count = 0
     private var lastOrder: UInt64 = 0
+    /// Whether a domain may have too many cookies.
+    private var isOverfull = false
 
     /// Sorted by domain, path and name, without those that have expired.
     func cookies(at now: Date) -> [CookieJar.Cookie] {
@@ -16,12 +18,11 @@ struct CookieTable {
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.cookie)
     }
 
-    /// Removes the stored cookie if the new one has expired. Returns whether the cookie is stored afterwards.
-    @discardableResult
-    mutating func set(_ cookie: CookieJar.Cookie, at now: Date) -> Bool {
+    /// Removes the stored cookie if the new one has expired. Call ``trim(at:)`` after the last one of several cookies.
+    mutating func set(_ cookie: CookieJar.Cookie, at now: Date) {
         var cookie = cookie
         let old = remove(cookie)
-        guard !cookie.hasExpired(at: now) else { return false }
+        guard !cookie.hasExpired(at: now) else { return }
         if let old {
             (cookie.created, cookie.order) = (old.created, old.order)
         } else {
@@ -31,21 +32,21 @@ struct CookieTable {
         cookie.lastUsed = now
         domains[cookie.domain, default: []].append(cookie)
         count += 1
-        evict(of: cookie.domain, at: now)
-        return true
+        let siblings = domains[cookie.domain]?.count ?? 0
+        if siblings > Self.limits.domain { isOverfull = true }
+        // A server could set any number at once.
+        if siblings > 2 * Self.limits.domain || count > 2 * Self.limits.all { trim(at: now) }
     }
 
     func cookie(like cookie: CookieJar.Cookie) -> CookieJar.Cookie? {
         domains[cookie.domain]?.first { $0.hasSameKey(as: cookie) }
     }
 
-    /// Returns whether a cookie that is set without https would hide a cookie with Secure (RFC 6265bis, 5.7, step 16).
-    func hidesSecure(_ cookie: CookieJar.Cookie) -> Bool {
-        domains.contains { domain, cookies in
-            (CookieRules.domainMatches(domain, cookie.domain) || CookieRules.domainMatches(cookie.domain, domain))
-                && cookies.contains {
-                    $0.isSecure && $0.name.isSame(as: cookie.name) && CookieRules.pathMatches(cookie.path, $0.path)
-                }
+    /// Returns the cookies with Secure of a domain, of those that include it, and of those that it includes.
+    func secureCookies(near other: String) -> [CookieJar.Cookie] {
+        domains.flatMap { domain, cookies in
+            CookieRules.domainMatches(domain, other) || CookieRules.domainMatches(other, domain)
+                ? cookies.filter(\.isSecure) : []
         }
     }
 
@@ -80,10 +81,14 @@ struct CookieTable {
 
     mutating func removeAll() { self = CookieTable() }
 
-    /// If a limit is exceeded, removes the expired cookies, and then the least recently used ones over the limit.
-    private mutating func evict(of domain: String, at now: Date) {
-        if let cookies = domains[domain], cookies.count > Self.limits.domain {
-            for cookie in Self.superfluous(cookies, limit: Self.limits.domain, now: now) { remove(cookie) }
+    /// If a limit is exceeded, removes the expired cookies, and then the least recently used ones over the limit. It sorts
+    /// them, which would be slow for each cookie of a response.
+    mutating func trim(at now: Date) {
+        if isOverfull {
+            for cookies in domains.values where cookies.count > Self.limits.domain {
+                for cookie in Self.superfluous(cookies, limit: Self.limits.domain, now: now) { remove(cookie) }
+            }
+            isOverfull = false
         }
         guard count > Self.limits.all else { return }
         for cookie in Self.superfluous(domains.values.joined(), limit: Self.limits.all, now: now) { remove(cookie) }
@@ -117,6 +122,10 @@ extension CookieTarget {
 }
 
 extension CookieJar.Cookie {
+    func hides(_ other: CookieJar.Cookie) -> Bool {
+        name.isSame(as: other.name) && CookieRules.pathMatches(path, other.path)
+    }
+
     fileprivate func isSent(to target: CookieTarget) -> Bool {
         (isHostOnly ? target.host.isSame(as: domain) : CookieRules.domainMatches(target.host, domain))
             && CookieRules.pathMatches(target.path, path) && (!isSecure || target.isSecure)

@@ -163,6 +163,26 @@ import Testing
         #expect(jar.cookies.count == 3000 && !jar.cookies.contains { $0.domain == "a.example" })
     }
 
+    @Test(arguments: ["https", "http"])
+    func `a thousand cookies of a response cost no more in a full jar than in an empty one`(scheme: String) async throws
+    {
+        let fields = HTTPHeaders((0..<1000).map { HTTPHeaders.Field("Set-Cookie", "n\($0)=v") })
+        let server = MockLoader { HTTPResponse(request: $0, status: .ok, headers: fields) }
+        let request = try HTTPRequest("\(scheme)://a.example/")
+        let full = (0..<3000).map { CookieJar.Cookie("n", "v", domain: "d\($0).example") }
+        func time(_ cookies: [CookieJar.Cookie], below limit: Duration, of tries: Int) async throws -> Duration {
+            try await shortestTime(below: limit, of: tries) {
+                let jar = CookieJar()
+                jar.set(cookies)
+                let time = try await elapsed { _ = try await HTTPClient(cookies: jar, transport: server).send(request) }
+                #expect(jar.cookies.count == min(cookies.count + 180, 3000))
+                return time
+            }
+        }
+        let limit = try await time([], below: .zero, of: 2) * 8
+        #expect(try await time(full, below: limit, of: 4) < limit)
+    }
+
     @Test func `values appear in no description`() async throws {
         let jar = CookieJar()
         let (client, _) = try client(jar, setting: ["id=s3cret; HttpOnly"])
