@@ -54,6 +54,49 @@
             #expect(error?.underlying is Pulled.Failure)
         }
 
+        /// libcurl alone would follow each 417 with another request that expects the same (RFC 9110, 10.1.1).
+        @Test(arguments: ["", "Connection: close\r\n"], [HTTPResponse.Delivery.buffered, .streamed])
+        func `A request is sent again without Expect after 417, once`(field: String, delivery: HTTPResponse.Delivery)
+            async throws
+        {
+            let heads = Heads()
+            let server = refusingServer(field, heads)
+            let response = try await loader.load(expecting(server, delivery))
+            #expect(response.status == 417)
+            #expect(try await response.body.data() == Data("no".utf8))
+            #expect(heads.all.map { $0.contains("\r\nExpect: ") } == [true, false])
+        }
+
+        /// libcurl discards the body of a response that it would follow.
+        @Test func `A request that can be sent only once fails after 417`() async throws {
+            let heads = Heads()
+            let server = refusingServer("", heads)
+            var request = expecting(server, .buffered)
+            request.body = Pulled(pieces: 3, size: 1000, length: 3000, isReplayable: false)
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+            #expect(error?.response?.status == 417 && heads.all.count == 1, "\(String(describing: error))")
+        }
+
+        private func expecting(_ server: RawServer, _ delivery: HTTPResponse.Delivery) -> HTTPRequest {
+            var request = HTTPRequest(method: .post, url: server.url())
+            request.body = Pulled(pieces: 3, size: 1000, length: 3000)
+            request.headers[.expect] = "100-continue"
+            request.responseDelivery = delivery
+            return request
+        }
+
+        /// A server that refuses each request, and reads the bodies of those that don't wait for that.
+        private func refusingServer(_ field: String, _ heads: Heads) -> RawServer {
+            RawServer { connection, _ in
+                while let head = connection.readHead() {
+                    heads.add(head)
+                    guard head.contains("\r\nExpect: ") || connection.skipBody(of: head) else { return }
+                    connection.write("HTTP/1.1 417 Expectation Failed\r\n\(field)Content-Length: 2\r\n\r\nno")
+                    if !field.isEmpty { return connection.close() }
+                }
+            }
+        }
+
         @Test func `A response that arrives while the body is being sent is returned`() async throws {
             let server = RawServer { connection, _ in
                 _ = connection.readHead()

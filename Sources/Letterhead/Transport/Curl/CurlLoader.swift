@@ -11,7 +11,7 @@
     /// The transport adds only these header fields to a request: those that frame the message (RFC 9112, 6), `Host`,
     /// and an `Accept-Encoding` for the encodings that it decompresses. It does not follow redirects or store cookies.
     /// It sends a request whose method is not idempotent a second time only if the server has refused it without
-    /// processing it (RFC 9113, 8.7). A response of any status is returned. If no complete response arrives, an
+    /// processing it (RFC 9113, 8.7; for 417, RFC 9110, 10.1.1). A response of any status is returned. If no complete response arrives, an
     /// ``HTTPError`` is thrown.
     ///
     /// A request passes through these types: `CurlPlan` is what libcurl is told; `CurlTransfer` is the exchange as its
@@ -47,6 +47,16 @@
         ///   `.cancelled` within milliseconds after the task is cancelled.
         @concurrent
         package func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+            do {
+                let response = try await send(request)
+                guard response.status == 417, request.mayOmitExpectation else { return response }
+            }
+            var request = request
+            request.headers[.expect] = nil
+            return try await send(request)
+        }
+
+        private func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             let transfer = try transfer(for: request)
             let outcome = await transfer.run()
             guard let observation = request.observation else { return try await response(of: transfer, outcome) }
@@ -101,6 +111,11 @@
             if request.onProgress != nil { body = body?.inPieces }
             return CurlPlan(request, body: body, configuration)
         }
+    }
+
+    extension HTTPRequest {
+        /// Whether the transport sends the request again without `Expect` if the server refuses it (RFC 9110, 10.1.1).
+        var mayOmitExpectation: Bool { headers.contains(.expect) && body.isReplayable && signature == nil }
     }
 
     // The settings that some versions of libcurl do not support.

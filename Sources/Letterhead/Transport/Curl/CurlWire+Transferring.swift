@@ -5,7 +5,23 @@
 
     extension CurlWire {
         /// Called before libcurl sends the request, for the first time or again. Returns false to prevent that.
+        ///
+        /// libcurl repeats nothing without this call, so all its repetitions have an end:
+        /// - It replaces a connection that has ended before the response up to five times (CONN_MAX_RETRIES).
+        /// - It follows a response only if that is 417, without end if the caller has set `Expect`, and never from here.
+        ///   Redirects, authentication at a server and `Alt-Svc` are off. At a proxy, it tries Basic, once.
+        /// - It tries each address of a host once, within `connectTimeout`, and HTTP/1.1 once after HTTP_1_1_REQUIRED.
+        /// - Interim responses count toward `maximumHeadSize`.
         func willSend() -> Bool {
+            guard !progress.hasHead else {
+                // libcurl discards the body of such a response. The loader sends the request again, or this is the error.
+                progress.isAnsweredEarly = transfer?.request.mayOmitExpectation == true
+                if !progress.isAnsweredEarly {
+                    progress.failure = TransportFailure(
+                        .invalidResponse, "the server refuses Expect, and the request can be sent only once")
+                }
+                return false
+            }
             progress.lastActivity = loop.now
             progress.timesSent += 1
             loop.note(deadline)
