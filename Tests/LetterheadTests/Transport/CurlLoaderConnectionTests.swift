@@ -236,6 +236,58 @@
             #expect(error?.mayHaveBeenSent == false)
         }
 
+        /// Forty requests to an https URL, which wait for the first one's connection because HTTP/2 could share it.
+        private func fortyFail(at port: Int, connectTimeout: Duration) async {
+            var configuration = TransportConfiguration()
+            configuration.connectTimeout = connectTimeout
+            let loader = CurlLoader(configuration)
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<40 {
+                    group.addTask {
+                        guard let url = URL(string: "https://127.0.0.1:\(port)/\(number)") else { return }
+                        let error = await #expect(throws: HTTPError.self) {
+                            try await loader.load(HTTPRequest(url: url))
+                        }
+                        #expect(
+                            error?.code == .timedOut && error?.mayHaveBeenSent == false, "\(String(describing: error))")
+                    }
+                }
+            }
+        }
+
+        @Test func `Requests fail with the connection that they wait for if a server never finishes TLS`() async {
+            let server = RawServer { connection, _ in _ = connection.waitForEnd() }
+            await fortyFail(at: server.port, connectTimeout: .milliseconds(300))
+            // libcurl may begin a second one before the failure of the first is known.
+            #expect(server.connectionCount <= 2)
+        }
+
+        @Test func `Requests fail with the connection that they wait for if a host does not answer`() async throws {
+            let hole = try #require(BlackHole())
+            let port = try #require(hole.url.port)
+            // One after the other, they would need 20 seconds.
+            let time = await ContinuousClock().measure { await fortyFail(at: port, connectTimeout: .milliseconds(500)) }
+            #expect(time < .seconds(10))
+        }
+
+        @Test func `A request with a longer connect timeout does not fail with the connection that it waits for`()
+            async throws
+        {
+            let server = RawServer { connection, _ in _ = connection.waitForEnd() }
+            let loader = CurlLoader()
+            let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+            func load(_ limit: Duration) async -> HTTPError? {
+                var request = HTTPRequest(url: url)
+                request.connectTimeout = limit
+                return await failure(loader, request)
+            }
+            async let short = load(.milliseconds(200))
+            while server.connectionCount == 0 { await Task.yield() }
+            async let long = load(.milliseconds(400))
+            #expect(await [short?.code, long?.code] == [.timedOut, .timedOut])
+            #expect(server.connectionCount == 2)
+        }
+
         @Test func `a new host takes the connection that was not used for the longest time`() async throws {
             // libcurl compares whole milliseconds.
             let servers = (0..<4).map { _ in

@@ -270,6 +270,7 @@
 
     // MARK: Ends
 
+            var failures: [(CurlTransfer, ConnectionQueue<CurlWire>.Lane, TransportFailure)] = []
     extension CurlLoop {
         private func endFinished() {
             var code: CInt = 0
@@ -277,7 +278,32 @@
                 guard let wire = CurlWire.carried(by: easy) else { continue }
                 let result = CurlResult(rawValue: code)
                 if result == .http2Failed { wire.retireConnection() }
-                end(wire, wire.outcome(of: result))
+                let outcome = wire.outcome(of: result)
+                if case .failure(let failure) = outcome, wire.progress.isConnecting, let lane = wire.lane,
+                    let transfer = wire.transfer
+                {
+                    failures.append((transfer, lane, failure))
+                }
+                end(wire, outcome)
+            }
+            for (transfer, lane, failure) in failures { endFollowers(of: transfer, in: lane, failure) }
+        }
+
+        /// Ends the transfers that waited for the first connection to their origin when it has failed. libcurl would let
+        /// each of them try alone while the others wait, so that forty would fail after forty connect timeouts.
+        ///
+        /// A transfer with a longer connect timeout tries again. So do all while the origin has another connection,
+        /// because they may wait for a stream on it.
+        private func endFollowers(
+            of transfer: CurlTransfer, in lane: ConnectionQueue<CurlWire>.Lane, _ failure: TransportFailure
+        ) {
+            guard transfer.plan.mayShareConnections else { return }
+            let others = active.filter { $0.lane === lane && !$0.isWaiting && !$0.progress.isConnecting }
+            guard others.allSatisfy(\.isFollowing) else { return }
+            for wire in others where (wire.transfer?.plan.connectTimeout ?? 0) <= transfer.plan.connectTimeout {
+                var failure = failure
+                failure.mayHaveBeenSent = wire.progress.timesSent > 0
+                end(wire, .failure(failure))
             }
         }
 

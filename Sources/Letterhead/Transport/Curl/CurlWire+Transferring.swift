@@ -37,6 +37,7 @@
             guard mayUseConnection(), passesChecks() else { return false }
             return progress.timesSent == 1 || maySendAgain(isRefused: wasRefused && progress.connection.isMultiplexed)
         }
+            progress.isConnecting = false
 
         /// Returns whether the request may be sent a second time, on another connection. libcurl tries this if a reused
         /// connection ended before the response began, or if the server refused an HTTP/2 stream.
@@ -128,6 +129,12 @@
         /// if no bytes are available yet, or CURL_READ_ABORT if there is no body to read or it has failed.
         func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
             progress.lastActivity = loop.now
+        /// Whether the transfer waits in libcurl for a connection that another transfer opens.
+        var isFollowing: Bool {
+            guard !isWaiting, !progress.isConnecting else { return false }
+            return progress.timesSent == 0 || progress.connection.tlsSession != nil && tlsSession.session == nil
+        }
+
             switch transfer?.plan.content {
             case .held(let data):
                 let count = min(buffer.count, data.count - progress.sentBytes)

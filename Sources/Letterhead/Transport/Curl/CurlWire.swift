@@ -54,7 +54,9 @@
             // The request: whether it has no body, how many bytes of a body in memory were read, and how many times the
             // request was sent. libcurl may send a request a second time on another connection.
             var (hasNoBody, sentBytes, timesSent) = (false, 0, 0)
-            /// Whether libcurl has begun to look up a host name or to open a socket for the transfer.
+            /// Whether the server has refused the request each time that libcurl has sent it again.
+            var isUnprocessed = true
+            /// Whether libcurl looks up a host name or opens a connection for the transfer.
             var isConnecting = false
             /// How many connections were opened for the transfer.
             var connectionsMade = 0
