@@ -45,6 +45,25 @@
             #expect(failure(CInt(number), wasSent: false).code == .cannotConnect)
         }
 
+        @Test(arguments: [
+            (35, "error:0A00010B:SSL routines::wrong version number", true, "the port probably expects http"),
+            (60, "SSL certificate problem: self-signed certificate", true, "set security.roots"),
+            (60, "SSL certificate problem: unable to get local issuer certificate", true, "set security.roots"),
+            (1, "Received HTTP/0.9 when not allowed", false, "write https"),
+        ])
+        func `The error names what a user can change`(number: Int, reason: String, isSecure: Bool, advice: String) {
+            let failure = CurlResult(rawValue: CInt(number)).failure(reason: reason, wasSent: true, isSecure: isSecure)
+            #expect(failure.message.contains(advice), "\(failure.message)")
+        }
+
+        @Test(arguments: [
+            "SSL certificate problem: certificate has expired", "SSL: no alternative certificate subject name",
+        ])
+        func `Roots are no remedy for a certificate that has expired or is another host's`(reason: String) {
+            #expect(
+                !CurlResult(rawValue: 60).failure(reason: reason, wasSent: false).message.contains("security.roots"))
+        }
+
         @Test func `libcurl's message is part of a connection error, and never of a response error`() {
             let reason = "what libcurl says"
             for number: CInt in [7, 60] {

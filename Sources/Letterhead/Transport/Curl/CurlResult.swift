@@ -27,7 +27,10 @@
         /// - Parameters:
         ///   - reason: libcurl's own text, which may contain the text of the TLS library.
         ///   - alert: the last TLS alert that the connection has received.
-        func failure(reason: String, alert: CInt? = nil, wasSent: Bool) -> TransportFailure {
+        ///   - isSecure: whether the request uses TLS.
+        func failure(
+            reason: String, alert: CInt? = nil, wasSent: Bool, isSecure: Bool = true
+        ) -> TransportFailure {
             let words = reason.isEmpty ? nil : Words(description: Redaction.visible(reason))
             // With TLS 1.3, the server reads the certificate after the request was sent (RFC 8446, 4.4.2.4).
             if let alert, let name = Self.refusals[alert] {
@@ -40,7 +43,8 @@
             if rawValue == 56, reason.holds("chunk") {
                 return TransportFailure(.invalidResponse, "the response's chunks are malformed")
             }
-            let (code, text) = handshakeEnd(reason) ?? (wasSent ? meaningOnceSent : meaningUnsent) ?? meaning
+            let (code, known) = handshakeEnd(reason) ?? (wasSent ? meaningOnceSent : meaningUnsent) ?? meaning
+            let text = known + advice(reason, isSecure: isSecure)
             // libcurl's text is included only if it names hosts, certificates or options. Its text about a response may
             // contain bytes of the response.
             let isTold = code == .cannotConnect || code == .insecureConnection || code == .invalidRequest
@@ -49,6 +53,19 @@
             return TransportFailure(
                 code, isTold && !reason.isEmpty ? "\(text) (\(reason))" : text,
                 mayHaveBeenSent: wasSent && rawValue != 25, underlying: isTold ? words : nil)
+        }
+
+        /// The likely reason that a user can remove, with the words of OpenSSL and of GnuTLS.
+        private func advice(_ reason: String, isSecure: Bool) -> String {
+            switch rawValue {
+            case 1 where !isSecure: "; if the port expects TLS, write https"
+            case 35 where ["wrong version number", "unexpected TLS packet"].contains { reason.holds($0) }:
+                "; the port probably expects http"
+            case 60
+            where ["self-signed", "self signed", "local issuer", "signer not found"].contains { reason.holds($0) }:
+                "; to trust its authority, set security.roots"
+            default: ""
+            }
         }
 
         /// The words of libcurl and of its TLS library, as the underlying error.
