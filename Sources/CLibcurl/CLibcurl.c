@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -62,15 +63,18 @@ struct lh_gnutls_datum {
 };
 
 enum {
+    VERBOSE = 41,
     WRITE_DATA = 10001,
     READ_DATA = 10009,
     HEADER_DATA = 10029,
+    DEBUG_DATA = 10095,
     TLS_CONTEXT_DATA = 10109,
     SEEK_DATA = 10168,
     PREREQUEST_DATA = 10313,
     WRITE_FUNCTION = 20011,
     READ_FUNCTION = 20012,
     HEADER_FUNCTION = 20079,
+    DEBUG_FUNCTION = 20094,
     TLS_CONTEXT_FUNCTION = 20108,
     SEEK_FUNCTION = 20167,
     PREREQUEST_FUNCTION = 20312,
@@ -158,6 +162,31 @@ int lh_curl_set_close_socket(LHCurlEasy *easy, LHCurlCloseSocket function, void 
 
 int lh_curl_set_prerequest(LHCurlEasy *easy, LHCurlPrerequest function, void *context) {
     return set_callback(easy, PREREQUEST_FUNCTION, (void (*)(void))function, PREREQUEST_DATA, context);
+}
+
+static _Atomic(LHCurlStream) stream_observer;
+
+static int on_log(LHCurlEasy *easy, int kind, const char *text, size_t size, void *context) {
+    (void)easy;
+    char line[128];
+    // Type 0 is a line of the log, the others are what was sent and received.
+    if (kind != 0 || size >= sizeof line) return 0;
+    memcpy(line, text, size);
+    line[size] = 0;
+    unsigned int stream = 0;
+    LHCurlStream observer = stream_observer;
+    int is_begun = sscanf(line, "Using Stream ID: %u", &stream) == 1;
+    // The word is spelled so in 7.88.
+    if (is_begun || sscanf(line, "recveived GOAWAY, error=%*d, last_stream=%u", &stream) == 1) {
+        if (observer) observer(context, stream, !is_begun);
+    }
+    return 0;
+}
+
+int lh_curl_observe_streams(LHCurlEasy *easy, LHCurlStream function, void *context) {
+    if (function) stream_observer = function;
+    set_callback(easy, DEBUG_FUNCTION, (void (*)(void))on_log, DEBUG_DATA, context);
+    return curl_easy_setopt(easy, VERBOSE, function ? 1L : 0L);
 }
 
 int lh_curl_get_long(LHCurlEasy *easy, CurlInfo info, long *value) { return curl_easy_getinfo(easy, info, value); }

@@ -40,8 +40,11 @@
         }
 
         /// Refuses a stream that was not processed.
-        package static func refusal(of stream: UInt32) -> HTTP2Frame {
-            HTTP2Frame(.resetStream, stream: stream, payload: [0, 0, 0, 7])
+        package static func refusal(of stream: UInt32) -> HTTP2Frame { resetting(stream, 7) }
+
+        /// Resets a stream with an error code (RFC 9113, 7).
+        package static func resetting(_ stream: UInt32, _ code: UInt8) -> HTTP2Frame {
+            HTTP2Frame(.resetStream, stream: stream, payload: [0, 0, 0, code])
         }
 
         /// Ends the connection after the streams up to `last`.

@@ -153,6 +153,9 @@ typedef int (*LHCurlCloseSocket)(void *_Nullable context, int socket);
 /// Called when a TLS session has received an alert (RFC 8446, 6). 0 is close_notify, the authenticated end of what its
 /// peer sends.
 typedef void (*LHCurlAlert)(void *_Nullable context, const void *_Nonnull session, int alert);
+/// Called when libcurl has given a request a stream of HTTP/2, and when a connection has received GOAWAY, with the last
+/// stream that its server may process.
+typedef void (*LHCurlStream)(void *_Nullable context, unsigned int stream, int isGoAway);
 /// Hears which sockets to watch for what.
 typedef int (*LHCurlSocket)(
     LHCurlEasy *_Nullable easy, int socket, int what, void *_Nullable context, void *_Nullable socketContext);
@@ -213,6 +216,9 @@ int lh_curl_set_resolver_start(
     LHCurlEasy *_Nonnull easy, LHCurlResolverStart _Nonnull function, void *_Nullable context);
 int lh_curl_set_close_socket(
     LHCurlEasy *_Nonnull easy, LHCurlCloseSocket _Nonnull function, void *_Nullable context);
+
+/// Reads streams and GOAWAY frames in the log of libcurl 7.88; NULL turns the log off.
+int lh_curl_observe_streams(LHCurlEasy *_Nonnull easy, LHCurlStream _Nullable function, void *_Nullable context);
 
 int lh_curl_get_long(LHCurlEasy *_Nonnull easy, CurlInfo info, long *_Nonnull value);
 int lh_curl_get_offset(LHCurlEasy *_Nonnull easy, CurlInfo info, int64_t *_Nonnull value);

@@ -100,7 +100,7 @@ public struct TransportConfiguration: Sendable, Hashable {
         /// A request without TLS fails with `.invalidRequest` if the proxy is an HTTP proxy, because such a proxy
         /// requires HTTP/1.1. It also fails if ``TransportConfiguration/proxy`` is `.environment` and the environment
         /// variables specify a proxy of any kind for http. Each request fails with `.invalidRequest` if the system's
-        /// libcurl was built without HTTP/2, or is older than 7.80.
+        /// libcurl was built without HTTP/2.
         case http2PriorKnowledge
         /// Over TLS, HTTP/3 (RFC 9114) if the server can be reached with it, and HTTP/2 or HTTP/1.1 otherwise. Without
         /// TLS, HTTP/1.1.

@@ -82,7 +82,7 @@ extension TransportConfiguration {
         /// transport and must not wait. It is not called for a proxy or for a resolver of
         /// ``TransportConfiguration/dnsOverHTTPS``.
         ///
-        /// On Linux, this requires libcurl 7.80 or later with OpenSSL, and ``TransportConfiguration/httpVersions`` other
+        /// On Linux, this requires libcurl with OpenSSL, and ``TransportConfiguration/httpVersions`` other
         /// than `.http3`; otherwise, each request fails with `.invalidRequest`.
         ///
         /// On Apple platforms, `URLSession` decides when it asks: perhaps not for a connection that resumes a TLS session,

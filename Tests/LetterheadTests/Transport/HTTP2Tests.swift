@@ -113,6 +113,39 @@
             let next = try await loader.load(HTTPRequest(url: nginx.url("/item")))
             #expect(next.metrics.isReusedConnection == false && next.metrics.httpVersion == "HTTP/2")
         }
+
+        @Test(
+            .enabled(
+                "this libcurl does not report which streams were refused",
+                { CurlQuirks.explainsRepetitions || CurlQuirks.logsStreams }),
+            arguments: [200, 32])
+        func `Each POST is processed once if the server ends each connection after 100 requests`(atOnce: Int)
+            async throws
+        {
+            let nginx = try await Nginx(trusting)
+            let loader = CurlLoader(trusting)
+            let failures = await withTaskGroup(of: [String].self) { group in
+                for first in 0..<atOnce {
+                    group.addTask {
+                        var failures: [String] = []
+                        for number in stride(from: first, to: 3200, by: atOnce) {
+                            var request = HTTPRequest(method: .post, url: nginx.endingURL("/\(number)"))
+                            request.body = DataBody(Data("body".utf8))
+                            do { #expect(try await loader.load(request).status == 200) } catch {
+                                failures.append(String(describing: error))
+                            }
+                        }
+                        return failures
+                    }
+                }
+                return await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(failures.isEmpty, "\(failures.count): \(failures.prefix(3))")
+            // nginx writes a line when it has sent the response.
+            var counts = try nginx.processed()
+            while counts.count < 3200 - failures.count { counts = try nginx.processed() }
+            #expect(counts.count == 3200 && counts.values.allSatisfy { $0 == 1 })
+        }
     }
 
     /// A process of nginx's; it ends with its owner. A class for that.
@@ -134,6 +167,7 @@
         private let process: ChildProcess
         private let port: Int
         private let plainPort: Int
+        private let endingPort: Int
 
         init(_ trusting: TransportConfiguration) async throws {
             directory = FileManager.default.temporaryDirectory.appending(path: "lh-\(UInt64.random(in: 0 ... .max))")
@@ -145,9 +179,9 @@
             let probe = CurlLoader(trusting)
             for _ in 0..<10 {
                 // Another program may take the port before nginx does; then another port is tried.
-                let (port, plainPort) = (Self.freePort(), Self.freePort())
-                try Data(Self.configuration(directory.path, port: port, plainPort: plainPort).utf8).write(
-                    to: directory.appending(path: "conf"))
+                let (port, plainPort, endingPort) = (Self.freePort(), Self.freePort(), Self.freePort())
+                let text = Self.configuration(directory.path, port: port, plainPort: plainPort, endingPort: endingPort)
+                try Data(text.utf8).write(to: directory.appending(path: "conf"))
                 let process = try ChildProcess(
                     Self.path ?? "",
                     ["-e", directory.path + "/log", "-p", directory.path, "-c", directory.path + "/conf"])
@@ -156,6 +190,7 @@
                     request.timeout = .seconds(5)
                     if try await (try? probe.load(request))?.body.data() == Data("item".utf8) {
                         (self.process, self.port, self.plainPort) = (process, port, plainPort)
+                        self.endingPort = endingPort
                         return
                     }
                     try await Task.sleep(for: .milliseconds(20))
@@ -171,6 +206,15 @@
 
         func plainURL(_ path: String) -> URL { Self.url(plainPort, path, scheme: "http") }
 
+        /// A URL of the server that ends each connection after 100 requests.
+        func endingURL(_ path: String) -> URL { Self.url(endingPort, path) }
+
+        /// How often that server has processed each path.
+        func processed() throws -> [Substring: Int] {
+            let text = try String(contentsOf: directory.appending(path: "processed"), encoding: .utf8)
+            return text.split(separator: "\n").reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+
         private static func url(_ port: Int, _ path: String, scheme: String = "https") -> URL {
             URL(string: "\(scheme)://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/no-url")
         }
@@ -181,11 +225,14 @@
             return server.port
         }
 
-        private static func configuration(_ directory: String, port: Int, plainPort: Int) -> String {
+        private static func configuration(_ directory: String, port: Int, plainPort: Int, endingPort: Int)
+            -> String
+        {
             """
             daemon off; master_process off; pid \(directory)/pid; error_log \(directory)/log;
-            events { worker_connections 512; }
+            events { worker_connections 2048; }
             http {
+                log_format path "$request_uri"; ssl_certificate \(directory)/certificate; ssl_certificate_key \(directory)/key;
                 access_log off; default_type text/plain; client_max_body_size 0; http2_max_concurrent_streams 512;
                 client_body_temp_path \(directory)/body; proxy_temp_path \(directory)/proxy;
                 fastcgi_temp_path \(directory)/fastcgi; uwsgi_temp_path \(directory)/uwsgi;
@@ -193,13 +240,17 @@
                 server {
                     listen 127.0.0.1:\(port) ssl http2;
                     listen 127.0.0.1:\(plainPort) http2;
-                    ssl_certificate \(directory)/certificate; ssl_certificate_key \(directory)/key;
                     location = /item { return 200 "item"; }
                     location = /connection { return 200 "$connection"; }
                     location /id/ { return 200 "$request_uri"; }
                     location = /none { return 204; }
                     location = /read { proxy_pass http://unix:\(directory)/socket:/; }
                     location = /large { root \(directory); }
+                }
+                server {
+                    listen 127.0.0.1:\(endingPort) ssl http2; keepalive_requests 100;
+                    access_log \(directory)/processed path;
+                    location / { proxy_pass http://unix:\(directory)/socket:/; }
                 }
                 server { listen unix:\(directory)/socket; return 200 "read"; }
             }

@@ -69,7 +69,6 @@
     }
 
     extension CurlOptions {
-        /// Sets the options that are the same for all transfers.
         fileprivate mutating func setAll(of configuration: TransportConfiguration) {
             set(.noSignal, 1)
             set(.followLocation, 0)
@@ -88,7 +87,6 @@
             setKeepAlive(configuration.tcpKeepAlive)
         }
 
-        /// Sets the trusted roots and the client's identity.
         private mutating func setSecurity(_ configuration: TransportConfiguration) {
             let security = configuration.security
             let version = security.minimumVersion == .tls13 ? Self.tls13 : Self.tls12

@@ -11,8 +11,8 @@
     /// The transport adds only these header fields to a request: those that frame the message (RFC 9112, 6), `Host`,
     /// and an `Accept-Encoding` for the encodings that it decompresses. It does not follow redirects or store cookies.
     /// It sends a request whose method is not idempotent a second time only if the server has refused it without
-    /// processing it (RFC 9113, 8.7; for 417, RFC 9110, 10.1.1). A response of any status is returned. If no complete response arrives, an
-    /// ``HTTPError`` is thrown.
+    /// processing it (RFC 9113, 6.8 and 8.7, and for 417, RFC 9110, 10.1.1). A response of any status is returned. If no
+    /// complete response arrives, an ``HTTPError`` is thrown.
     ///
     /// A request passes through these types: `CurlPlan` is what libcurl is told; `CurlTransfer` is the exchange as its
     /// caller waits for it; `CurlEngine` posts it to the thread; `CurlLoop` runs there with its `ConnectionQueue` and
@@ -25,7 +25,6 @@
         private let isShared: Bool
         private let lease: ResourceLease?
 
-        /// The transport that clients share by default.
         package static let shared = CurlLoader(isShared: true)
 
         /// Creates a transport. Its thread starts with its first request.
@@ -47,13 +46,19 @@
         ///   `.cancelled` within milliseconds after the task is cancelled.
         @concurrent
         package func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-            do {
+            var next = request
+            do throws(HTTPError) {
                 let response = try await send(request)
                 guard response.status == 417, request.mayOmitExpectation else { return response }
+                next.headers[.expect] = nil
+            } catch {
+                // The server has certainly not processed the request, and libcurl doesn't repeat it: five connections have
+                // refused it, or with 7.88, a GOAWAY has left out the only request of a connection.
+                guard error.code == .connectionLost, !error.mayHaveBeenSent, request.body.isReplayable else {
+                    throw error
+                }
             }
-            var request = request
-            request.headers[.expect] = nil
-            return try await send(request)
+            return try await send(next)
         }
 
         private func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
@@ -128,14 +133,11 @@
             }
             if !security.checks.isEmpty {
                 if httpVersions == .http3 { return "security.verify does not support httpVersions .http3" }
-                guard CurlQuirks.readsChains else {
-                    return "security.verify requires libcurl 7.80 or later, built with OpenSSL"
-                }
+                guard CurlQuirks.readsChains else { return "security.verify requires libcurl built with OpenSSL" }
             }
             return brokenRule
         }
 
-        /// The reason that a request cannot use ``httpVersions``; nil if it can.
         func brokenHTTPVersionRule(for request: HTTPRequest) -> String? {
             switch httpVersions {
             case .http1, .http2: nil
@@ -144,8 +146,7 @@
                     ? nil
                     : "httpVersions is .http3, and the system's libcurl was built without it or is older than 7.88"
             case .http2PriorKnowledge where !CurlQuirks.supportsHTTP2:
-                "httpVersions is .http2PriorKnowledge, and the system's libcurl was built without HTTP/2 or is older "
-                    + "than 7.80"
+                "httpVersions is .http2PriorKnowledge, and the system's libcurl was built without HTTP/2"
             case .http2PriorKnowledge:
                 ASCII.equalIgnoringCase(request.scheme, "https")
                     || TransportConfiguration.Proxy.PlainTarget(proxy) == .path

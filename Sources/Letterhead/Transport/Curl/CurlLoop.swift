@@ -26,7 +26,6 @@
         var lastBegun: UInt64 = 0
         /// In nanoseconds.
         let queueTimeout: UInt64
-        /// The last socket that libcurl closed.
         var closedSocket = noSocket
         /// The origin of the last transfer. The next transfer often has the same origin.
         var lastOrigin: CurlOrigin?
@@ -74,7 +73,6 @@
             curl_share_cleanup(share)
         }
 
-        /// Runs until the command `.stop`.
         func run() {
             lh_curl_set_alert(Self.onAlert, Unmanaged.passUnretained(self).toOpaque())
             defer { lh_curl_set_alert(nil, nil) }
@@ -117,8 +115,7 @@
                 lh_curl_multi_set_long(multi, .maximumIdleConnections, configuration.maximumConnections),
                 lh_curl_share_tls_sessions(share),
             ]
-            // Available since 7.67. Otherwise, libcurl would open another connection for every 100 streams, whatever
-            // number the server allows.
+            // libcurl would open another connection for every 100 streams, whatever number the server allows.
             _ = lh_curl_multi_set_long(multi, .maximumStreams, Int(CInt.max))
             return results.allSatisfy { $0 == 0 }
         }
@@ -270,10 +267,10 @@
 
     // MARK: Ends
 
-            var failures: [(CurlTransfer, ConnectionQueue<CurlWire>.Lane, TransportFailure)] = []
     extension CurlLoop {
         private func endFinished() {
             var code: CInt = 0
+            var failures: [(CurlTransfer, ConnectionQueue<CurlWire>.Lane, TransportFailure)] = []
             while let easy = lh_curl_next_finished(multi, &code) {
                 guard let wire = CurlWire.carried(by: easy) else { continue }
                 let result = CurlResult(rawValue: code)
@@ -324,12 +321,14 @@
         /// connection, or only the stream if the connection uses HTTP/2.
         private func end(_ wire: CurlWire, _ outcome: CurlTransfer.Outcome) {
             let transfer = wire.transfer
-            release(wire)
+            // libcurl gives up after five repetitions, which it counts for all transfers of a handle.
+            let usualCount = if case .success = outcome { 1 } else { 0 }
+            release(wire, isReusable: wire.progress.timesSent == usualCount)
             transfer?.pipe?.flush()
             transfer?.finish(outcome)
         }
 
-        private func release(_ wire: CurlWire) {
+        private func release(_ wire: CurlWire, isReusable: Bool) {
             if !wire.isWaiting {
                 wire.noteFacts()
                 let connection = wire.observedConnection
@@ -349,7 +348,7 @@
                 last.place = wire.place
             }
             if active.isEmpty { ownDeadline = .max }
-            if CurlQuirks.reusesHandles, idle.count < Self.idleHandles { idle.append(wire) }
+            if CurlQuirks.reusesHandles, isReusable, idle.count < Self.idleHandles { idle.append(wire) }
         }
     }
 
@@ -391,7 +390,6 @@
             return now
         }
 
-        /// Calls a closure with the loop to which a callback belongs.
         private static func with(_ context: UnsafeMutableRawPointer?, _ work: (CurlLoop) -> Void) {
             if let context { Unmanaged<CurlLoop>.fromOpaque(context)._withUnsafeGuaranteedRef(work) }
         }

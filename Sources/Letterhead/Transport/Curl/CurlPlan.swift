@@ -5,7 +5,6 @@
 
     /// A valid request in the form that libcurl needs: the URL, the header lines, the body and the time limits.
     struct CurlPlan: Sendable {
-        /// The source of the request's body.
         enum Content: Sendable {
             /// No body and no `Content-Length`.
             case none
@@ -39,7 +38,6 @@
         private let targetPosition: Int
         private let methodPosition: Int
 
-        /// The maximum size of a body that is copied after the header lines.
         private static let copyLimit = 64 << 10
 
         /// - Parameters:
@@ -117,7 +115,6 @@
         var url: UnsafePointer<CChar> { text.string(at: 0) }
         /// The request target for a proxy, if it equals the URL; nil otherwise.
         var absoluteTarget: UnsafePointer<CChar>? { isTargetApart ? nil : url }
-        /// The URL up to its path.
         var origin: UnsafeBufferPointer<CChar> { UnsafeBufferPointer(start: url, count: originCount) }
         var originText: String { String(decoding: UnsafeRawBufferPointer(origin), as: UTF8.self) }
         /// Whether a connection may carry other requests at the same time.
@@ -144,7 +141,6 @@
             fileprivate var bytes: [UInt8] = []
             fileprivate var lines: [Int] = []
 
-            /// The position of the next string.
             var position: Int { bytes.count }
 
             mutating func add(_ string: String) {
@@ -170,7 +166,6 @@
                 add(value ?? "")
             }
 
-            /// Adds a line that is not a header.
             mutating func addLine(_ text: String) {
                 lines.append(bytes.count)
                 add(text)
@@ -212,7 +207,6 @@
 
         deinit { block.deallocate() }
 
-        /// Returns the string that was written at a position.
         func string(at position: Int) -> UnsafePointer<CChar> {
             UnsafePointer((strings + position).assumingMemoryBound(to: CChar.self))
         }
@@ -229,7 +223,6 @@
     enum CurlHTTPVersion: Int {
         case http1 = 2
         case http2OverTLS = 4
-        /// HTTP/2 without negotiation.
         case http2 = 5
         case http3 = 30
 

@@ -4,7 +4,7 @@
 
     extension TransportFailure {
         static let unsupported = TransportFailure(
-            .unknown, "the system's libcurl rejects an option of the request; version 7.64 or later is required",
+            .unknown, "the system's libcurl rejects an option of the request; version 7.80 or later is required",
             mayHaveBeenSent: false)
         static let exhausted = TransportFailure(
             .cannotConnect, "the process has reached its limit of threads or open files", mayHaveBeenSent: false)
@@ -156,21 +156,25 @@
         /// Whether libcurl percent-decodes the user and the password of a proxy, as it does before 8.8.0.
         static let decodesProxyCredentials = version < 0x080800
 
-        /// Whether a parsed URL can be set together with a request target.
-        ///
-        /// Before 7.65, libcurl stores the parsed URL itself instead of a copy. Before 7.75, it sends that URL to a
-        /// proxy instead of the request target.
-        static let takesParsedURLs = version >= 0x074B00
-
         private static let features = lh_curl_features()
 
-        /// Whether a connection can use HTTP/2. The transport needs the callback of 7.80 to prevent libcurl from
-        /// sending a request a second time.
-        static let supportsHTTP2 = version >= 0x075000 && features & CInt(LH_CURL_HTTP2) != 0
+        static let supportsHTTP2 = features & CInt(LH_CURL_HTTP2) != 0
 
         /// Whether an HTTP/2 connection without TLS can be reused. In 7.88.0 and 7.88.1, the second request on such a
         /// connection fails (libcurl's issue 10634, fixed in 8.0.0).
         static let reusesHTTP2WithoutTLS = !(0x075800..<0x080000).contains(version)
+
+        /// Whether libcurl repeats a request of HTTP/2 without an error text only if the server has refused its stream:
+        /// by REFUSED_STREAM, or by a GOAWAY with a lower last stream, after which nghttp2 closes the stream with the same
+        /// code. Each other way to the repetition has set a text by then, if OpenSSL is used. From 8.0 to 8.6, a
+        /// connection that ended has none.
+        static let explainsRepetitions = tlsLibrary == LH_TLS_OPENSSL && version >= 0x080700
+
+        /// Whether libcurl logs the streams of HTTP/2 and the last stream of a GOAWAY, as 7.88 does.
+        ///
+        /// In that version, a repetition without an error text may also follow a stream that was reset after it was
+        /// processed. Only the numbers prove that a stream was not.
+        static let logsStreams = offersHTTP2 && (0x075800..<0x080000).contains(version)
 
         /// Whether HTTP/3 may be offered. Before 7.88, libcurl does not try another version if the server has no
         /// HTTP/3.
@@ -186,8 +190,7 @@
         ///
         /// libcurl treats a connection as HTTP/2 if a status line claims HTTP/2. The transport therefore compares the
         /// claim with the protocol that TLS negotiated, which it must read from the TLS library. If the connection did
-        /// not negotiate HTTP/2, the transport also stops a second request before it is sent on that connection. This
-        /// needs the callback of 7.80.
+        /// not negotiate HTTP/2, the transport also stops a second request before it is sent on that connection.
         static let offersHTTP2 = supportsHTTP2 && tlsLibrary != LH_TLS_OTHER
 
         /// Whether libcurl reports an error if a connection ends without close_notify, as it does with GnuTLS. With
@@ -195,7 +198,7 @@
         static let reportsMissingCloseNotify = tlsLibrary == LH_TLS_GNUTLS
 
         /// Whether the certificates of a server can be read when its connection is there, before a request is sent on it.
-        static let readsChains = version >= 0x075000 && lh_curl_reads_chains() != 0
+        static let readsChains = lh_curl_reads_chains() != 0
 
         /// The result of `curl_global_init`. It is called once in the process, under the lock of this static
         /// initializer. Before 7.84, no other libcurl function may be called at the same time. `curl_global_cleanup` is

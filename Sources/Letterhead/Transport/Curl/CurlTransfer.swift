@@ -21,7 +21,6 @@
 
         let request: HTTPRequest
         let plan: CurlPlan
-        /// The maximum number of bytes of a buffered body.
         let limit: Int
         /// The pipe that receives a body that is read in pieces; nil if the body is collected in ``reply``.
         let pipe: ReceivePipe?
@@ -60,14 +59,12 @@
             if pipe == nil { reply.body = GrowingBytes(capacity: Self.smallBodySize) }
         }
 
-        /// Most heads have fewer bytes.
         static let usualHeadSize = 480
         private static let smallBodySize = 960
 
         /// Returns the maximum number of received bytes. A small body may be slightly larger when it is compressed.
         func wireLimit(isCoded: Bool) -> Int { isCoded && limit < .max - 1024 ? limit + 1024 : limit }
 
-        /// Starts the transfer and waits until it completes.
         func run() async -> Outcome {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
@@ -91,7 +88,6 @@
             }
         }
 
-        /// The outcome; nil until the transfer completes.
         private var outcome: Outcome? {
             state.withLock { state in
                 if case .completed(let outcome) = state { outcome } else { nil }
@@ -118,7 +114,6 @@
             return step.bytes.isEmpty ? nil : step.bytes
         }
 
-        /// Whether the transfer has not completed.
         var isPending: Bool { outcome == nil }
 
         /// Resumes the transfer on the thread, when there is room for more of the response or when more of the request

@@ -4,7 +4,6 @@
     import LetterheadFoundation
 
     extension CurlWire {
-        /// Returns the outcome of a transfer that libcurl has finished.
         func outcome(of result: CurlResult) -> CurlTransfer.Outcome {
             if let failure = progress.failure { return outcome(failing: failure) }
             guard result == .ok || progress.isAnsweredEarly else {
@@ -13,8 +12,15 @@
                 let isWithoutResponse = result == .truncated && !progress.hasAnswer
                 let result = isWithoutResponse ? CurlResult.noResponse : result
                 let reason = result == .pinMismatch ? pinMismatch : String(cString: handle.reasonBuffer)
-                return outcome(
-                    failing: result.failure(reason: reason, alert: progress.connection.alert, wasSent: wasSent))
+                var failure = result.failure(
+                    reason: reason, alert: progress.connection.alert, wasSent: wasSent,
+                    isSecure: transfer?.plan.isSecure == true)
+                // libcurl writes this only if there was no error text, when five connections after another have refused.
+                let isExhausted = progress.connection.isExplained && reason.holds("Connection died, tried ")
+                if progress.isUnprocessed, !progress.hasAnswer, isExhausted || progress.connection.isLeftOut {
+                    failure.mayHaveBeenSent = false
+                }
+                return outcome(failing: failure)
             }
             // If the connection is closed before the head is complete, libcurl reports a response without a body.
             guard progress.hasHead else {
@@ -59,7 +65,6 @@
             min(progress.loadDeadline, progress.attemptDeadline, idleDeadline, firstByteDeadline, queueDeadline)
         }
 
-        /// The failure of a transfer whose deadline has passed.
         var lateness: TransportFailure {
             let deadline = deadline
             let limit =
@@ -94,7 +99,7 @@
             return max(progress.lastActivity, lastBegun).addingUnlessOver(loop.queueTimeout)
         }
 
-        private var wasSent: Bool { progress.timesSent > 0 || !(asksBeforeSending || isWaiting) }
+        private var wasSent: Bool { progress.timesSent > 0 }
     }
 
     extension CurlWire {
@@ -121,14 +126,9 @@
             // libcurl is certain to report the end of a connection only if the connection has been used.
             if isNew, progress.hasHead, let socket { loop.poller.keep(socket) }
             facts.metrics = metrics
-            if isObserved { noteDetails(facts) }
-        }
-
-        /// Records the details that only observers read.
-        private func noteDetails(_ facts: TransportFacts) {
+            guard isObserved else { return }
             facts.note { details in
-                details.queued = .nanoseconds(progress.waitingTime)
-                details.sent = time(.sentTime)
+                (details.queued, details.sent) = (.nanoseconds(progress.waitingTime), time(.sentTime))
             }
         }
 
@@ -167,7 +167,6 @@
             if transfer.pipe != nil { noteFacts() }
         }
 
-        /// Stores the head of an interim response (RFC 9110, 15.2).
         func noteInterim() {
             guard let transfer, transfer.reply.interim.count < ReceivedResponse.mostInterim else { return }
             transfer.reply.interim.append(lines)

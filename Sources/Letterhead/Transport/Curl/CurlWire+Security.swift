@@ -75,7 +75,6 @@
     }
 
     extension CurlWire {
-        /// Registers the callbacks through which libcurl calls the methods of this object.
         func setCallbacks(_ options: inout CurlOptions) {
             let context = Unmanaged.passUnretained(self).toOpaque()
             options.set(.private, UnsafeRawPointer(context))
@@ -85,17 +84,15 @@
             options.note(lh_curl_set_seek(easy, onSeek, context))
             options.note(lh_curl_set_open_socket(easy, onOpenSocket, context))
             options.note(lh_curl_set_resolver_start(easy, onResolverStart, context))
+            options.note(lh_curl_set_prerequest(easy, onPrerequest, context))
             options.note(
                 lh_curl_set_close_socket(easy, CurlLoop.onCloseSocket, Unmanaged.passUnretained(loop).toOpaque()))
         }
 
-        /// Registers the callback that libcurl calls before it sends a request. Returns false if libcurl is older than
-        /// 7.80, which introduced this callback.
-        func setPrerequestCallback() -> Bool {
-            lh_curl_set_prerequest(easy, onPrerequest, Unmanaged.passUnretained(self).toOpaque()) == 0
+        func observeStreams() -> CInt {
+            lh_curl_observe_streams(easy, onStream, Unmanaged.passUnretained(self).toOpaque())
         }
 
-        /// Returns the object to which an easy handle belongs.
         static func carried(by easy: OpaquePointer) -> CurlWire? {
             var context: UnsafePointer<CChar>?
             guard lh_curl_get_string(easy, .private, &context) == 0, let context else { return nil }
@@ -142,6 +139,10 @@
         let descriptor = socket(address.pointee.family, address.pointee.kind | closing, address.pointee.protocol)
         if descriptor < 0, errno == EMFILE || errno == ENFILE { CurlWire.with(context) { $0.hasNoDescriptor = true } }
         return descriptor
+    }
+
+    private let onStream: LHCurlStream = { context, stream, isGoAway in
+        CurlWire.with(context) { $0.note(stream: stream, isGoAway: isGoAway != 0) }
     }
 
     private let onPrerequest: LHCurlPrerequest = { context, _, _, _, _ in

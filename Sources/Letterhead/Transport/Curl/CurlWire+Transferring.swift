@@ -28,23 +28,24 @@
             // If the previous connection was opened for this request and not shared, libcurl sends again only because
             // the server refused the stream.
             let last = progress.connection
-            let wasRefused = last.isNew && last.isMultiplexed && !last.isShared
+            let isExplained = last.isExplained && handle.reasonBuffer.pointee == 0
+            let wasRefused = last.isMultiplexed && (last.isNew && !last.isShared || last.isLeftOut || isExplained)
+            if progress.timesSent > 1, !wasRefused { progress.isUnprocessed = false }
             let connectionsMade = number(.connectionsMade)
             leaveConnection()
             progress.connection = Connection()
             progress.connection.isNew = connectionsMade > progress.connectionsMade
             progress.connectionsMade = connectionsMade
             guard mayUseConnection(), passesChecks() else { return false }
+            progress.isConnecting = false
             return progress.timesSent == 1 || maySendAgain(isRefused: wasRefused && progress.connection.isMultiplexed)
         }
-            progress.isConnecting = false
 
         /// Returns whether the request may be sent a second time, on another connection. libcurl tries this if a reused
         /// connection ended before the response began, or if the server refused an HTTP/2 stream.
         ///
         /// - Parameter isRefused: whether the server certainly refused the stream, and so did not process the request
-        ///   (RFC 9113, 8.7). On a reused or shared connection, a refused stream cannot be distinguished from a
-        ///   connection that ended.
+        ///   (RFC 9113, 8.7).
         private func maySendAgain(isRefused: Bool) -> Bool {
             guard let plan = transfer?.plan else { return false }
             guard plan.method.isIdempotent || isRefused else {
@@ -96,6 +97,15 @@
             return true
         }
 
+        /// Records the stream of the transfer, or which transfers a GOAWAY on its connection has left out (RFC 9113, 6.8).
+        func note(stream: UInt32, isGoAway: Bool) {
+            guard isGoAway else { return progress.connection.stream = stream }
+            guard let session = tlsSession.session else { return }
+            for wire in loop.active where wire.progress.connection.stream > stream && wire.uses(session) {
+                wire.progress.connection.isLeftOut = true
+            }
+        }
+
         /// Records that the transfer no longer uses its connection.
         func leaveConnection() {
             if let session = progress.connection.tlsSession, loop.lastUsers[session] === self {
@@ -119,6 +129,12 @@
             progress.connection.alert = alert
         }
 
+        /// Whether the transfer waits in libcurl for a connection that another transfer opens.
+        var isFollowing: Bool {
+            guard !isWaiting, !progress.isConnecting else { return false }
+            return progress.timesSent == 0 || progress.connection.tlsSession != nil && tlsSession.session == nil
+        }
+
         var tlsSession: (session: UnsafeRawPointer?, isMultiplexed: Bool) {
             var session: UnsafeRawPointer?
             let isMultiplexed = lh_curl_is_multiplexed(easy, &session) != 0
@@ -129,12 +145,6 @@
         /// if no bytes are available yet, or CURL_READ_ABORT if there is no body to read or it has failed.
         func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
             progress.lastActivity = loop.now
-        /// Whether the transfer waits in libcurl for a connection that another transfer opens.
-        var isFollowing: Bool {
-            guard !isWaiting, !progress.isConnecting else { return false }
-            return progress.timesSent == 0 || progress.connection.tlsSession != nil && tlsSession.session == nil
-        }
-
             switch transfer?.plan.content {
             case .held(let data):
                 let count = min(buffer.count, data.count - progress.sentBytes)
@@ -177,7 +187,6 @@
             { [weak transfer] in transfer?.resume() }
         }
 
-        /// The failure of the request's body; nil if it has not failed.
         var bodyFailure: TransportFailure? {
             guard case .pulled(let source) = transfer?.plan.content, let error = source.failure else { return nil }
             return .ofBody(error)
@@ -223,11 +232,6 @@
         /// libcurl would believe the claim, and send other requests on an HTTP/1.1 connection before this response has
         /// ended. Callers would then receive each other's responses.
         private func begins(with line: UnsafeRawBufferPointer) -> Bool {
-            // Before 7.80, libcurl does not call back before it sends, so the session is recorded here.
-            if !asksBeforeSending, let session = tlsSession.session, session != progress.connection.tlsSession {
-                progress.connection = Connection()
-                progress.connection.tlsSession = session
-            }
             progress.status = line.statusCode ?? 0
             // Another head follows a 1xx response, except 101 (RFC 9110, 15.2).
             progress.isInterim = (100...199).contains(progress.status) && progress.status != 101
@@ -310,7 +314,6 @@
             return progress.isAnsweredEarly
         }
 
-        /// Whether there is more of the request's body to send.
         var isSending: Bool {
             guard !progress.hasNoBody else { return false }
             var sent: Int64 = 0

@@ -13,8 +13,6 @@
         unowned(unsafe) let loop: CurlLoop
         /// Whether a socket could not be opened because this process, or the system, has too many files open.
         var hasNoDescriptor = false
-        /// Whether libcurl calls back before it sends a request, and therefore also before it sends a request again.
-        private(set) var asksBeforeSending = false
 
         /// The current transfer, and its index in the loop's list of active transfers.
         private(set) var transfer: CurlTransfer?
@@ -83,6 +81,8 @@
         struct Connection {
             /// Whether it was opened for the transfer, and whether another transfer has used it since then.
             var (isNew, isShared) = (false, false)
+            /// The transfer's stream of HTTP/2, and whether a GOAWAY frame has left it out, if libcurl reports both.
+            var (stream, isLeftOut): (UInt32, Bool) = (0, false)
             /// Whether it uses HTTP/2 or HTTP/3, regardless of what the status line claims.
             var isMultiplexed = false
             /// Its TLS session, when the request has been sent. Only the address is used.
@@ -90,13 +90,14 @@
             /// The last alert that its TLS session has received (RFC 8446, 6).
             var alert: CInt?
             var hasCloseNotify: Bool { alert == 0 }
+            /// Whether libcurl repeats a request on it without an error text only if the server has refused the request.
+            var isExplained: Bool { CurlQuirks.explainsRepetitions && isMultiplexed && tlsSession != nil }
         }
 
         /// Creates the state for the transfers of a handle. Returns nil if the system's libcurl rejects one of the options
         /// that depend on the loop.
         init?(loop: CurlLoop, handle: CurlHandle) {
             (self.loop, self.handle, easy) = (loop, handle, handle.easy)
-            asksBeforeSending = setPrerequestCallback()
             var options = CurlOptions(easy)
             setCallbacks(&options)
             options.set(.share, UnsafeRawPointer(loop.share))
@@ -105,7 +106,10 @@
         }
 
         /// Detaches the handle from the thread, because another thread may release it later.
-        deinit { _ = lh_curl_set_pointer(easy, .share, nil) }
+        deinit {
+            _ = lh_curl_set_pointer(easy, .share, nil)
+            if CurlQuirks.logsStreams { _ = lh_curl_observe_streams(easy, nil, nil) }
+        }
 
         func begin(_ transfer: CurlTransfer, in lane: ConnectionQueue<CurlWire>.Lane, at now: UInt64) {
             (self.transfer, self.lane) = (transfer, lane)
@@ -190,11 +194,9 @@
                 options.set(.httpVersion, plan.httpVersion.rawValue)
                 options.set(.pipeWait, plan.mayShareConnections ? 1 : 0)
                 options.set(.forbidReuse, isSeparate ? 1 : 0)
+                if CurlQuirks.logsStreams, plan.httpVersion == .http2OverTLS { options.note(observeStreams()) }
             }
-            if isSeparate { return options.set(.freshConnect, 1) }
-            // Since 7.80, libcurl calls back before it sends a request. An older version may send a request twice,
-            // unless the connection is new.
-            if !asksBeforeSending { options.set(.freshConnect, plan.method.isIdempotent ? 0 : 1) }
+            if isSeparate { options.set(.freshConnect, 1) }
         }
 
         /// Sets the size of the receive buffer: large for a streamed body, which is then read in larger pieces, and
@@ -257,10 +259,9 @@
         /// The text of the origin, with a zero byte at its end.
         let text: [CChar]
 
-        /// Parses an origin. Returns nil if libcurl cannot parse it, or does not accept a parsed URL together with a
-        /// request target.
+        /// Parses an origin. Returns nil if libcurl cannot parse it.
         init?(_ text: UnsafeBufferPointer<CChar>) {
-            guard CurlQuirks.takesParsedURLs, let parsed = curl_url() else { return nil }
+            guard let parsed = curl_url() else { return nil }
             self.parsed = parsed
             self.text = text + [0]
             guard curl_url_set(parsed, Self.wholeURL, self.text, Self.noUsername) == 0 else { return nil }
