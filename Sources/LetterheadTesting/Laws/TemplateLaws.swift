@@ -3,8 +3,9 @@ public import Letterhead
 
 /// Checks the law of `RequestTemplate` that only a test can find: every read of a member returns the same value.
 ///
-/// A boundary or an identifier that is created while the template is read differs between a request and its retry.
-/// Write one test for each template that computes such a value:
+/// A boundary or an identifier that is created while the template is read differs between two requests of one template,
+/// such as two pages. The order of the members of a JSON body may differ: each load encodes its body once. Write one test
+/// for each template that computes such a value:
 ///
 /// ```swift
 /// @Test func `Upload keeps the laws of a template`() async throws {

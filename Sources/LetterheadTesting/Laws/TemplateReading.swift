@@ -45,6 +45,12 @@ struct TemplateReading {
         do {
             var data = Data()
             for try await chunk in try body.chunks() { data += chunk }
+            // The order of members belongs to one encoding, and a load encodes its body once.
+            if let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = .sortedKeys
+                data = try encoder.encode(json)
+            }
             return start + data.base64EncodedString()
         } catch {
             return start + "cannot be encoded"

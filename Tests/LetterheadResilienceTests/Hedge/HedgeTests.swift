@@ -46,6 +46,25 @@ import Testing
         #expect(Set(mock.requests.map(\.id)).count == 1)
     }
 
+    @Test func `a hedge sends the bytes of the first request`() async throws {
+        struct Changing: HTTPBody {
+            let count = Flag(0)
+            func encode() -> Data { Data("\(count.next())".utf8) }
+        }
+        let mock = server([.milliseconds(50)])
+        let sent = Flag<[Data?]>([])
+        let chain =
+            hedge()
+            --> ModifyRequest { request in
+                let data = try request.framedBody().data
+                sent.change { $0.append(data) }
+            } --> mock
+        var hedged = request(method: .put)
+        hedged.body = Changing()
+        _ = try await clock.run { [hedged] in await chain.result(of: hedged) }.get()
+        #expect(sent.value == [Data("0".utf8), Data("0".utf8)])
+    }
+
     @Test func `without a slow response there is no hedge`() async throws {
         let mock = server([.milliseconds(39)])
         let chain = hedge() --> mock

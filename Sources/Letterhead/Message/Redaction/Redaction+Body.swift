@@ -35,7 +35,7 @@ extension Redaction {
     /// Returns the media type and the length of a body: `(application/json, 23 bytes)`.
     static func outline(of body: any HTTPBody, headers: HTTPHeaders) -> String {
         let length = body.contentLength ?? (body.isReplayable ? (try? body.chunks())?.data?.count : nil)
-        return outline(headers.mediaType?.essence ?? "\(type(of: body))", length)
+        return outline(headers.mediaType?.essence ?? "\(type(of: (body as? EncodedOnce)?.base ?? body))", length)
     }
 
     /// Returns the media type and the length of the body of a response.

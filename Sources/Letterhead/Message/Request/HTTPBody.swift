@@ -15,12 +15,12 @@ public import LetterheadFoundation
 ///
 /// Laws:
 /// - ``chunks()`` starts from the first byte each time it is called, unless ``isReplayable`` is false.
-/// - The bytes are the same each time.
+/// - Pieces that are not in memory are the same bytes each time.
 /// - A ``contentLength`` that is not nil is the exact number of bytes.
 ///
-/// The client calls ``encode()`` or ``chunks()`` before anything is sent. If it throws, nothing is sent, and the
-/// request fails with `.invalidRequest` and the underlying error. An ``HTTPError`` is thrown unchanged, and a
-/// `CancellationError` becomes `.cancelled`.
+/// The client calls ``encode()`` or ``chunks()`` before anything is sent, and every attempt sends the first result of
+/// ``encode()``. If it throws, nothing is sent, and the request fails with `.invalidRequest` and the underlying error.
+/// An ``HTTPError`` is thrown unchanged, and a `CancellationError` becomes `.cancelled`.
 ///
 /// Declare each member with exactly the type and the effects that it has here. Otherwise, Swift treats the declaration
 /// as an unrelated member and uses the default: the headers of an `additionalHeaders: [String: String]` would not be

@@ -176,9 +176,13 @@ public struct HTTPRequest: RequestSettings, Identifiable {
     }
 
     /// The body. Default: ``EmptyBody``.
+    ///
+    /// A body in memory is encoded once for each load, when its bytes are first read. Copies of the request share the
+    /// bytes, so the hash of `request.body.encode()` is the hash of what every attempt and redirect sends. For this, the
+    /// request wraps a body that encodes a value: don't cast it, but pass what a link must know as an option.
     public var body: any HTTPBody {
         get { parts.body }
-        _modify { yield &parts.body }
+        set { parts.body = EncodedOnce.holding(newValue) }
     }
 
     public var options: HTTPRequestOptions {

@@ -18,7 +18,7 @@ extension HTTPBody {
 ///
 /// The compressed length is known only if the uncompressed body is in memory. The same bytes always have the same
 /// compressed form, so a retry sends the same bytes.
-struct CompressedBody: HTTPBody, EncoderTaking {
+struct CompressedBody: SteadyBody, EncoderTaking {
     private let body: any HTTPBody
     private let level: Int
 
@@ -37,8 +37,10 @@ struct CompressedBody: HTTPBody, EncoderTaking {
 
     var isReplayable: Bool { body.isReplayable }
 
-    func taking(_ encoder: any HTTPBodyEncoder) -> CompressedBody {
-        CompressedBody((body as? any EncoderTaking)?.taking(encoder) ?? body, level: level)
+    var encodedOnce: CompressedBody? { CompressedBody(EncodedOnce.holding(body), level: level) }
+
+    func taking(_ encoder: any HTTPBodyEncoder) -> CompressedBody? {
+        body.taking(encoder).map { CompressedBody($0, level: level) }
     }
 
     func encode() throws -> Data { try Deflater(level: level).finish(try body.encode()) }

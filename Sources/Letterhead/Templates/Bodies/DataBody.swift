@@ -6,7 +6,7 @@ public import LetterheadFoundation
 /// ```swift
 /// DataBody(png, contentType: "image/png")
 /// ```
-public struct DataBody: HTTPBody {
+public struct DataBody: HTTPBody, SteadyBody {
     public let data: Data
     public var additionalHeaders: HTTPHeaders
 

@@ -29,9 +29,7 @@ public struct EncodedBody: HTTPBody {
 /// another format.
 ///
 /// Pass an encoder to ``EncodedBody`` or ``JSONBody``. To write one, implement a single function, which is called when
-/// the request is sent, and again for each retry. It throws an error if a value cannot be encoded.
-///
-/// Law: the same value is always encoded to the same bytes.
+/// the request is sent. Every attempt sends these bytes. It throws an error if a value cannot be encoded.
 ///
 /// ```swift
 /// struct LinesEncoder: HTTPBodyEncoder {
@@ -62,9 +60,9 @@ public struct JSONBody: HTTPBody {
     private let make: @Sendable (any HTTPBodyEncoder) throws -> Data
     private var encoder: (any HTTPBodyEncoder)?
 
-    /// Creates a body from a value. The encoder determines the names and the order of the keys, and how dates are
-    /// written. Without one, that of the request or of the client is used (``RequestSettings/encoder``), or else a plain
-    /// `JSONEncoder`. A Content-Type among the `additionalHeaders` takes precedence over `contentType`.
+    /// Creates a body from a value. The encoder determines the names of the keys, and how dates are written. Default:
+    /// the request's or the client's encoder (``RequestSettings/encoder``), or else one that sorts the keys and does not
+    /// escape slashes. A Content-Type among the `additionalHeaders` takes precedence over `contentType`.
     public init(
         _ value: some Encodable & Sendable, encoder: (any HTTPBodyEncoder)? = nil,
         contentType: MediaType = "application/json; charset=utf-8", additionalHeaders: HTTPHeaders = [:]
@@ -74,8 +72,17 @@ public struct JSONBody: HTTPBody {
         self.additionalHeaders = additionalHeaders.describing(contentType)
     }
 
-    /// Returns the JSON. The value is encoded each time.
-    public func encode() throws -> Data { try make(encoder ?? JSONEncoder()) }
+    /// Returns the JSON. A request calls it once, and keeps the bytes.
+    public func encode() throws -> Data { try make(encoder ?? JSONEncoder.standard) }
+}
+
+extension JSONEncoder {
+    /// The encoder of bodies that have no other: the same value is always the same text.
+    static let standard: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }()
 }
 
 enum BodyEncoderOption: HTTPRequestOption {
@@ -84,8 +91,9 @@ enum BodyEncoderOption: HTTPRequestOption {
 
 extension RequestSettings {
     /// The encoder of each ``JSONBody`` that is created without one, also in a compressed body and in the parts of a form.
-    /// A client applies it when the request is sent. It does not apply to ``RequestTemplate/parameters``. Default: nil (the
-    /// encoder of the client, or a plain `JSONEncoder`).
+    /// A client applies it when the request is sent, and ``StandardRequestBuilder`` when the request is built. It does
+    /// not apply to ``RequestTemplate/parameters``. Default: nil (the client's encoder, or else sorted keys and plain
+    /// slashes).
     public var encoder: (any HTTPBodyEncoder)? {
         get { self[option: BodyEncoderOption.self] }
         set { self[option: BodyEncoderOption.self] = newValue }
@@ -101,21 +109,30 @@ extension RequestTemplate {
 
 /// A body that is encoded by the encoder of its request, or that contains such a body.
 protocol EncoderTaking: HTTPBody {
-    func taking(_ encoder: any HTTPBodyEncoder) -> Self
+    /// Returns the body with an encoder; nil if it has its own.
+    func taking(_ encoder: any HTTPBodyEncoder) -> Self?
+}
+
+extension HTTPBody {
+    func taking(_ encoder: any HTTPBodyEncoder) -> (any HTTPBody)? { (self as? any EncoderTaking)?.taking(encoder) }
 }
 
 extension JSONBody: EncoderTaking {
-    func taking(_ encoder: any HTTPBodyEncoder) -> JSONBody {
+    func taking(_ encoder: any HTTPBodyEncoder) -> JSONBody? {
+        guard self.encoder == nil else { return nil }
         var body = self
-        body.encoder = self.encoder ?? encoder
+        body.encoder = encoder
         return body
     }
+}
+
+extension EncodedOnce: EncoderTaking {
+    func taking(_ encoder: any HTTPBodyEncoder) -> EncodedOnce? { base.taking(encoder).map(EncodedOnce.init) }
 }
 
 extension HTTPRequest {
     /// Passes the encoder of the request to its body.
     mutating func passEncoder() {
-        guard let encoder, let body = body as? any EncoderTaking else { return }
-        self.body = body.taking(encoder)
+        if let encoder, let body = body.taking(encoder) { self.body = body }
     }
 }

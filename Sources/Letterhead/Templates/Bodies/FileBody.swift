@@ -12,7 +12,7 @@ public import LetterheadFoundation
 /// If the file is missing or unreadable, or is a directory, a pipe or a device, the error is
 /// ``HTTPBodyError/invalid(_:file:)``, and nothing is sent; so is a range that is not in the file. If the size of the
 /// file changes while it is sent, the upload is aborted; a file of which only a range is sent may grow.
-public struct FileBody: HTTPBody {
+public struct FileBody: HTTPBody, SteadyBody {
     public let url: URL
     /// The range of the bytes that are sent; nil for the whole file.
     public let range: Range<Int>?

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import LetterheadFoundation
+import LetterheadFoundation
 
 /// A body that sends values as newline-delimited JSON, and encodes them one at a time. Use it to upload more values
 /// than fit in memory.
@@ -14,33 +14,33 @@ public import LetterheadFoundation
 /// if a value cannot be encoded, or if the encoder writes line breaks, for example with `.prettyPrinted`. If a part of
 /// the body has been sent by then, the connection is closed (over HTTP/2, only the stream), so that the server does not
 /// process the incomplete body as a complete one.
-public struct NDJSONBody: HTTPBody {
+public struct NDJSONBody: HTTPBody, SteadyBody {
     private var stream: StreamBody
 
     /// Creates a body from a sequence that is created anew each time the body is sent.
     ///
     /// - Parameters:
-    ///   - encoder: encodes each value. Default: a plain `JSONEncoder`.
+    ///   - encoder: encodes each value. Default: nil (sorted keys and plain slashes).
     ///   - contentType: the media type. Default: `application/x-ndjson`.
     ///   - additionalHeaders: further headers. A Content-Type among them takes precedence.
     ///   - make: creates the sequence when its first value is needed. If this closure throws, the request fails.
     public init<Values: AsyncSequence & SendableMetatype>(
-        encoder: any HTTPBodyEncoder = JSONEncoder(), contentType: MediaType = "application/x-ndjson",
+        encoder: (any HTTPBodyEncoder)? = nil, contentType: MediaType = "application/x-ndjson",
         additionalHeaders: HTTPHeaders = [:], _ make: @escaping @Sendable () async throws -> Values
     ) where Values.Element: Encodable & SendableMetatype {
         stream = StreamBody(contentType: contentType, additionalHeaders: additionalHeaders) {
-            try await make().map { try Self.line(of: $0, encoder) }
+            try await make().map { try Self.line(of: $0, encoder ?? JSONEncoder.standard) }
         }
     }
 
     /// Creates a body from a sequence that can be iterated only once, and is not sent again for a retry, a redirect or
     /// a refresh of credentials. The defaults are those of ``init(encoder:contentType:additionalHeaders:_:)``.
     public init<Values: AsyncSequence & Sendable>(
-        once values: Values, encoder: any HTTPBodyEncoder = JSONEncoder(),
+        once values: Values, encoder: (any HTTPBodyEncoder)? = nil,
         contentType: MediaType = "application/x-ndjson", additionalHeaders: HTTPHeaders = [:]
     ) where Values.Element: Encodable & SendableMetatype {
         stream = StreamBody(
-            once: NDJSONLines(values: values, encoder: encoder), contentType: contentType,
+            once: NDJSONLines(values: values, encoder: encoder ?? JSONEncoder.standard), contentType: contentType,
             additionalHeaders: additionalHeaders)
     }
 

@@ -17,7 +17,7 @@ import Synchronization
 /// Set a length if you know it: it is sent as the Content-Length, and a longer or shorter stream fails with
 /// ``HTTPBodyError/invalid(_:file:)``. Otherwise, the body is sent without a Content-Length. A one-shot stream is not
 /// sent again for a retry, a redirect or a refresh of credentials.
-public struct StreamBody: HTTPBody {
+public struct StreamBody: HTTPBody, SteadyBody {
     public var additionalHeaders: HTTPHeaders
     public let contentLength: Int?
     /// Whether the stream can be created anew.
@@ -116,14 +116,10 @@ actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
 
 /// Ensures that a stream is used only once, by all copies of a body.
 final class OneTimeTicket: Sendable {
-    private let isTaken = Mutex(false)
+    private let isTaken = Atomic(false)
 
     func take() throws(HTTPBodyError) {
-        let wasTaken = isTaken.withLock { isTaken in
-            defer { isTaken = true }
-            return isTaken
-        }
-        if wasTaken {
+        if isTaken.exchange(true, ordering: .relaxed) {
             throw HTTPBodyError.invalid(
                 "the stream can be sent only once and has already been sent; pass a closure that creates it")
         }

@@ -9,7 +9,7 @@ public import LetterheadFoundation
 /// TextBody(note, contentType: "text/markdown")                // text/markdown; charset=utf-8
 /// TextBody(old, contentType: "text/plain; charset=iso-8859-1")
 /// ```
-public struct TextBody: HTTPBody {
+public struct TextBody: HTTPBody, SteadyBody {
     public let text: String
     public var additionalHeaders: HTTPHeaders
     private let charset: String

@@ -74,7 +74,10 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
             options: template.options)
         request.originate(from: template)
         if let statuses = template.acceptedStatuses { request.acceptedStatuses = statuses }
-        if Template.Body.self != EmptyBody.self { request.body = try body(of: request) }
+        if Template.Body.self != EmptyBody.self {
+            request.body = try body(of: request)
+            request.passEncoder()
+        }
         try addParameters(to: &request)
         try request.addTemplateCookies()
         if isUnknownPage { throw unknownPage(of: request) }
@@ -123,7 +126,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
         if StandardParameters.areQuery(of: request.method) {
             parameters.append(to: &request.query)
         } else if request.body.isEmpty {
-            request.body = JSONBody(parameters, encoder: JSONEncoder())
+            request.body = JSONBody(parameters, encoder: JSONEncoder.standard)
         } else {
             throw HTTPError(
                 .invalidRequest, request: request,

@@ -39,10 +39,10 @@ extension MultipartBody {
             return MultipartBody.Part(.data(data), fields: fields, countInMemory: data.count)
         }
 
-        /// Returns the same part, with the encoder passed to its body.
-        func taking(_ encoder: any HTTPBodyEncoder) -> MultipartBody.Part {
-            guard case .body(let body as any EncoderTaking) = content else { return self }
-            return MultipartBody.Part(.body(body.taking(encoder)), fields: fields)
+        /// Returns the same part with another body in place of its body, if it has one.
+        func mapBody(_ change: (any HTTPBody) -> any HTTPBody) -> MultipartBody.Part {
+            guard case .body(let body) = content else { return self }
+            return MultipartBody.Part(.body(change(body)), fields: fields)
         }
 
         /// The number of bytes of the content; nil if it is not known.

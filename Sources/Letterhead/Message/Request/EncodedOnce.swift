@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+import LetterheadFoundation
+import Synchronization
+
+/// The body of a request that encodes another one once: the first bytes count for every attempt, redirect, signature
+/// and record. Copies of the request share it, and it keeps the bytes as long as they live.
+///
+/// It keeps nothing of a body that is not in memory, or that can be sent only once.
+final class EncodedOnce: SteadyBody {
+    let base: any HTTPBody
+    private let first = Mutex<Data?>(nil)
+
+    init(_ base: any HTTPBody) { self.base = base }
+
+    /// Returns a body as a request holds it. A function of the existential, because a member would copy the body.
+    static func holding(_ body: any HTTPBody) -> any HTTPBody {
+        guard let steady = body as? any SteadyBody else { return EncodedOnce(body) }
+        return steady.encodedOnce ?? body
+    }
+
+    var isEmpty: Bool { base.isEmpty }
+    var additionalHeaders: HTTPHeaders { base.additionalHeaders }
+    var contentLength: Int? { base.contentLength }
+    var isReplayable: Bool { base.isReplayable }
+
+    func encode() throws -> Data {
+        // Asking a one-shot body for its chunks could use it up.
+        guard isReplayable, let data = try chunks().data else { return try base.encode() }
+        return data
+    }
+
+    func chunks() throws -> BodyChunks {
+        if let data = first.withLock({ $0 }) { return BodyChunks(data) }
+        let chunks = try base.chunks()
+        guard isReplayable, let data = chunks.data else { return chunks }
+        return BodyChunks(
+            first.withLock { first in
+                let kept = first ?? data
+                first = kept
+                return kept
+            })
+    }
+}
+
+extension EncodedOnce: CustomStringConvertible, CustomReflectable {
+    var description: String { String(describing: base) }
+    var customMirror: Mirror { Mirror(describing: self) }
+}
+
+/// A body that needs no copy of its bytes to be the same each time: they are given or streamed, or the bodies that it
+/// contains are encoded once.
+protocol SteadyBody: HTTPBody {
+    /// The same body with the bodies that it contains encoded once. Default: nil (it contains none).
+    var encodedOnce: Self? { get }
+}
+
+extension SteadyBody {
+    var encodedOnce: Self? { nil }
+}
+
+extension EmptyBody: SteadyBody {}
