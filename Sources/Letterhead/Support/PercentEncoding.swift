@@ -216,9 +216,9 @@ extension EscapeSet {
     /// The bytes that no URL contains unescaped (RFC 3986, 2.2). `%` is handled separately.
     package static let reserved = EscapeSet(keeping: "-._~:/?#[]@!$&'()*+,;=")
 
-    /// Everything except ASCII letters and digits: the strictest form encoding.
-    package static let alphanumeric = EscapeSet(keeping: "")
+    /// The form encoding (URL Standard, 5.2), with `%20` for a space.
+    package static let form = EscapeSet(keeping: "*-._")
 
-    /// The same as ``alphanumeric``, with `+` for a space.
-    package static let alphanumericPlus = EscapeSet(keeping: "", spaceAsPlus: true)
+    /// The same as ``form``, with `+` for a space.
+    package static let formPlus = EscapeSet(keeping: "*-._", spaceAsPlus: true)
 }

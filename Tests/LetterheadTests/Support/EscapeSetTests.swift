@@ -21,7 +21,7 @@ import Testing
         expect(.pathLiteral, keeps: "-._~!$&'()*+,;=:@/")
     }
 
-    @Test func `the strictest form encoding does not escape letters and digits`() { expect(.alphanumeric, keeps: "") }
+    @Test func `the form encoding keeps the characters of the URL Standard`() { expect(.form, keeps: "*-._") }
 
     @Test func `the characters that RFC 3986 allows in a query are not escaped in a literal`() {
         expect(.queryLiteral, keeps: "-._~!$&'()*+,;=:@/?")

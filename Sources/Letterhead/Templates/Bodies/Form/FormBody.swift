@@ -11,10 +11,10 @@ public import LetterheadFoundation
 /// FormBody(["q": "a b"], spaces: .plus)                       // q=a+b
 /// ```
 ///
-/// Everything except ASCII letters and digits is percent-encoded, and a space is written as `spaces` determines, or
-/// else the encoder: `%20` by default. In a literal, a value of nil is omitted, as in a query; write `""` for `name=`. A
-/// property that is nil is written as the encoder determines, and omitted by default. If a value cannot be encoded, the request fails with
-/// `.invalidRequest` and the underlying `EncodingError`.
+/// Everything except ASCII letters, digits and `*-._` is percent-encoded (URL Standard, 5.2). `spaces`, or else the
+/// encoder, determines how a space is written, by default as `%20`. A value of nil is omitted, as in a query. Write `""`
+/// for `name=`. If a value cannot be encoded, the request fails with `.invalidRequest` and the underlying
+/// `EncodingError`.
 public struct FormBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders = [
         .contentType: "application/x-www-form-urlencoded; charset=utf-8"
@@ -112,13 +112,12 @@ extension QueryParameters {
     /// ```
     ///
     /// The encoder determines how values are named and written, and the query how they are escaped. The default is the
-    /// form of a query literal, in which an array has one item for each element, booleans are `true` and `false`, and
-    /// nil is omitted.
+    /// form of a query literal, in which an array has one item for each element.
     ///
     /// If the value has no names at its top level, as an array, or if it cannot be encoded, the request is refused with
     /// `.invalidRequest` before anything is sent.
     public init(
-        encoding value: some Encodable, encoder: FormEncoder = FormEncoder(arrays: .repeated, booleans: .words)
+        encoding value: some Encodable, encoder: FormEncoder = FormEncoder(arrays: .repeated)
     ) {
         do {
             let text = String(decoding: try encoder.encode(value, escaping: .unreserved), as: UTF8.self)

@@ -4,25 +4,32 @@ public import LetterheadFoundation
 /// An encoder that writes the properties of a value as the items of a form (`application/x-www-form-urlencoded`).
 ///
 /// ```swift
-/// FormEncoder()                       // {tags: [a, b], user: {isNew: false}} → tags[]=a&tags[]=b&user[isNew]=0
+/// FormEncoder()                       // {tags: [a, b], user: {isNew: false}} → tags[]=a&tags[]=b&user[isNew]=false
 /// FormEncoder(arrays: .repeated)      // tags=a&tags=b
-/// FormEncoder(keys: .snakeCase)       // user[is_new]=0
+/// FormEncoder(nesting: .dots)         // user.isNew=false
+/// FormEncoder(keys: .snakeCase)       // user[is_new]=false
 /// FormEncoder(spaces: .plus)          // a+b, and not a%20b
 /// ```
 ///
 /// The examples show the names before they are escaped: `tags[]` is written as `tags%5B%5D`.
 ///
 /// The properties of a type are written in the order in which the type encodes them. The keys of a dictionary are
-/// sorted. `Data` is written in Base64. Everything except ASCII letters and digits is escaped.
+/// sorted. `Data` is written in Base64, a boolean as `true` or `false`, and nil is omitted.
 public struct FormEncoder: HTTPBodyEncoder {
-    /// How the properties of a type are named. The keys of a dictionary are never changed.
-    public enum Keys: Sendable {
-        /// The names in the type, unchanged.
+    /// How the properties of a type are named. The keys of a dictionary are never changed. For other names, declare
+    /// `CodingKeys`.
+    public enum Keys: Hashable, Sendable {
         case asWritten
-        /// Snake case: `isNew` becomes `is_new`, and `myURLProperty` becomes `my_url_property`.
+        /// `isNew` becomes `is_new`, and `myURLProperty` becomes `my_url_property`.
         case snakeCase
-        /// The names that a closure returns.
-        case custom(@Sendable (String) -> String)
+    }
+
+    /// How a value within another value is named.
+    public enum Nesting: Hashable, Sendable {
+        /// `user[name]=ada`, as PHP and Rails read it.
+        case brackets
+        /// `user.name=ada`, as Spring and ASP.NET read it, usually with `arrays: .indexed`.
+        case dots
     }
 
     /// How the elements of an array are named.
@@ -35,34 +42,14 @@ public struct FormEncoder: HTTPBodyEncoder {
         case indexed
     }
 
-    /// How true and false are written.
-    public enum Booleans: Hashable, Sendable {
-        /// `1` and `0`
-        case numbers
-        /// `true` and `false`
-        case words
-    }
-
-    /// How a date is written.
-    public enum Dates: Sendable {
+    /// How a date is written. For another format, encode a string.
+    public enum Dates: Hashable, Sendable {
         /// ISO 8601 in UTC, `2026-01-31T08:00:00Z`.
         case iso8601
         /// Seconds since 1970, with a fraction if there is one.
         case seconds
         /// Whole milliseconds since 1970.
         case milliseconds
-        /// The string that a closure returns. If the closure throws, encoding fails.
-        case custom(@Sendable (Date) throws -> String)
-    }
-
-    /// How nil is written.
-    public enum Nils: Hashable, Sendable {
-        /// The item is omitted.
-        case omitted
-        /// `name=`
-        case empty
-        /// `name=null`
-        case null
     }
 
     /// How a space is written.
@@ -74,30 +61,25 @@ public struct FormEncoder: HTTPBodyEncoder {
     }
 
     public var keys: Keys
+    public var nesting: Nesting
     public var arrays: Arrays
-    public var booleans: Booleans
     public var dates: Dates
-    public var nils: Nils
     public var spaces: Spaces
 
     /// Creates an encoder. The default of each parameter is the first case of its type.
     public init(
-        keys: Keys = .asWritten, arrays: Arrays = .brackets, booleans: Booleans = .numbers, dates: Dates = .iso8601,
-        nils: Nils = .omitted, spaces: Spaces = .percent
+        keys: Keys = .asWritten, nesting: Nesting = .brackets, arrays: Arrays = .brackets, dates: Dates = .iso8601,
+        spaces: Spaces = .percent
     ) {
-        (self.keys, self.arrays, self.booleans) = (keys, arrays, booleans)
-        (self.dates, self.nils, self.spaces) = (dates, nils, spaces)
+        (self.keys, self.nesting, self.arrays) = (keys, nesting, arrays)
+        (self.dates, self.spaces) = (dates, spaces)
     }
 
-    var escapeSet: EscapeSet { spaces == .plus ? .alphanumericPlus : .alphanumeric }
+    var escapeSet: EscapeSet { spaces == .plus ? .formPlus : .form }
 
     @inline(__always)
     func name(of key: some CodingKey) -> String {
-        switch keys {
-        case .asWritten: key.stringValue
-        case .snakeCase: SnakeCase.convert(key.stringValue)
-        case .custom(let convert): convert(key.stringValue)
-        }
+        keys == .asWritten ? key.stringValue : SnakeCase.convert(key.stringValue)
     }
 
     func with(_ spaces: Spaces?) -> FormEncoder {
@@ -110,7 +92,7 @@ public struct FormEncoder: HTTPBodyEncoder {
     /// Returns a value encoded as a form.
     ///
     /// - Throws: `EncodingError` for a value without names at its top level, such as an array, for a number that is not
-    ///   finite, and for a date that ISO 8601 cannot represent; or the error of a custom closure.
+    ///   finite, and for a date that ISO 8601 cannot represent.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         try encode(value, escaping: escapeSet)
     }
@@ -140,7 +122,9 @@ struct FormValueEncoder: Encoder {
 }
 
 extension FormValueEncoder: SingleValueEncodingContainer {
-    func encodeNil() throws { try writer.writeNil(at: path) }
+    func encodeNil() throws {
+        if path == nil { throw writer.nameless(String?.none) }
+    }
 
     func encode<Value: Encodable>(_ value: Value) throws { try writer.write(value, at: path) }
 }
@@ -152,7 +136,7 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     var codingPath: [any CodingKey] { path.codingPath }
 
-    func encodeNil(forKey key: Key) throws { try writer.writeNil(at: within(key)) }
+    func encodeNil(forKey key: Key) {}
 
     func encode(_ value: String, forKey key: Key) throws { writer.pair(path, key: writer.style.name(of: key), value) }
 
@@ -161,7 +145,7 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func encode(_ value: Bool, forKey key: Key) throws {
-        writer.pair(path, key: writer.style.name(of: key), value.text(writer.style))
+        writer.pair(path, key: writer.style.name(of: key), value.text)
     }
 
     func encode(_ value: Double, forKey key: Key) throws {
@@ -171,32 +155,6 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try writer.write(value, at: within(key)) }
-
-    // Each scalar type has a method. Otherwise the default method of the protocol for this type, which omits nil, would
-    // be preferred to the generic method.
-    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try write(value, key, encode) }
-    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try write(value, key, encode) }
-    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try write(value, key, encode) }
-    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try write(value, key, encode) }
-    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try write(value, key, encode) }
-    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try write(value, key, encode) }
-    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try write(value, key, encode) }
-    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try write(value, key, encode) }
-    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try write(value, key, encode) }
-    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try write(value, key, encode) }
-    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try write(value, key, encode) }
-    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try write(value, key, encode) }
-    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try write(value, key, encode) }
-    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try write(value, key, encode) }
-
-    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws { try write(value, key, encode) }
-
-    @inline(__always)
-    private func write<Value: Encodable>(
-        _ value: Value?, _ key: Key, _ encode: (Value, Key) throws -> Void
-    ) throws {
-        if let value { try encode(value, key) } else { try encodeNil(forKey: key) }
-    }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy keyType: NestedKey.Type, forKey key: Key
@@ -213,7 +171,7 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { FormValueEncoder(writer: writer, path: within(key)) }
 
     private func within(_ key: Key) -> FormPath {
-        if case .asWritten = writer.style.keys { return FormPath(path, .key(key)) }
+        if writer.style.keys == .asWritten { return FormPath(path, .key(key)) }
         return FormPath(path, name: writer.style.name(of: key))
     }
 }
@@ -230,7 +188,7 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
 
     var codingPath: [any CodingKey] { path.codingPath }
 
-    mutating func encodeNil() throws { try writer.writeNil(at: next()) }
+    mutating func encodeNil() { count += 1 }
 
     mutating func encode<Value: Encodable>(_ value: Value) throws {
         guard path != nil else { throw writer.nameless(value) }

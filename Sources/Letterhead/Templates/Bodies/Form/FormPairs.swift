@@ -184,15 +184,6 @@ final class FormWriter {
         }
     }
 
-    func writeNil(at path: FormPath?) throws {
-        guard let path else { throw nameless(String?.none) }
-        switch style.nils {
-        case .omitted: break
-        case .empty: pair(path, "")
-        case .null: pair(path, "null")
-        }
-    }
-
     /// Returns the error for a value at the top level that has no name.
     func nameless(_ value: Any?) -> EncodingError {
         let context = EncodingError.Context(
@@ -216,8 +207,8 @@ final class FormWriter {
 
     private func name(_ key: String, isInside: Bool) {
         guard isInside else { return bytes.append(key) }
-        bytes.append("[")
+        bytes.append(style.nesting == .dots ? "." : "[")
         bytes.append(key)
-        bytes.append("]")
+        if style.nesting == .brackets { bytes.append("]") }
     }
 }

@@ -11,11 +11,9 @@ extension String: FormScalar {
 }
 
 extension Bool: FormScalar {
-    func text(_ style: FormEncoder, at path: FormPath) -> String { text(style) }
+    func text(_ style: FormEncoder, at path: FormPath) -> String { text }
 
-    func text(_ style: FormEncoder) -> String {
-        style.booleans == .words ? (self ? "true" : "false") : (self ? "1" : "0")
-    }
+    var text: String { self ? "true" : "false" }
 }
 
 extension FormScalar where Self: BinaryInteger {
@@ -65,7 +63,6 @@ extension Date: FormScalar {
             }
         case .seconds: try timeIntervalSince1970.text(style, at: path)
         case .milliseconds: try (timeIntervalSince1970 * 1000).rounded().text(style, at: path)
-        case .custom(let write): try write(self)
         }
     }
 }
