@@ -19,11 +19,12 @@ import Testing
 
     private let problem = "application/problem+json"
 
-    @Test func `the text of a 4xx is in the description of the error`() {
+    @Test func `the text of a 4xx or 5xx is in the description of the error`() {
         #expect(
             text("no such user\n")
                 == "unacceptableStatus: GET (no URL) answered 404 Not Found: refused; the server wrote "
                 + "\"no such user\"")
+        #expect(text("no", status: .internalServerError).hasSuffix(#"refused; the server wrote "no""#))
         #expect(
             text(#"{"title":"Out of credit","detail":"30 < 50","type":"x"}"#, type: problem)
                 .hasSuffix(#"refused; the server wrote "Out of credit: 30 < 50""#))
@@ -31,6 +32,40 @@ import Testing
         #expect(
             text(#"{"error":"invalid_token","error_description":"The token expired"}"#, type: "application/json")
                 .hasSuffix(#"the server wrote "invalid_token: The token expired""#))
+    }
+
+    @Test(
+        arguments: [
+            (#"{"message":"no such user","documentation_url":"x"}"#, "no such user"),
+            (#"{"error":{"code":404,"message":"No\u0020user.","status":"NOT_FOUND"}}"#, "No user."),
+            (#"{"errors":["name is taken",7,"email is invalid"]}"#, "name is taken; email is invalid"),
+            (#"{"data":null,"errors":[{"message":"no field \"x\"","locations":[{"line":1}]}]}"#, #"no field "x""#),
+            (#"{"errors":[{"title":"Invalid","detail":"too short"}]}"#, "Invalid: too short"),
+            (
+                #"{"title":"Invalid.","errors":{"Email":["is taken"],"password":["is short"]}}"#,
+                "Invalid: Email: is taken"
+            ),
+            (#"{"status":400,"error":"Bad Request","message":"no email"}"#, "Bad Request: no email"),
+            (#"{"ok":false,"error":"invalid_auth"}"#, "invalid_auth"), ("\u{FEFF} \"no such user\"", "no such user"),
+            (#"{"detail":[{"loc":["body"],"msg":"field required"}]}"#, "field required"),
+            (#"{"Message":"see https://h.test/?token=SECRET"}"#, "see https://h.test/?token=<redacted>"),
+        ])
+    func `the message of an error in JSON is in the description`(body: String, message: String) {
+        for status in [400, 503] as [HTTPStatus] {
+            let text = text(body, type: "application/json", status: status)
+            #expect(text.hasSuffix("refused; the server wrote \"\(message)\""), "\(text)")
+        }
+    }
+
+    @Test(arguments: [
+        #"{"token":{"message":"SECRET"}}"#, #"{"errors":{"password":["SECRET"]}}"#, #"{"message":" "}"#,
+        #"{"message":7}"#,
+        #"{"user":{"message":"SECRET"}}"#, "<p>SECRET</p>", String(repeating: #"{"errors":"#, count: 6_000),
+        String(repeating: "[", count: 60_000), #"{"message""#, #"{"message":"#, #"["#,
+    ]) func `a document without a message, with one in another place or malformed is not in the description`(
+        body: String
+    ) {
+        #expect(text(body, type: "application/json").hasSuffix("refused"))
     }
 
     @Test func `a 401 is described with the challenge of the server`() {
@@ -49,7 +84,7 @@ import Testing
         for body in ["", "[]", "{}", "not JSON", #"{"title":1}"#, String(repeating: "[", count: 60_000)] {
             #expect(text(body, type: problem).hasSuffix("refused"))
         }
-        for status in [200, 302, 500] as [HTTPStatus] { #expect(text("no", status: status).hasSuffix("refused")) }
+        for status in [200, 302] as [HTTPStatus] { #expect(text("no", status: status).hasSuffix("refused")) }
         #expect(text("a\0b").hasSuffix("refused"))
     }
 

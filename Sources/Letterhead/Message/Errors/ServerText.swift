@@ -13,10 +13,8 @@ extension HTTPError {
 }
 
 extension HTTPResponse {
-    /// The longest text of a server in an error.
     private static let longestText = 200
 
-    /// The body in memory; nil if it is empty or secret.
     fileprivate func shownBody(for request: HTTPRequest) -> Data? {
         guard let data = body.buffered, !data.isEmpty, !request.isSecret, !self.request.isSecret else { return nil }
         return data
@@ -49,9 +47,9 @@ extension HTTPResponse {
         return first.map { "{[\"".utf8.contains($0) } ?? true
     }
 
-    /// The text with which a server refuses a request with a 4xx: `the server wrote "no such user"`.
+    /// The text with which a server explains an error: `the server wrote "no such user"`.
     func refusal(of request: HTTPRequest) -> String? {
-        guard (400..<500).contains(status.code), !request.isSecret, !self.request.isSecret else { return nil }
+        guard status.code >= 400, !request.isSecret, !self.request.isSecret else { return nil }
         func words(_ text: String) -> String {
             request.redaction.words(text, upTo: Self.longestText, hiding: self.request)
         }
@@ -63,33 +61,52 @@ extension HTTPResponse {
         return parts.isEmpty ? nil : "the server " + parts.joined(separator: " and ")
     }
 
-    /// The members of a body with which servers explain an error: of problem details (RFC 9457, 3.1) and of an error of
-    /// OAuth (RFC 6749, 5.2).
-    private struct Explanation: Decodable {
-        let members: [String]
-
-        private enum CodingKeys: String, CodingKey {
-            case title, detail, error, error_description
-        }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            func text(_ key: CodingKeys) -> String? { try? container.decode(String.self, forKey: key) }
-            let description = text(.error_description)
-            let error = description == nil ? nil : text(.error)
-            members = [text(.title), text(.detail), error, description].compactMap(\.self)
-        }
-    }
-
     private func explanation(for request: HTTPRequest) -> String? {
         guard let data = shownBody(for: request), let type = headers.mediaType else { return nil }
         if type.essence == "text/plain" {
             return beginning(for: request).flatMap { $0.utf8.contains { $0 > 0x20 } ? $0 : nil }
         }
-        guard type.isJSON, data.count <= 1 << 16,
-            let members = try? JSONDecoder().decode(Explanation.self, from: data).members, !members.isEmpty
-        else { return nil }
-        return members.joined(separator: ": ")
+        guard type.isJSON, data.count <= 1 << 16 else { return nil }
+        // A byte order mark may come first.
+        let json = data.drop { JSONBytes.isBlank($0) || [0xEF, 0xBB, 0xBF].contains($0) }
+        return request.redaction.explanation(of: Array(json)[...])
+    }
+}
+
+extension Redaction {
+    /// The members with which servers explain an error, in lower case and without `_` and `-`: a title, a detail, and a
+    /// list. Problem details (RFC 9457, 3.1), errors of OAuth (RFC 6749, 5.2) and most other formats have some of them.
+    private static let explaining = [
+        ["title", "error"], ["message", "detail", "errordescription", "description", "reason", "msg"], ["errors"],
+    ]
+
+    /// Returns the text of a JSON value that explains an error: a string, the members of an object that explain it, or the
+    /// first elements of an array. The document may be malformed.
+    ///
+    /// - Parameter isList: whether the members of an object may be the names of fields, each with its errors.
+    fileprivate func explanation(of value: ArraySlice<UInt8>, isList: Bool = false, depth: Int = 0) -> String? {
+        guard depth < 5, let start = value.first else { return nil }
+        if start == JSONBytes.quote {
+            return value.dropFirst().dropLast().contains { $0 > 0x20 } ? JSONBytes.text(value) : nil
+        }
+        let children = "{[".utf8.contains(start) ? JSONBytes.children(of: value) : []
+        let members = children.map { (name: Self.bare($0.name), value: $0.value) }
+        let texts = Self.explaining.compactMap { names in
+            for name in names where !isSecret(parameter: name) {
+                guard let member = members.first(where: { $0.name.elementsEqual(name.utf8) }) else { continue }
+                let text = explanation(of: member.value, isList: name == "errors", depth: depth + 1)
+                if let text { return text }
+            }
+            return String?.none
+        }
+        if !texts.isEmpty { return texts.joined(separator: ": ").replacingBytes(of: ".: ", with: ": ") }
+        guard isList || start == UInt8(ascii: "[") else { return nil }
+        let list = children.prefix(3).compactMap { child in
+            let name = String(decoding: child.name, as: UTF8.self)
+            let text = isSecret(parameter: name) ? nil : explanation(of: child.value, depth: depth + 1)
+            return text.map { name.isEmpty ? $0 : "\(name): \($0)" }
+        }
+        return list.isEmpty ? nil : list.joined(separator: "; ")
     }
 }
 

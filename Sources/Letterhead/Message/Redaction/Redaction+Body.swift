@@ -4,7 +4,6 @@ import LetterheadFoundation
 /// Bodies in texts. A description contains the media type and the length of a body. A log, an archive or a command that
 /// asks for the content receives it with the values of secret names redacted.
 extension Redaction {
-    /// The maximum number of bytes of a body that a log shows.
     static let shownBytes = 512
 
     /// Returns the beginning of the body of a request, for a log that asks for bodies; empty if there is none.
@@ -38,7 +37,6 @@ extension Redaction {
         return outline(headers.mediaType?.essence ?? "\(type(of: (body as? EncodedOnce)?.base ?? body))", length)
     }
 
-    /// Returns the media type and the length of the body of a response.
     static func outline(of response: HTTPResponse) -> String {
         outline(response.headers.mediaType?.essence ?? "no media type", response.body.length)
     }
@@ -123,7 +121,7 @@ extension Redaction {
 
 /// The part of the JSON grammar (RFC 8259) that is needed to find the end of a value. It works on bytes, because a
 /// combining mark could hide a quotation mark.
-private enum JSONBytes {
+enum JSONBytes {
     static let quote = UInt8(ascii: "\"")
     static let colon = UInt8(ascii: ":")
 
@@ -142,12 +140,32 @@ private enum JSONBytes {
         return bytes
     }
 
-    /// Returns the content of a quoted string.
     static func text(_ string: ArraySlice<UInt8>) -> String {
         if string.contains(UInt8(ascii: "\\")), let text = try? JSONDecoder().decode(String.self, from: Data(string)) {
             return text
         }
         return String(decoding: string.dropFirst().dropLast(), as: UTF8.self)
+    }
+
+    /// Returns the members of an object, or the elements of an array, up to a byte that JSON doesn't allow there.
+    static func children(of value: ArraySlice<UInt8>) -> [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {
+        var children: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []
+        var rest = value.dropFirst()
+        while true {
+            rest = rest.drop { isBlank($0) || $0 == UInt8(ascii: ",") }
+            var name = rest.prefix(0)
+            if value.first == UInt8(ascii: "{") {
+                guard rest.first == quote else { return children }
+                name = quoted(rest)
+                rest = rest[name.endIndex...].drop(while: isBlank)
+                guard rest.popFirst() == colon else { return children }
+                rest = rest.drop(while: isBlank)
+            }
+            let end = endOfValue(rest)
+            guard end > rest.startIndex else { return children }
+            children.append((name.dropFirst().dropLast(), rest[..<end]))
+            rest = rest[end...]
+        }
     }
 
     /// Returns the end of a value: a string, a complete object or array, a number, `true`, `false` or `null`.
