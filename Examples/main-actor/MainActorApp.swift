@@ -84,6 +84,6 @@ struct MainActorApp {
         let refusal = await model.refusal()
         print(refusal)
         await server.stop()
-        if model.title != "sent by main-actor" || !refusal.contains("isolated to an actor") { exit(1) }
+        if model.title != "sent by main-actor" || !refusal.contains("declare the model nonisolated") { exit(1) }
     }
 }

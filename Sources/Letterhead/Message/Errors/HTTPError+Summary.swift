@@ -64,7 +64,6 @@ extension HTTPError {
 }
 
 extension EncodingError {
-    /// A message with the path of the value that could not be encoded.
     fileprivate var summary: String {
         switch self {
         case .invalidValue(_, let context):
@@ -82,8 +81,9 @@ extension DecodingError {
         case .keyNotFound(let key, let context):
             "\((context.codingPath + [key]).place): expected a value, found no such member"
         case .typeMismatch(let type, let context):
-            "\(context.codingPath.place): expected \(type), found \(context.kindFound ?? "something else")"
-        case .valueNotFound(let type, let context): "\(context.codingPath.place): expected \(type), found null"
+            "\(context.codingPath.place): expected \(Self.kind(of: type)), found \(context.kindFound ?? "something else")"
+        case .valueNotFound(let type, let context):
+            "\(context.codingPath.place): expected \(Self.kind(of: type)), found null"
         case .dataCorrupted(let context) where context.underlyingError is InvalidDocument:
             (context.codingPath.isEmpty ? "" : context.codingPath.suffix(3).place + ": ")
                 + "\(context.underlyingError ?? InvalidDocument(""))"
@@ -98,6 +98,12 @@ extension DecodingError {
         @unknown default: "the data cannot be decoded"
         }
     }
+
+    /// Decoders report a missing container as a dictionary or an array of any values, not as the type of the model.
+    private static func kind(of type: Any.Type) -> String {
+        let name = "\(type)"
+        return name.begins(with: "Dictionary<") ? "an object" : name.begins(with: "Array<") ? "an array" : name
+    }
 }
 
 extension DecodingError.Context {
@@ -110,8 +116,8 @@ extension DecodingError.Context {
         while let found = rest.firstRange(of: Self.found) { rest = rest[found.upperBound...] }
         let words = String(decoding: rest, as: UTF8.self).split { !$0.isLetter }.prefix(2)
         let kinds = [
-            "string": "string", "number": "number", "bool": "boolean", "boolean": "boolean", "null": "null",
-            "dictionary": "object", "array": "array",
+            "string": "a string", "number": "a number", "bool": "a boolean", "boolean": "a boolean", "null": "null",
+            "dictionary": "an object", "array": "an array",
         ]
         return words.lazy.compactMap { kinds[String($0).lowercased()] }.first
     }

@@ -112,11 +112,11 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
     /// `LocalizedError.errorDescription`, which must not contain secrets; without it, by the name of the type and, for
     /// an enum, of the case.
     ///
-    /// If the status is 4xx, the description contains the text with which the server refuses the request: a body of type
-    /// `text/plain`, title and detail of problem details (RFC 9457), `error` and `error_description` of OAuth, and for a
-    /// 401 the `WWW-Authenticate` field. It is limited to 200 characters and escaped, and does not contain the credentials
-    /// of the request, values of secret names, or what may be a token. If ``RequestSettings/isSecret`` is true, it is
-    /// left out.
+    /// If the status is 4xx or 5xx, the description contains the text with which the server explains it: a body of type
+    /// `text/plain`, the members of a JSON body that hold a message, such as title and detail (RFC 9457), and for a 401
+    /// the `WWW-Authenticate` field. It is limited to 200 characters and escaped, and does not contain the credentials of
+    /// the request, values of secret names, or what may be a token. If ``RequestSettings/isSecret`` is true, it is left
+    /// out.
     public var description: String { text(inside: nil) }
 
     /// - Parameter outer: the error whose description contains this one; it describes the request already if both have
@@ -133,8 +133,9 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         if let inner = underlying as? HTTPError {
             // A message that contains the description of an error contains its beginning.
             if !message.holds("\(inner.code): \(inner.request.outline)") { text += ": \(inner.text(inside: self))" }
-        } else if let summary = underlying.map({ Self.summary(of: $0) }), !message.holds(summary) {
-            text += ": \(summary)"
+        } else if let underlying, !(underlying is DecodingError && message.holds("decoding ")) {
+            let summary = Self.summary(of: underlying)
+            if !message.holds(summary) { text += ": \(summary)" }
         }
         if !isAnswered, let words = response?.refusal(of: request), !text.holds(words) { text += "; \(words)" }
         return text

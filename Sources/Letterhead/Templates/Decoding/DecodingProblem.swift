@@ -2,7 +2,6 @@
 import LetterheadFoundation
 
 extension HTTPError {
-    /// Creates the error of a response that could not be decoded as a type.
     init(ofDecoding error: any Error, as type: Any.Type, response: HTTPResponse) {
         if error is HTTPError || error is CancellationError {
             self.init(error, request: response.request, response: response)
@@ -34,56 +33,94 @@ struct DecodingProblem: CustomStringConvertible {
     init(
         _ error: any Error, type: Any.Type, in data: Data?, decoder: (any HTTPBodyDecoder)?, for request: HTTPRequest?
     ) {
-        (self.error, self.type, self.request) = (error, type, request)
+        (self.type, self.request) = (type, request)
         self.decoder = decoder as? JSONDecoder
         self.data = data.flatMap { $0.count > Self.longestDocument ? nil : $0.withoutByteOrderMark }
+        self.error = self.decoder?.located(error, type: type, in: self.data) ?? error
     }
 
-    /// Whether the text as a whole is malformed.
     var isOfText: Bool {
         if case DecodingError.dataCorrupted(let context) = error { context.codingPath.isEmpty } else { false }
     }
 
     var description: String {
-        "decoding \(type): \(place ?? HTTPError.summary(of: error))\(found ?? "")\(otherName ?? "")"
+        "decoding \(type): \(place ?? HTTPError.summary(of: error))\(found ?? "")\(remedy ?? "")"
     }
 
-    /// The value that is no case of an enum, unless the request or a name on the path to the value is secret.
+    /// The value that is malformed or no case of an enum, and the decoder's reason, unless the request or a name on the path
+    /// to the value is secret.
     private var found: String? {
-        guard case DecodingError.dataCorrupted(let context) = error, let value = context.unknown?.value,
-            request?.isSecret != true
-        else { return nil }
+        guard case DecodingError.dataCorrupted(let context) = error, request?.isSecret != true else { return nil }
         let redaction = request?.redaction ?? .standard
         let isSecret = context.codingPath.contains {
             redaction.isSecret(parameter: $0.stringValue) || Redaction.standard.isSecret(parameter: $0.stringValue)
         }
-        return ", found \(redaction.words(isSecret ? Redaction.placeholder : value, upTo: 64))"
+        guard let value = context.unknown?.value ?? value(at: context.codingPath)?.string else { return nil }
+        let found = ", found \(redaction.words(isSecret ? Redaction.placeholder : value, upTo: 64))"
+        guard !isSecret, context.unknown == nil, !context.debugDescription.isEmpty else { return found }
+        return found + "; the decoder reports \(redaction.words(context.debugDescription, upTo: 100))"
     }
 
     /// The offset and the rule that a malformed text violates.
     private var place: String? {
-        guard isOfText, decoder != nil, let data else { return nil }
+        guard case DecodingError.dataCorrupted(let context) = error, isOfText, decoder != nil, let data else {
+            return nil
+        }
         do { _ = try JSONText.value(of: data) } catch { return HTTPError.summary(of: error) }
-        return nil
+        // Foundation reports a number that is out of range like this, without its path.
+        return context.debugDescription.holds("not valid JSON")
+            ? "a number in the document doesn't fit into its type, such as 1.5 into Int" : nil
     }
 
-    /// A name that differs from a missing one only by its case style, and the remedy.
-    private var otherName: String? {
-        guard case DecodingError.keyNotFound(let key, let context) = error, let decoder, let data,
-            request?.isSecret != true,
-            var object = try? JSONText.value(of: data)
-        else { return nil }
-        for step in context.codingPath {
-            let next = step.intValue.flatMap { object.array?.dropFirst(max(0, $0)).first }
-            guard let next = next ?? object.object?.member(step.stringValue)?.value else { return nil }
-            object = next
+    /// The value at a path in the document. A decoder may convert the names of members.
+    private func value(at path: [any CodingKey]) -> JSONValue? {
+        guard decoder != nil, let data, var value = try? JSONText.value(of: data) else { return nil }
+        for step in path {
+            let next = step.intValue.flatMap { value[$0] } ?? value.object?.member(step.stringValue)?.value
+            guard let next else { return nil }
+            value = next
         }
-        guard let name = object.object?.member(key.stringValue)?.key else { return nil }
-        let isConverted = if case .useDefaultKeys = decoder.keyDecodingStrategy { false } else { true }
-        let remedy =
-            name.utf8.contains(UInt8(ascii: "_")) && !isConverted
-            ? "set keyDecodingStrategy of the decoder to .convertFromSnakeCase" : "declare CodingKeys"
-        return "; the object contains \(Redaction.standard.words(name, upTo: 64)): \(remedy)"
+        return value
+    }
+
+    private var remedy: String? {
+        guard let decoder, request?.isSecret != true else { return nil }
+        switch error {
+        case DecodingError.typeMismatch(let type, let context) where type == Double.self:
+            let isDate = value(at: context.codingPath)?.string?.utf8.dropFirst(4).first == UInt8(ascii: "-")
+            return isDate ? "; set dateDecodingStrategy of the decoder to .iso8601 if it is a date" : nil
+        case DecodingError.keyNotFound(let key, let context):
+            // The name differs from the missing one only by its case style.
+            guard let name = value(at: context.codingPath)?.object?.member(key.stringValue)?.key else { return nil }
+            let isConverted = if case .useDefaultKeys = decoder.keyDecodingStrategy { false } else { true }
+            let remedy =
+                name.utf8.contains(UInt8(ascii: "_")) && !isConverted
+                ? "set keyDecodingStrategy of the decoder to .convertFromSnakeCase" : "declare CodingKeys"
+            return "; the object contains \(Redaction.standard.words(name, upTo: 64)): \(remedy)"
+        default: return nil
+        }
+    }
+}
+
+extension JSONDecoder {
+    /// Foundation's error for a date in ISO 8601 omits the name of the member. Decoding again, with a closure that does the
+    /// same, finds it.
+    fileprivate func located(_ error: any Error, type: Any.Type, in data: Data?) -> (any Error)? {
+        guard case DecodingError.dataCorrupted(let context) = error, case .iso8601 = dateDecodingStrategy, let data,
+            context.debugDescription.holds("ISO8601"), let type = type as? any Decodable.Type, !allowsJSON5,
+            Swift.type(of: self) == JSONDecoder.self
+        else { return nil }
+        let copy = JSONDecoder()
+        (copy.keyDecodingStrategy, copy.dataDecodingStrategy) = (keyDecodingStrategy, dataDecodingStrategy)
+        (copy.nonConformingFloatDecodingStrategy, copy.userInfo) = (nonConformingFloatDecodingStrategy, userInfo)
+        copy.dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            let text = try container.decode(String.self)
+            if let date = try? Date(text, strategy: .iso8601) { return date }
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: context.debugDescription)
+        }
+        do { _ = try copy.decode(type, from: data) } catch { return error }
+        return nil
     }
 }
 

@@ -22,7 +22,6 @@ extension RequestTemplate {
     }
 }
 
-/// Converts a response to the response type of a template.
 enum ResponseDecoding {
     /// Decodes the body. The constraint guarantees that the conformance may be used outside of any actor.
     static func decode<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) async throws -> Value {
@@ -44,13 +43,12 @@ enum ResponseDecoding {
         if let value = response as? Value ?? () as? Value { return value }
         let rule =
             type is any Decodable.Type
-            ? "the conformance of \(type) to Decodable is isolated to an actor; declare the model nonisolated, or, in a "
-                + "generic template, require Decodable"
+            ? "the template does not know that \(type) is Decodable: in a generic template, require Decodable; if an actor "
+                + "isolates the conformance, declare the model nonisolated"
             : "\(type) is not Decodable; implement decode(_:) in the template"
         throw HTTPError(.cannotDecodeResponse, request: response.request, response: response, message: rule)
     }
 
-    /// Returns whether values of a type are decoded by a decoder, and not by the library itself.
     static func usesDecoder(for type: Any.Type) -> Bool {
         !isData(type) && !isText(type) && type is any Decodable.Type
     }
@@ -153,7 +151,6 @@ extension HTTPError {
     }
 }
 
-/// A type that has a value for an empty body: an optional.
 private protocol EmptyRepresentable {
     static var empty: Any { get }
 }

@@ -154,7 +154,7 @@ struct JSONValueTests {
             var path: RequestPath { "members" }
         }
         let error = await #expect(throws: HTTPError.self) { try await client("[1]").send(Members()) }
-        #expect(error?.description.contains("found array") == true)
+        #expect(error?.description.contains("found an array") == true)
     }
 
     @Test func `A value of a document is reached by subscripts and accessors`() throws {

@@ -143,7 +143,7 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(error?.code == .cannotDecodeResponse)
         #expect(error?.underlying is DecodingError)
         #expect(error?.response?.body.buffered == Data(#"{"id":"SECRET"}"#.utf8))
-        #expect(error?.message == "decoding Person: id: expected Int, found string")
+        #expect(error?.message == "decoding Person: id: expected Int, found a string")
         #expect(!"\(try #require(error))".contains("SECRET"))
     }
 
@@ -154,14 +154,16 @@ private struct Shouting: HTTPBodyDecoder {
     }
 
     @Test(arguments: [
-        (#"{"items":[{"id":1},{"id":"SECRET"}]}"#, "items[1].id: expected Int, found string"),
-        (#"{"items":[{"id":[7]}]}"#, "items[0].id: expected Int, found array"),
-        (#"{"items":[{"id":true}]}"#, "items[0].id: expected Int, found boolean"),
+        (#"{"items":[{"id":1},{"id":"SECRET"}]}"#, "items[1].id: expected Int, found a string"),
+        (#"{"items":[{"id":[7]}]}"#, "items[0].id: expected Int, found an array"),
+        (#"{"items":[{"id":true}]}"#, "items[0].id: expected Int, found a boolean"),
         (#"{"items":[{"id":null}]}"#, "items[0].id: expected Int, found null"),
         (#"{"items":[{}]}"#, "items[0].id: expected a value, found no such member"),
-        (#"{"items":[{"id":123456789123456789123456789}]}"#, "malformed"), (#"{"items":[{"id":7.25}]}"#, "malformed"),
-        (#"{"items":7}"#, "items: expected Array<Any>, found number"),
-        (#"["SECRET"]"#, "the top level: expected Dictionary<String, Any>, found array"),
+        (#"{"items":[{"id":123456789123456789123456789}]}"#, "fit into its type, such as 1.5 into Int"),
+        (#"{"items":[{"id":7.25}]}"#, "fit into its type, such as 1.5 into Int"),
+        ("  \n", "decoding Order: not JSON at byte 3: the text ends before the value is complete"),
+        (#"{"items":7}"#, "items: expected an array, found a number"),
+        (#"["SECRET"]"#, "the top level: expected an object, found an array"),
         (#"{"items":"#, "decoding Order: not JSON at byte 9: the text ends before the value is complete"),
         (#"{"items":[{"id":1}"#, "not JSON at byte 18: the text ends before the value is complete"),
         (#"{"items":[}"#, "not JSON at byte 10: a value is malformed"),
@@ -212,6 +214,44 @@ private struct Shouting: HTTPBodyDecoder {
         let secret = Endpoint("a", answering: Order.self).secret()
         let error = await #expect(throws: HTTPError.self) { try await send(secret, body: Data("SECRET".utf8)) }
         #expect(!"\(try #require(error))".contains("SECRET"))
+    }
+
+    private struct Event: Decodable, Sendable {
+        struct Span: Decodable, Sendable { var start: Date }
+        var spans: [Span]?
+        var token: Date?
+        var link: URL?
+    }
+
+    @Test(
+        arguments: [
+            (
+                #"{"spans":[{"start":"yesterday"}]}"#,
+                #"spans[0].start: the value is malformed, found "yesterday"; the decoder reports "Expected date"#
+            ),
+            (#"{"token":"SECRET"}"#, #"token: the value is malformed, found "<redacted>""#),
+            (#"{"link":""}"#, #"link: the value is malformed, found ""; the decoder reports "Invalid URL string.""#),
+        ])
+    func `a date that cannot be decoded is in the error with its path and the reason, unless its name is secret`(
+        json: String, message: String
+    ) async throws {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        let template = Endpoint("a", answering: Event.self).decoder(decoder)
+        let error = await #expect(throws: HTTPError.self) { try await send(template, body: Data(json.utf8)) }
+        let text = "\(try #require(error))"
+        #expect(text.contains("decoding Event: \(message)") && !text.contains("SECRET"), "\(text)")
+        #expect(!text.contains("the data is malformed"))
+    }
+
+    @Test func `a date in ISO 8601 where a number is expected names the strategy of the decoder`() async {
+        let error = await #expect(throws: HTTPError.self) {
+            try await send(Event.self, #"{"spans":[{"start":"2026-11-27T02:00:00Z"}]}"#)
+        }
+        #expect(
+            error?.message
+                == "decoding Event: spans[0].start: expected Double, found a string; set dateDecodingStrategy of the decoder to "
+                + ".iso8601 if it is a date")
     }
 
     private enum State: String, Decodable { case open, closed }
