@@ -35,13 +35,11 @@ protocol ElementParser: Sendable {
     mutating func end() throws -> Element?
 }
 
-/// An error in the bytes of a stream.
 struct StreamFault: Error {
     let code: HTTPError.Code
     let message: String
 }
 
-/// A request that opens a connection of a stream.
 struct StreamConnection: Sendable {
     /// Builds the request, which determines whether it may be sent again.
     let request: @Sendable (HTTPClient) throws -> HTTPRequest
@@ -49,7 +47,6 @@ struct StreamConnection: Sendable {
     let open: @Sendable (HTTPClient, _ lastID: String?) async throws -> HTTPResponse
 }
 
-/// The connections of a stream over a client.
 struct StreamConnections: Sendable {
     let client: HTTPClient
     let reconnection: Reconnection
@@ -61,13 +58,11 @@ struct StreamConnections: Sendable {
     let restart: (@Sendable (HTTPError) async throws -> StreamConnection?)?
 }
 
-/// Where the elements of a stream come from.
 enum StreamSource: Sendable {
     case connections(StreamConnections)
     /// A response that has arrived, which is iterated over without reconnecting.
     case response(HTTPResponse)
 
-    /// Starts an iteration.
     func stream<Parser>(_ parser: Parser) -> ElementStream<Parser> {
         switch self {
         case .connections(let connections): ElementStream(connections, parser: parser)
@@ -157,7 +152,6 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         connections?.progress?.finish()
     }
 
-    /// Opens the first connection.
     private mutating func begin() async throws {
         if let response {
             generation = response.request.context.generation
@@ -210,7 +204,6 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         return nil
     }
 
-    /// Returns the next complete element in the chunk.
     private mutating func nextInPiece() throws -> Parser.Element? {
         // The elements of a chunk that arrived before a reset belong to the previous user.
         try refuseIfStale()
@@ -291,7 +284,6 @@ extension ElementStream {
         parser.forgetID()
     }
 
-    /// Throws an error if the request was sent before and must not be sent again.
     private func refuseToRepeat(after error: HTTPError?) throws {
         guard !isNew, error?.mayHaveBeenSent != false, let client, let connection, let connections else { return }
         let request = try connection.request(client)
@@ -300,8 +292,11 @@ extension ElementStream {
             ?? HTTPError(
                 .invalidRequest, request: request,
                 message:
-                    "the \(Parser.name) cannot continue: \(request.method.printable) is not idempotent, so the request "
-                    + "is not sent again; return another one for the next connection, or mark it with idempotent(key: .none)"
+                    "the \(Parser.name) cannot continue: "
+                    + (request.body.isReplayable
+                        ? "\(request.method.printable) is not idempotent, so the request is not sent again; return another "
+                            + "one for the next connection, or mark it with idempotent(key: .none)"
+                        : "the body can be sent only once; return another request for the next connection")
             )
     }
 
@@ -338,5 +333,4 @@ extension ElementStream {
     }
 }
 
-/// Nothing restarts a stream.
 private struct Unchanged: Error {}

@@ -10,7 +10,6 @@ struct RetryRules {
         case pass(Refusal?)
         /// A validator requires a retry that is not made.
         case refuse(Refusal?)
-        /// A validator fails the load.
         case fail(any Error)
 
         /// A suggestion (``HTTPRetryStrategy/asFallback()``) is not required.
@@ -116,7 +115,7 @@ extension RetryRules {
             switch self {
             case .cancelled: "not retried: the request was cancelled or reset"
             case .transformerFailed: "not retried: a response transformer failed the request"
-            case .noneLeft(0): "not retried: no retry is allowed; set maximumRetries"
+            case .noneLeft(0): "not retried: maximumRetries is 0; use retry(_:maximumRetries:)"
             case .noneLeft(1): "not retried: the one allowed retry was made"
             case .noneLeft(let maximum): "not retried: all \(maximum) allowed retries were made"
             case .nested: "not retried here: another Retry further up the chain retries the request"
@@ -179,7 +178,6 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
 
     var origin: HTTPOrigin? { request.origin }
 
-    /// The origin of the first request, before redirects.
     var firstOrigin: HTTPOrigin? {
         let response: HTTPResponse? = if case .success(let response) = self { response } else { failure?.response }
         return (response?.redirects.first?.request ?? request).origin
@@ -195,6 +193,5 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
 }
 
 extension HTTPError {
-    /// Whether the load was cancelled, or a reset is in progress.
     var isEndOfLoad: Bool { code == .cancelled || code == .resetInProgress }
 }

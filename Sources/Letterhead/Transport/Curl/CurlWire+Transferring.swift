@@ -52,7 +52,8 @@
                 progress.failure = TransportFailure(
                     .connectionLost,
                     "the server closed a reused connection while the request was being sent; "
-                        + "\(plan.method) is not idempotent and is not sent again")
+                        + "the transport sends \(plan.method) only once; use idempotent() and retry(…) if it may be sent twice"
+                )
                 return false
             }
             // Bytes of the body that libcurl has read but not sent are lost, and libcurl requests a rewind only for

@@ -271,6 +271,15 @@ struct FollowingTests {
         #expect(message.contains("POST is not idempotent") && message.contains("idempotent(key: .none)"))
     }
 
+    @Test func `a marked POST with a body that can be sent once names the body and not the method`() async throws {
+        let mock = MockLoader { stream($0, "") }
+        let once = PostWatch().body(StreamBody(once: AsyncStream<Data> { $0.finish() })).idempotent()
+        let (_, error) = await client(mock).values(
+            of: once, as: Change.self, reconnecting: reconnection, resuming: { _ in once }
+        ).allAndError()
+        #expect((error as? HTTPError)?.message.contains("the body can be sent only once") == true)
+    }
+
     @Test func `a POST of which nothing was sent is sent again, and so is one that is marked`() async throws {
         let unsent = MockLoader()
             .then { stream($0, "{\"revision\":1}\n") }

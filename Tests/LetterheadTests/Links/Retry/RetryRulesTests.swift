@@ -103,7 +103,7 @@ import Testing
                 "cancelled or reset"
             ),
             (Facts(strategy: .immediate, isNested: true), "another Retry"),
-            (Facts(strategy: .immediate, maximum: 0), "no retry is allowed"),
+            (Facts(strategy: .immediate, maximum: 0), "maximumRetries is 0"),
             (Facts(strategy: .immediate, retry: 2, maximum: 1), "the one allowed retry"),
             (Facts(strategy: .immediate, retry: 4), "all 3 allowed retries"),
             (Facts(method: .put, strategy: .immediate, hasOneShotBody: true), "the body can be sent only once"),
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test func `a strategy that a validator requires ends the load if it is refused, and a suggestion does not`() {
-        #expect(text(Facts(asked: .immediate, maximum: 0)).hasPrefix("refuse: not retried: no retry is allowed"))
+        #expect(text(Facts(asked: .immediate, maximum: 0)).hasPrefix("refuse: not retried: maximumRetries is 0"))
         #expect(text(Facts(asked: .immediate.when(.attempts(1)))) == "refuse: no retry applies")
         #expect(text(Facts(asked: .immediate.asFallback(), maximum: 0)).hasPrefix("pass: "))
     }
