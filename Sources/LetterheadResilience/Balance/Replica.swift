@@ -46,7 +46,7 @@ extension HTTPRequest {
     /// The request with the scheme, the host and the port of a server.
     func sent(to origin: HTTPOrigin) -> HTTPRequest {
         var request = self
-        request.origin = origin
+        (request.logicalOrigin, request.origin) = (request.origin, origin)
         return request
     }
 
@@ -54,6 +54,7 @@ extension HTTPRequest {
     mutating func returnFrom(
         _ replica: HTTPOrigin, to logical: HTTPOrigin, of other: HTTPRequest, _ tried: TriedServers?
     ) {
+        logicalOrigin = nil
         if host == replica.host, scheme == replica.scheme {
             origin = logical
             // The request may have the default port, or a scheme or a host in upper case.

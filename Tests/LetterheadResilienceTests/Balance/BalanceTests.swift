@@ -378,6 +378,24 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "https://
         #expect(mock.requests.last?.headers["Authorization"] != nil && mock.hosts == ["a.test", "a.test"])
     }
 
+    @Test func `a trace that is allowed for the logical origin is sent to its replicas, and to no other server`()
+        async throws
+    {
+        let mock = MockLoader {
+            HTTPResponse(
+                request: $0, status: $0.path.string == "/away" ? 302 : 200, headers: ["Location": "https://other.test/"]
+            )
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://orders.test"),
+            attemptLinks: Balance(among: replicas, by: .ordered),
+            tracing: TraceContextPropagation(allowedOrigins: [try #require(URL(string: "https://orders.test"))]),
+            transport: mock)
+        _ = try await client.send(HTTPRequest { $0.path = "/away" })
+        #expect(mock.hosts == ["a.test", "other.test"])
+        #expect(mock.requests.map { $0.headers.contains("traceparent") } == [true, false])
+    }
+
     @Test(
         arguments: [
             ([], "Balance has no replicas"), (["a.test"], "not an absolute http or https URL"),

@@ -62,7 +62,7 @@ private final class Passing: LoaderLink {
         {
             let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint(path)) }
             #expect(
-                error?.message.contains("%2F, an escaped slash: for a value of several segments, write \\(raw: value)")
+                error?.message.contains(#"%2F, an escaped slash: for several segments, write \(segments: list)"#)
                     == isNamed)
         }
     }

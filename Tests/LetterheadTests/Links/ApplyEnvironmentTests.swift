@@ -36,6 +36,16 @@ import Testing
         #expect(request.headers.isEmpty)
     }
 
+    @Test func `headers that are withheld from another origin are named in its error`() async throws {
+        let client = HTTPClient(environment: a, transport: MockLoader { HTTPResponse(request: $0, status: 403) })
+        for (url, isNamed) in [("https://own/people", true), ("https://a/people", false)] {
+            let request = try HTTPRequest.to(url)
+            let error = await #expect(throws: HTTPError.self) { try await client.send(request) }
+            let rule = "the environment's A, Accept belong to https://a; to send them with this request, set them on it"
+            #expect(error?.message.contains("; headers were not sent: \(rule)") == isNamed, "\(error?.message ?? "")")
+        }
+    }
+
     @Test func `a request's own environment replaces it whole`() async throws {
         let request = try await load(ApplyEnvironment(a)) { $0.serverEnvironment = b }
         #expect(try request.urlString() == "http://b:81/people")

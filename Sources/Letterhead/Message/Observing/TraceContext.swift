@@ -112,7 +112,6 @@ extension TraceContext {
         }
     }
 
-    /// The entries of a `baggage` header without their properties.
     private static func entries(_ header: String) -> [String: String] {
         var entries: [String: String] = [:]
         for member in header.split(at: ",").prefix(180) {
@@ -141,7 +140,7 @@ public struct TraceContextPropagation: Sendable {
     let brokenRule: String?
 
     /// - Parameters:
-    ///   - allowedOrigins: the origins that receive the headers. If one of the URLs has no host, each load fails with
+    ///   - allowedOrigins: the origins that receive the headers, with all replicas of a balanced origin. If one of the URLs has no host, each load fails with
     ///     `.invalidRequest`. Default: nil (every origin).
     ///   - random: returns random numbers for the identifiers. Default: the random source of the system.
     public init(
@@ -161,7 +160,7 @@ public struct TraceContextPropagation: Sendable {
     /// Adds the headers of one exchange, and returns its context. Returns nil if no headers are added: the origin must
     /// not receive them, or the request already has a `traceparent`.
     func inject(_ context: TraceContext?, into request: inout HTTPRequest) -> TraceContext? {
-        guard let context, let origin = request.origin, origins?.contains(origin) ?? true,
+        guard let context, let origin = request.logicalOrigin ?? request.origin, origins?.contains(origin) ?? true,
             !request.headers.contains("traceparent")
         else { return nil }
         let own = context.with(spanID: max(random(), 1))

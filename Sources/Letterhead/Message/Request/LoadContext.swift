@@ -11,7 +11,6 @@ struct LoadContext: Sendable {
     var generation: ClientGeneration?
     /// The environment that the client will apply. Descriptions use it until it is applied.
     var environment: ClientEnvironment?
-    /// The origin of the client's own environment.
     var homeOrigin: HTTPOrigin?
     /// The template that the request was built from, which is `any RequestTemplate`.
     var template: (any Sendable)?
@@ -22,7 +21,6 @@ struct LoadContext: Sendable {
     var hasFilledAccept = false
     /// When the load must have ended: the deadline of the request, or of the operation that the request belongs to.
     var deadline: DeadlinePoint?
-    /// What the client adds to its requests; nil without a client.
     var settings: ClientSettings?
     /// The outermost load of a download, which moves the file to its place.
     var download: DownloadOwner?
@@ -32,20 +30,18 @@ struct LoadContext: Sendable {
     var unsignedReason: String?
     /// Records the events of the load; nil if the load is not observed.
     var observation: Observation?
+    var logicalOrigin: HTTPOrigin?
     /// The servers that the load was sent to without success; nil if no link balances it.
     var triedServers: TriedServers?
     /// The server that must receive the request; nil if any may.
     var boundServer: HTTPOrigin?
 }
 
-/// What a client adds to its requests.
 final class ClientSettings: Sendable {
     /// The validators, transformers and closures that a derived client adds to those of the request. They are not among
     /// the options of the request, so that a request that is sent again does not have them twice.
     let additions: HTTPRequestOptions
-    /// The headers and the query items that are among the other settings.
     let (headers, query): (HTTPHeaders, QueryParameters)
-    /// Adds the other settings. The settings of the request take precedence.
     let apply: @Sendable (inout HTTPRequest) -> Void
 
     init(
@@ -57,7 +53,6 @@ final class ClientSettings: Sendable {
 }
 
 extension LoadContext {
-    /// The validators, transformers and closures that the client adds to those of the request.
     var additions: HTTPRequestOptions { settings?.additions ?? HTTPRequestOptions() }
 }
 
@@ -72,10 +67,8 @@ final class DownloadOwner: Sendable {
 }
 
 extension HTTPRequest {
-    /// The client that sends the request; nil without a client.
     var client: ClientIdentity? { context.generation?.client }
 
-    /// Records the events of the load that the request belongs to; nil if the load is not observed.
     var observation: Observation? {
         get { context.observation }
         set { context.observation = newValue }

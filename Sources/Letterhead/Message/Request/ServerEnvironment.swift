@@ -28,9 +28,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     public var headers: HTTPHeaders
     public var query: QueryParameters
     private let base: BaseURL
-    /// The scheme, host and port of the base URL; nil without a host.
     let origin: HTTPOrigin?
-    /// Why the base URL is refused when a request is sent; nil if it is not.
     private let defect: String?
 
     /// Creates an environment from the text of an absolute http or https URL, such as `https://api.example.com/v2`, which
@@ -111,6 +109,23 @@ extension HTTPRequest {
     }
 }
 
+extension HTTPRequest {
+    /// Why the request was sent without headers of its environment; nil if it has them all.
+    var withheldReason: String? {
+        let environment =
+            options.contains(ServerEnvironment.self) ? serverEnvironment : context.environment?.environment
+        guard let environment, let owner = environment.origin, origin != owner || !withheldHeaders.isEmpty else {
+            return nil
+        }
+        let names = Set(environment.headers.map(\.name)).filter { !headers.contains($0) }
+            .map { Redaction.visible($0.rawValue) }.sorted()
+        return names.isEmpty
+            ? nil
+            : "the environment's \(names.joined(separator: ", ")) belong to \(owner); to send them with this request, "
+                + "set them on it"
+    }
+}
+
 extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
     /// The base URL without username, password and query.
     public var description: String { "\(origin?.description ?? "no host")\(base.path)" }
@@ -158,7 +173,6 @@ final class ClientEnvironment: Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether the URL lacks the client's environment because it has not been resolved.
     var lacksEnvironment: Bool {
         guard host == nil, !options.contains(ServerEnvironment.self),
             let environment = context.environment
@@ -186,7 +200,6 @@ extension HTTPRequest {
         return completed
     }
 
-    /// The environment that has not been applied yet.
     private var missingEnvironment: ServerEnvironment? {
         guard host == nil else { return nil }
         let isSet = options.contains(ServerEnvironment.self)

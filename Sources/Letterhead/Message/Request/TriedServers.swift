@@ -31,6 +31,12 @@ public final class TriedServers: Sendable {
 }
 
 extension HTTPRequest {
+    /// The origin that the request is for, while a link sends it to another server for that origin; otherwise nil.
+    package var logicalOrigin: HTTPOrigin? {
+        get { context.logicalOrigin }
+        set { context.logicalOrigin = newValue }
+    }
+
     /// The servers that this load was sent to without success; nil if no link has set it.
     ///
     /// A link that chooses a server sets it in the request of the response or the error that it returns. ``Retry`` sets

@@ -118,7 +118,6 @@ extension HTTPResponse {
     }
 }
 
-/// The number of bytes that an error keeps of the body of its response.
 private let keptBytes = 1 << 20
 
 extension HTTPResponse {
@@ -144,9 +143,12 @@ extension HTTPResponse {
         if status == .unauthorized, let reason = self.request.context.unsignedReason {
             message += "; the request was not signed: \(reason)"
         }
+        if (400..<500).contains(status.code), let reason = self.request.withheldReason {
+            message += "; headers were not sent: \(reason)"
+        }
         if status == .notFound, self.request.path.string.holds("%2F") {
             message +=
-                "; the path contains %2F, an escaped slash: for a value of several segments, write \\(raw: value)"
+                "; the path contains %2F, an escaped slash: for several segments, write \\(segments: list) with each of them"
         }
         throw HTTPError(
             .unacceptableStatus, request: self.request, response: response, message: message, attempts: attempts)
