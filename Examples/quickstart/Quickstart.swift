@@ -95,8 +95,13 @@ struct Quickstart {
     }
 
     private static func fetch(_ argument: String) async throws {
-        let response = try await HTTPClient().send(HTTPRequest(argument))
+        guard let request = try? HTTPRequest(argument) else {
+            print("\"\(argument)\" is not a URL that begins with https:// or http://, such as http://localhost:8080")
+            exit(2)
+        }
+        let response = try await HTTPClient().send(request)
         print(response)
+        if let text = try? await response.decode(String.self) { print("\n\(text.prefix(2000))") }
         print("\n\(response.metrics)")
     }
 

@@ -33,11 +33,17 @@ import Testing
     @Test(arguments: [
         "", "example.com/secret", "/secret", "//example.com/secret", "https:///secret", "https://", "ftp://h/secret",
         "https://h/secret x", "https://h/sécret", "mailto:secret@h", "https://h:x/secret", "\u{0}https://h/secret",
+        "localhost:secret", "ada:secret@h",
     ])
     func `a string that is not an absolute http URL is refused, and not part of the error`(text: String) throws {
         let error = #expect(throws: HTTPError.self) { try HTTPRequest(text).validate() }
         #expect(error?.code == .invalidRequest)
-        #expect(error?.message.contains("secret") == false)
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test func `a string without a scheme is refused with the two schemes`() {
+        let error = #expect(throws: HTTPError.self) { try HTTPRequest("localhost:7801") }
+        #expect(error?.message.hasSuffix("begin with https://, or with http:// for a server without TLS") == true)
     }
 
     @Test(arguments: 0..<8 as Range<UInt64>)

@@ -41,6 +41,15 @@ private enum Limit: HTTPRequestOption { static let defaultOptionValue: Int? = 5 
         #expect(HTTPResponse(request: HTTPRequest(), status: .created, headers: headers).location == nil)
     }
 
+    @Test func `metrics are described in milliseconds, without what did not happen`() {
+        var metrics = HTTPResponse.Metrics()
+        (metrics.connect, metrics.firstByte, metrics.total) = (.microseconds(504), .milliseconds(12), .seconds(2))
+        (metrics.bytesSent, metrics.bytesReceived, metrics.httpVersion) = (40, 9, "HTTP/1.1")
+        #expect(
+            "\(metrics)"
+                == "total 2000.0 ms, first byte 12.0 ms, connect 0.5 ms, sent 40 bytes, received 9 bytes, HTTP/1.1")
+    }
+
     @Test func `a typed option is stored in a response, and has a default`() {
         var response = HTTPResponse(request: HTTPRequest(), status: 200)
         #expect(response[option: Note.self] == "none")

@@ -177,10 +177,10 @@ import Testing
 
     @Test(
         arguments: [
-            (ServerEnvironment("api.example.com/v4"), "has no scheme"),
-            (ServerEnvironment("ftp://api.example.com"), "neither https nor http"),
+            (ServerEnvironment("api.example.com/v4"), "neither https:// nor http://"),
+            (ServerEnvironment("localhost:7801"), "neither https:// nor http://"),
             (ServerEnvironment("https:///v4"), "has no host"),
-            (ServerEnvironment(""), "has no scheme"),
+            (ServerEnvironment(""), "neither https:// nor http://"),
             (ServerEnvironment("https://h/a b"), "no URL contains"),
             (ServerEnvironment("https://h/\u{E9}"), "no URL contains"),
             (ServerEnvironment("https://h\r\nX: SECRET/"), "no URL contains"),

@@ -75,22 +75,18 @@ public struct HTTPRequest: RequestSettings, Identifiable {
     /// HTTPRequest("https://api.example.com/users?page=2")`. Path, query and escapes are sent unchanged. Escape
     /// characters that a URL cannot contain, such as a space or `é`.
     ///
-    /// - Throws: `.invalidRequest` for any other string. The message names the rule, but does not contain the string.
+    /// - Throws: `.invalidRequest` for any other string. The error names the rule, but does not contain the string.
     public init(method: HTTPMethod = .get, _ url: String) throws(HTTPError) {
-        guard let parsed = URL(string: url, encodingInvalidCharacters: false) else {
-            var request = HTTPRequest()
-            request.method = method
-            throw HTTPError(
-                .invalidRequest, request: request,
-                message: "the string is not a URL: escape spaces and other characters that a URL cannot contain"
-            )
+        var rule = "the string is not a URL: escape spaces and other characters that a URL cannot contain"
+        if let parsed = URL(string: url, encodingInvalidCharacters: false) {
+            self.init(method: method, url: parsed)
+            if parts.scheme != nil, hasHTTPScheme, host?.isEmpty == false { return }
+            rule =
+                "the string is not an absolute URL with a host: begin with https://, or with http:// for a server without TLS"
         }
-        self.init(method: method, url: parsed)
-        guard parts.scheme != nil, hasHTTPScheme, host?.isEmpty == false else {
-            throw HTTPError(
-                .invalidRequest, request: self,
-                message: "the string is not an absolute http or https URL, such as https://example.com/path")
-        }
+        self.init()
+        self.method = method
+        throw HTTPError(.invalidRequest, request: self, message: rule)
     }
 
     /// Creates a request to a path of a host, over https: `HTTPRequest(host: "api.example.com", path: "users/\(login)")`.
@@ -190,7 +186,6 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.options }
     }
 
-    /// What the load adds to the request.
     var context: LoadContext {
         get { parts.context }
         _modify { yield &parts.context }
@@ -236,7 +231,6 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         }
     }
 
-    /// Fills the request from a base URL that has already been parsed.
     mutating func fill(from base: BaseURL) {
         guard host == nil else { return }
         fill(from: base, path: path.following(base.path))
@@ -286,7 +280,6 @@ extension HTTPRequest {
         }
     }
 
-    /// Returns whether a header field is specific to one user.
     func isSecret(_ field: HTTPHeaders.Field) -> Bool {
         field.isSecret || redaction.isSecret(header: field.name) || Redaction.standard.isSecret(header: field.name)
     }
@@ -314,14 +307,12 @@ extension HTTPRequest {
         }
     }
 
-    /// The largest number of bytes that the URL can have.
     var urlCapacity: Int {
         let optional = (host?.utf8.count ?? 0) + (userInfo?.utf8.count ?? 0) + (fragment?.utf8.count ?? 0)
         // The constant covers the delimiters and a port.
         return scheme.utf8.count + path.string.utf8.count + query.escapedCapacity + optional + 32
     }
 
-    /// Appends the scheme, the user information, the host and the port.
     func writeOrigin(to text: inout ByteText) {
         text.append(scheme)
         text.append("://")
@@ -336,7 +327,6 @@ extension HTTPRequest {
         }
     }
 
-    /// Appends the path, the query and the fragment.
     func writeRest(to text: inout ByteText) {
         if !path.string.isEmpty, !path.isAbsolute { text.append("/" as Unicode.Scalar) }
         text.append(path.string)

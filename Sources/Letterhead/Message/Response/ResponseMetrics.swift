@@ -41,13 +41,16 @@ extension HTTPResponse {
         public init() {}
 
         public var description: String {
-            var parts = ["total \(total)", "first byte \(firstByte)"]
-            if isReusedConnection {
-                parts.append("reused connection")
-            } else {
-                parts += ["name \(nameLookup)", "connect \(connect)", "TLS \(secureConnect)"]
+            let times = [
+                ("total", total), ("first byte", firstByte), ("name", nameLookup), ("connect", connect),
+                ("TLS", secureConnect),
+            ]
+            // A time of zero belongs to something that did not happen.
+            var parts = times.filter { $0.1 > .zero }.map { name, time in
+                "\(name) \((time / .microseconds(10)).rounded() / 100) ms"
             }
-            parts += ["sent \(bytesSent)", "received \(bytesReceived)"]
+            if isReusedConnection { parts.append("reused connection") }
+            parts += ["sent \(bytesSent) bytes", "received \(bytesReceived) bytes"]
             if hasUnauthenticatedEnd { parts.append("unauthenticated end") }
             return (parts + [httpVersion, remoteAddress].compactMap { $0 }).joined(separator: ", ")
         }
@@ -115,7 +118,6 @@ extension HTTPResponse {
             metrics: { facts.metrics }, trailers: { facts.trailers }, facts: facts)
     }
 
-    /// The facts of a response that was received by a transport of the library.
     var facts: TransportFacts? { self[option: LateValues.self]?.facts }
 }
 
@@ -137,13 +139,11 @@ private struct LateValues: HTTPRequestOption {
 final class TransportFacts: Sendable {
     /// The facts that only observers read. A transport records them only for observed requests.
     struct Details: Sendable {
-        /// How long the transfer waited for a connection.
         var queued = Duration.zero
         /// The requests that held the connections, if the wait has reached a time limit.
         var holders: [String] = []
         /// The time until the last byte of the request was sent; zero if it is not known.
         var sent = Duration.zero
-        /// The heads of interim responses, unparsed.
         var interim: [[UInt8]] = []
         var tlsVersion: String?
         var tlsCipher: String?

@@ -4,10 +4,8 @@
 struct BaseURL: BaseURLParts, Hashable, Sendable {
     let scheme: String?
     let userInfo: String?
-    /// The host; nil if it is missing or empty.
     let host: String?
     let port: Int?
-    /// The prefix of relative paths.
     let path: String
     let query: QueryParameters
 
@@ -19,9 +17,8 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
         guard isURL else {
             return "the base URL contains a character that no URL contains; percent-encode it"
         }
-        guard let scheme else { return "the base URL has no scheme; write it as https://host/path" }
-        guard ["http", "https"].contains(ASCII.lowercased(scheme)) else {
-            return "the scheme of the base URL is neither https nor http"
+        guard let scheme, ["http", "https"].contains(ASCII.lowercased(scheme)) else {
+            return "the base URL begins with neither https:// nor http://; write it as https://host/path"
         }
         guard host != nil else { return "the base URL has no host; write it as https://host/path" }
         return text.utf8.contains(UInt8(ascii: "#")) ? "the base URL has a fragment, which is never sent" : nil
@@ -64,7 +61,6 @@ struct BaseURLBytes: BaseURLParts {
     }
 }
 
-/// The parts of a base URL other than its path.
 protocol BaseURLParts {
     var scheme: String? { get }
     var userInfo: String? { get }
