@@ -7,6 +7,7 @@
 /// ```
 public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
     private var items: [(name: String, value: any ParameterValue)] = []
+    private var places: [String: Int] = [:]
     /// The reason why the parameters cannot be sent: a decorator could not write a value into them.
     var conflict: String?
 
@@ -21,13 +22,16 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
     /// The value of a name; nil if there is no such parameter. Setting the value of an existing name does not change
     /// the order. Setting nil removes the parameter.
     public subscript(name: String) -> (any ParameterValue)? {
-        get { items.first { $0.name == name }?.value }
+        get { places[name].map { items[$0].value } }
         set {
-            let place = items.firstIndex { $0.name == name }
-            switch (place, newValue) {
+            switch (places[name], newValue) {
             case (let place?, let value?): items[place].value = value
-            case (let place?, nil): items.remove(at: place)
-            case (nil, let value?): items.append((name, value))
+            case (let place?, nil):
+                items.remove(at: place)
+                places = Dictionary(uniqueKeysWithValues: zip(items.map(\.name), items.indices))
+            case (nil, let value?):
+                places[name] = items.count
+                items.append((name, value))
             case (nil, nil): break
             }
         }
@@ -81,7 +85,6 @@ extension RequestParameters: Encodable {
 /// A type whose values can be parameters: it can be sent as a query item and as a member of a JSON object.
 public typealias ParameterValue = QueryValue & Encodable
 
-/// The rules for sending ``RequestTemplate/parameters``.
 enum StandardParameters {
     /// Returns whether parameters are sent as the query for a method, and not as a JSON body.
     static func areQuery(of method: HTTPMethod) -> Bool { method == .get || method == .head }

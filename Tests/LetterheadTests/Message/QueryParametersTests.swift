@@ -205,6 +205,19 @@ import Testing
         #expect(ratio < 8)
     }
 
+    @Test func `the time to set values grows with their number, and a name is still replaced`() {
+        let ratio = growth(of: 1_000) { count in
+            var query = QueryParameters()
+            for number in 0..<count { query["\(number)"] = "1" }
+            query["0"] = nil
+            query.append("0", "a")
+            query.append("0", "b")
+            query["0"] = "2"
+            #expect(query.count == count && query.last?.value == "2")
+        }
+        #expect(ratio < 8)
+    }
+
     @Test func `the items of URLComponents keep their order, and are escaped once`() throws {
         let components = try #require(URLComponents(string: "https://h.test?a=1%202&flag&a=%26&e="))
         let query = QueryParameters(try #require(components.queryItems))

@@ -10,6 +10,10 @@ struct PagePlace: Sendable {
     private let isBodyFree: Bool
 
     init<Template: RequestTemplate>(of template: Template) {
+        if let placed = template as? any PlacedTemplate {
+            self = placed.place
+            return
+        }
         (query, parameters, method) = (template.query, template.parameters, template.method)
         isBodyFree = Template.Body.self == EmptyBody.self || StandardParameters.isEmpty(template.body)
     }
@@ -30,7 +34,6 @@ struct PagePlace: Sendable {
         }
     }
 
-    /// Returns whether a parameter already has a value.
     func contains(_ parameter: PageParameter) -> Bool {
         switch parameter.destination(in: self) {
         case .query(let name): query.contains(name) || parameters[name] != nil
@@ -71,8 +74,12 @@ struct PagePlace: Sendable {
         refuse("the page parameter \(Redaction.visible(path.joined(separator: "."))) cannot be written: \(reason)")
     }
 
-    /// Refuses the request when it is built.
     mutating func refuse(_ rule: String) { parameters.conflict = rule }
+}
+
+/// A template whose query and parameters are read together, so that nested ones are read once and not twice for each level.
+protocol PlacedTemplate {
+    var place: PagePlace { get }
 }
 
 extension JSONValue {
@@ -89,7 +96,6 @@ extension JSONValue {
         }
     }
 
-    /// Whether the value is an object, or a list that contains one.
     fileprivate var hasObject: Bool {
         switch self {
         case .object: true

@@ -35,19 +35,11 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
 
     /// The query of the base, with the position if it is a query parameter. If the position is a URL, the query of that
     /// URL.
-    public var query: QueryParameters {
-        guard let link else { return placed.query }
-        return link.query.map { QueryParameters(escaped: $0) } ?? [:]
-    }
+    public var query: QueryParameters { place.query }
 
     /// The parameters of the base, with the position if it is a JSON parameter. If the position is a URL and the method
     /// is GET or HEAD, there are none, because the URL contains the whole query.
-    public var parameters: RequestParameters {
-        guard let link else { return placed.parameters }
-        var parameters = StandardParameters.areQuery(of: base.method) ? [:] : placed.parameters
-        if let rule = link.brokenPageRule { parameters.conflict = rule }
-        return parameters
-    }
+    public var parameters: RequestParameters { place.parameters }
 
     /// The options of the base. If the position is a URL, the request can be sent only to the origin of that URL.
     public var options: HTTPRequestOptions {
@@ -61,15 +53,19 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
         guard case .url(let text) = position else { return nil }
         return URLParts(text).escaped(path: .pathLiteral, query: .queryLiteral)
     }
+}
 
+extension Paginated: PlacedTemplate {
     /// The query and the parameters with the position, unless the template fixes its page.
-    private var placed: PagePlace {
+    var place: PagePlace {
         var place = PagePlace(of: base)
-        if !isPinned { pagination.write(position, &place) }
+        if !pagination.isPinned(place) { pagination.write(position, &place) }
+        guard let link else { return place }
+        place.query = link.query.map { QueryParameters(escaped: $0) } ?? [:]
+        if StandardParameters.areQuery(of: place.method) { place.parameters = [:] }
+        if let rule = link.brokenPageRule { place.refuse(rule) }
         return place
     }
-
-    private var isPinned: Bool { pagination.isPinned(PagePlace(of: base)) }
 }
 
 extension Paginated: PaginatedTemplate {
@@ -79,7 +75,7 @@ extension Paginated: PaginatedTemplate {
 
     /// Returns the continuation that the pagination determines from a page.
     public func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> {
-        if isPinned { return .last }
+        if pagination.isPinned(PagePlace(of: base)) { return .last }
         switch try pagination.next(position, arrival) {
         case .ended: return .ended
         case .last: return .last
@@ -120,10 +116,8 @@ extension URLParts {
 /// path make no difference. A `+` in the query is a space. Empty items, an `=` without a value, the fragment, and the
 /// username and password are not compared.
 struct PageURL: Hashable, Sendable {
-    /// The URL in its normal form.
     let text: String
 
-    /// Returns nil if the URL has no host.
     init?(_ parts: URLParts) {
         guard let origin = HTTPOrigin(parts) else { return nil }
         let path = Self.path(parts.path)

@@ -13,7 +13,9 @@ public import LetterheadFoundation
 /// Everything except letters, digits and `-._~` is escaped: `+` becomes `%2B`, and a space becomes `%20`. Names are
 /// case-sensitive. The query of a URL keeps its bytes, including its escapes.
 public struct QueryParameters: Hashable, Sendable {
-    private(set) var items: [Item]
+    private(set) var items: [Item] = []
+    /// The names of all items as soon as one of many is searched; otherwise empty.
+    private var names: Set<[UInt8]> = []
 
     public struct Item: Hashable, Sendable {
         /// The name, unescaped.
@@ -65,7 +67,7 @@ public struct QueryParameters: Hashable, Sendable {
         }
     }
 
-    public init() { items = [] }
+    public init() {}
 
     public init(_ items: some Sequence<Item>) { self.items = Array(items) }
 
@@ -83,15 +85,30 @@ public struct QueryParameters: Hashable, Sendable {
     /// one item, at the position of the first; set nil to remove them.
     public subscript(name: String) -> String? {
         get { items.first { $0.name.isSame(as: name) }?.value }
-        set { items.replace(with: newValue.map { Item(name, $0) }) { $0.name.isSame(as: name) } }
+        set {
+            if has(name) { return replace(name, with: newValue.map { Item(name, $0) }) }
+            if let newValue { append(name, newValue) }
+        }
+    }
+
+    /// Searches many items in constant time.
+    private mutating func has(_ name: String) -> Bool {
+        guard items.count > 16 else { return contains(name) }
+        if names.isEmpty { names = Set(items.lazy.map { Array($0.name.utf8) }) }
+        return names.contains(Array(name.utf8))
+    }
+
+    private mutating func replace(_ name: String, with item: Item?) {
+        items.replace(with: item) { $0.name.isSame(as: name) }
+        if item == nil { names = [] }
     }
 
     /// Replaces all values of a name by one value, which is redacted in all descriptions.
     public mutating func setSecret(_ value: String, for name: String) {
-        items.replace(with: Item(name, value, isSecret: true)) { $0.name.isSame(as: name) }
+        let item = Item(name, value, isSecret: true)
+        if has(name) { replace(name, with: item) } else { append(item) }
     }
 
-    /// Marks the items of some names as secret.
     mutating func markSecret(_ names: [String]) {
         for place in items.indices where names.contains(where: { $0.isSame(as: items[place].name) }) {
             items[place].isSecret = true
@@ -104,34 +121,38 @@ public struct QueryParameters: Hashable, Sendable {
     public func contains(_ name: String) -> Bool { items.contains { $0.name.isSame(as: name) } }
 
     /// Appends an item. A value of nil creates a flag.
-    public mutating func append(_ name: String, _ value: String?) { items.append(Item(name, value)) }
+    public mutating func append(_ name: String, _ value: String?) { append(Item(name, value)) }
 
-    public mutating func append(_ item: Item) { items.append(item) }
+    public mutating func append(_ item: Item) {
+        if !names.isEmpty { names.insert(Array(item.name.utf8)) }
+        items.append(item)
+    }
 
     /// Appends the items of `other` whose names are missing here.
     public mutating func fill(from other: QueryParameters) {
         guard !items.isEmpty else { return items = other.items }
-        let names = names(for: other.items.count)
-        items += other.items.filter { !(names?.contains(Array($0.name.utf8)) ?? contains($0.name)) }
+        for item in other.items.filter({ !has($0.name) }) { append(item) }
     }
 
     /// Replaces the items here by those of `other`, for each name in `other`.
     public mutating func replace(with other: QueryParameters) {
-        let names = other.names(for: items.count)
-        items.removeAll { names?.contains(Array($0.name.utf8)) ?? other.contains($0.name) }
+        var other = other
+        items.removeAll { other.has($0.name) }
         items += other.items
-    }
-
-    /// Returns the names as a set if there are so many that a set is faster than a linear search; otherwise nil.
-    private func names(for count: Int) -> Set<[UInt8]>? {
-        items.count > 16 && count > 16 ? Set(items.lazy.map { Array($0.name.utf8) }) : nil
+        names = []
     }
 
     /// Removes all items of a name and appends the items of a value. A value of nil only removes them.
     public mutating func set(_ name: String, to value: (any QueryValue)?) {
-        items.removeAll { $0.name.isSame(as: name) }
+        if has(name) { replace(name, with: nil) }
         value?.append(to: &self, name: name)
     }
+}
+
+extension QueryParameters {
+    public static func == (first: QueryParameters, second: QueryParameters) -> Bool { first.items == second.items }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(items) }
 }
 
 extension QueryParameters: RandomAccessCollection {
@@ -174,14 +195,12 @@ extension QueryParameters {
         ByteText.text(atMost: escapedCapacity) { write(to: &$0) }
     }
 
-    /// An upper bound for the number of bytes in the escaped query.
     var escapedCapacity: Int {
         var capacity = 0
         for place in items.indices { capacity += 1 + items[place].escapedCapacity }
         return capacity
     }
 
-    /// Appends the escaped query.
     func write(to text: inout ByteText) {
         let set = EscapeSet.unreserved
         for place in items.indices {
@@ -210,7 +229,6 @@ extension QueryParameters.Item {
         }
     }
 
-    /// An upper bound for the number of bytes in the escaped item.
     var escapedCapacity: Int {
         original?.utf8.count ?? 3 * (name.utf8.count + (value?.utf8.count ?? 0)) + 1
     }

@@ -92,6 +92,30 @@ struct PageParameterTests {
         #expect(request.query.escaped == "page=3" && request.body.isEmpty)
     }
 
+    private func nested<Template: RequestTemplate>(_ template: Template, _ depth: Int) throws -> HTTPRequest {
+        guard depth > 0 else { return try StandardRequestBuilder(template).request() }
+        return try nested(template.paginated(page: depth, key: "k\(depth)"), depth - 1)
+    }
+
+    @Test(arguments: [HTTPMethod.get, .post])
+    func `a template that is paginated many times is built in the same time for each level`(method: HTTPMethod) throws {
+        let template = Query(method: method, parameters: ["a": 1])
+        #expect(try nested(template, 24).query.count == (method == .get ? 25 : 0))
+    }
+
+    @Test func `the time to set parameters grows with their number, and the order is kept`() {
+        let ratio = growth(of: 1_000) { count in
+            var parameters = RequestParameters()
+            for number in 0..<count { parameters["\(number)"] = number }
+            parameters["0"] = nil
+            parameters["1"] = 7
+            parameters.fill(from: ["1": 8, "0": 9])
+            #expect(parameters.count == count && parameters.map(\.name).prefix(2) == ["1", "2"])
+            #expect(parameters["1"] as? Int == 7 && parameters[count - 1].name == "0")
+        }
+        #expect(ratio < 8)
+    }
+
     @Test func `a GET has no JSON, so a path of names is refused`() async throws {
         let error = await #expect(throws: HTTPError.self) { try await walk(Query(method: .get, parameters: [:])) }
         #expect(error?.code == .invalidRequest && error?.message.contains("v.after") == true)
