@@ -61,27 +61,27 @@ struct DeviceAnswer {
     private let interval: Duration
 
     init(_ data: Data) throws(HTTPAuthentication.Failure) {
-        func read() throws -> (device: String, user: String, page: URL, complete: URL?, life: Duration, wait: Duration)?
-        {
-            guard let answer = ServerAnswer(data), let device = try answer.text("device_code"),
-                let user = try answer.text("user_code"), Self.isShowable(user),
-                // The second name was in early drafts, and some servers still use it.
-                let page = try answer.text("verification_uri") ?? answer.text("verification_url"),
-                let url = Self.page(page), let life = try answer.seconds("expires_in")
-            else { return nil }
-            let complete = try answer.text("verification_uri_complete").flatMap(Self.page)
-            return (device, user, url, complete, life, try answer.seconds("interval") ?? .seconds(5))
-        }
-        guard let answer = try? read() else {
+        guard let answer = ServerAnswer(data), let device = try answer.text("device_code"),
+            let user = try answer.text("user_code"), Self.isShowable(user),
+            // The second name was in early drafts, and some servers still use it.
+            let place = try Self.place(in: answer),
+            let page = Self.page(place), let life = try answer.seconds("expires_in")
+        else {
             throw HTTPAuthentication.Failure(
                 .malformed, "the response of the device authorization endpoint violates RFC 8628, 3.2")
         }
-        device = Secret(answer.device)
+        self.device = Secret(device)
         // A server must not be asked without a pause.
-        interval = min(max(answer.wait, .seconds(1)), .seconds(3600))
+        interval = min(max(try answer.seconds("interval") ?? .seconds(5), .seconds(1)), .seconds(3600))
         code = OAuth2.DeviceCode(
-            userCode: answer.user, verificationURL: answer.page, completeURL: answer.complete,
-            lifetime: min(answer.life, .seconds(86_400)))
+            userCode: user, verificationURL: page,
+            completeURL: try answer.text("verification_uri_complete").flatMap(Self.page),
+            lifetime: min(life, .seconds(86_400)))
+    }
+
+    private static func place(in answer: ServerAnswer) throws(HTTPAuthentication.Failure) -> String? {
+        if let uri = try answer.text("verification_uri") { return uri }
+        return try answer.text("verification_url")
     }
 
     /// Fails if a page is at another origin than that of the issuer and those that the program allows.

@@ -105,10 +105,8 @@ extension OAuth2 {
         /// Runs a closure that loads the tokens and then renews or deletes them. Most servers accept a refresh token once,
         /// so two processes that sent the same one would sign each other out.
         ///
-        /// The closure ends after at most about half a minute. Wait for the lock without blocking the thread, and throw if
-        /// the task is cancelled in the meantime.
-        ///
-        /// Default: runs the closure at once. This suffices for a store that only one ``HTTPAuthentication`` uses.
+        /// Wait for the lock without blocking the thread, and throw if the task is cancelled meanwhile. Default: runs the
+        /// closure at once, which suffices for a store that only one ``HTTPAuthentication`` uses.
         func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
     }
 }
@@ -119,8 +117,7 @@ extension OAuth2.TokenStore {
     }
 }
 
-/// Tries to take a lock until its holder has released it. No thread is blocked, and no state is left if the task is
-/// cancelled.
+/// Tries to take a lock until its holder, who has it for at most half a minute, releases it. No thread is blocked.
 private func waiting<Lock>(on clock: any Clock<Duration>, _ take: () throws -> Lock?) async throws -> Lock {
     for _ in 0..<3_000 {
         if let lock = try take() { return lock }
@@ -135,13 +132,8 @@ extension OAuth2 {
     public final class MemoryTokenStore: TokenStore {
         private let tokens: Mutex<Tokens?>
         private let isLocked = Atomic(false)
-        private let clock: any Clock<Duration>
 
-        /// - Parameter clock: measures waits for the lock.
-        public init(_ tokens: Tokens? = nil, clock: any Clock<Duration> = ContinuousClock()) {
-            self.tokens = Mutex(tokens)
-            self.clock = clock
-        }
+        public init(_ tokens: Tokens? = nil) { self.tokens = Mutex(tokens) }
 
         public func load() async -> Tokens? { tokens.withLock { $0 } }
 
@@ -150,7 +142,7 @@ extension OAuth2 {
         public func delete() async { tokens.withLock { $0 = nil } }
 
         public func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
-            try await waiting(on: clock) { isLocked.exchange(true, ordering: .acquiring) ? nil : () }
+            try await waiting(on: ContinuousClock()) { isLocked.exchange(true, ordering: .acquiring) ? nil : () }
             defer { isLocked.store(false, ordering: .releasing) }
             return try await body()
         }

@@ -98,8 +98,6 @@ struct TokenEndpoint: Sendable {
 
 /// The members of a response of an authorization server: a JSON object, or a form, which some servers send instead.
 package struct ServerAnswer {
-    package struct Malformed: Error {}
-
     package let members: [String: JSONValue]
 
     /// Returns nil for other bodies, and for a form with a name that is no token or occurs twice.
@@ -114,31 +112,29 @@ package struct ServerAnswer {
         guard members.count == items.count else { return nil }
     }
 
-    package func text(_ name: String) throws(Malformed) -> String? {
+    package func text(_ name: String) throws(HTTPAuthentication.Failure) -> String? {
         switch members[name] {
         case nil, .null: return nil
         case .string(let text): return text
-        default: throw Malformed()
+        default: throw Self.malformed(name)
         }
     }
 
     /// A number of seconds, which some servers send as a string.
-    package func seconds(_ name: String) throws(Malformed) -> Duration? {
+    package func seconds(_ name: String) throws(HTTPAuthentication.Failure) -> Duration? {
         guard let member = members[name], member != .null else { return nil }
         guard let number = member.double ?? member.string.flatMap(Double.init), number.isFinite else {
-            throw Malformed()
+            throw Self.malformed(name)
         }
         return Duration(limiting: number)
     }
 
-    /// Whether there is a member `error` (RFC 6749, 5.2).
-    var isError: Bool {
-        switch members["error"] {
-        case nil, .null, .bool(false): false
-        case .string(let code): !code.isEmpty
-        default: true
-        }
+    private static func malformed(_ name: String) -> HTTPAuthentication.Failure {
+        HTTPAuthentication.Failure(.malformed, "\(name) in the response of the authorization server is malformed")
     }
+
+    /// Whether there is a member `error` (RFC 6749, 5.2).
+    var isError: Bool { members["error"].map { ![.null, .bool(false), .string("")].contains($0) } ?? false }
 }
 
 enum TokenAnswer {
@@ -148,17 +144,9 @@ enum TokenAnswer {
     /// Reads a token response (RFC 6749, 5.1). A token without a type is a bearer token, because some servers leave it
     /// out.
     static func grant(in body: Data) throws(HTTPAuthentication.Failure) -> TokenEndpoint.Grant {
-        do {
-            if let answer = ServerAnswer(body), let token = try answer.text("access_token") {
-                return try grant(of: Secret(token), in: answer)
-            }
-        } catch let failure as HTTPAuthentication.Failure {
-            throw failure
-        } catch {}
-        throw HTTPAuthentication.Failure(.malformed, "the response of the token endpoint violates RFC 6749, 5.1")
-    }
-
-    private static func grant(of token: Secret, in answer: ServerAnswer) throws -> TokenEndpoint.Grant {
+        guard let answer = ServerAnswer(body), let token = try answer.text("access_token").map({ Secret($0) }) else {
+            throw HTTPAuthentication.Failure(.malformed, "the response of the token endpoint violates RFC 6749, 5.1")
+        }
         guard ASCII.equalIgnoringCase(try answer.text("token_type") ?? "bearer", "bearer") else {
             throw HTTPAuthentication.Failure(
                 .malformed, "the token endpoint issued a token of a type other than bearer")
