@@ -59,7 +59,6 @@ Letterhead/Client/Relay/                          printable ids, and names of op
 Letterhead/Client/Streaming/EventStreamParser     the essence of a media type
 Letterhead/Message/Observing/TraceContext         hexadecimal digits, and tokens
 Letterhead/Message/Observing/HTTPEvent            names of events
-Letterhead/Message/URL/HTTPOrigin                 literals, which differ in the first bytes
 Letterhead/Message/URL/URITemplate.swift          names of variables, which are ASCII
 Letterhead/Message/Headers/MediaType              tokens and Unicode scalars
 Letterhead/Message/Request/HTTPMethod             methods of the program, or tokens of a relay

@@ -163,8 +163,7 @@ extension HTTPRequest {
     }
 
     var hasHTTPScheme: Bool {
-        scheme == "https" || scheme == "http" || ASCII.equalIgnoringCase(scheme, "https")
-            || ASCII.equalIgnoringCase(scheme, "http")
+        ASCII.equalIgnoringCase(scheme, "https") || ASCII.equalIgnoringCase(scheme, "http")
     }
 
     /// Returns whether a string is a registered name, an IPv4 address, or an IPv6 address in brackets (RFC 3986,

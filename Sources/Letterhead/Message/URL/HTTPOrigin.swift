@@ -83,7 +83,7 @@ public struct HTTPOrigin: Sendable, CustomStringConvertible {
     public init(scheme: String, host: String, port: Int? = nil) {
         self.scheme = ASCII.lowercased(scheme)
         self.host = ASCII.lowercased(host)
-        self.port = port ?? (self.scheme == "http" ? 80 : 443)
+        self.port = port ?? (self.scheme.isSame(as: "http") ? 80 : 443)
     }
 
     /// Returns nil if there is no host, or if it is not ASCII: no request is sent to such a host.
@@ -100,7 +100,7 @@ public struct HTTPOrigin: Sendable, CustomStringConvertible {
     /// Whether what is sent to the origin cannot be read on a network: it uses https or is this machine. Credentials and
     /// cookies with `Secure` are sent only to such origins.
     public var isSecure: Bool {
-        if scheme == "https" || host == "localhost" || host == "[::1]" { return true }
+        if scheme.isSame(as: "https") || host.isSame(as: "localhost") || host.isSame(as: "[::1]") { return true }
         let numbers = host.split(at: ".", omittingEmpty: false).map { number in
             // Some resolvers read a number with a leading zero as octal, so 0127.0.0.1 can be another machine.
             number.begins(with: "0") && number.utf8.count > 1 || number.begins(with: "+") ? nil : UInt8(number)
@@ -112,7 +112,7 @@ public struct HTTPOrigin: Sendable, CustomStringConvertible {
     public var description: String {
         // A link from a server can contain any host.
         let shown = "\(Redaction.visible(scheme))://\(Redaction.visible(host))"
-        return port == (scheme == "http" ? 80 : 443) ? shown : "\(shown):\(port)"
+        return port == (scheme.isSame(as: "http") ? 80 : 443) ? shown : "\(shown):\(port)"
     }
 }
 
