@@ -43,11 +43,10 @@ struct Quickstart {
             report("page \(page.number): \(page.value.map(\.login).joined(separator: ", "))")
         }
 
-        show(
-            "One request with the value of another",
-            #"client.send(GetUser(login: "ada").then { ListFollowers(login: $0.login) })"#)
-        let chained = try await client.send(GetUser(login: "ada").then { ListFollowers(login: $0.login) })
-        report(chained.map(\.login).joined(separator: ", "))
+        show("Two requests at the same time", "async let followed = client.send(…)")
+        async let followed = client.send(ListFollowers(login: "ada"))
+        async let reader = client.send(GetUser(login: "ada"))
+        report(try await "\(reader.login) has \(followed.count) followers")
 
         show("Server-sent events, as they arrive", #"client.events(of: WatchActivity(login: "ada"))"#)
         for try await event in client.events(of: WatchActivity(login: "ada")) {
