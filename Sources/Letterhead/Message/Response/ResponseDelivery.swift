@@ -52,8 +52,11 @@ extension RequestSettings {
     /// Default: 64 MiB for a buffered response, 16 GiB for a download, and no limit for a streamed response, whose
     /// reader decides when to stop. If a download is not saved because of its status, its body is held in memory and
     /// may have at most 64 MiB, or this limit if it is lower. A larger body is `.responseTooLarge`, and its connection
-    /// is closed. If the response declares a length, the length is checked before the body is read. The bodies of
-    /// redirects that are followed do not count. A negative limit is `.invalidRequest`.
+    /// is closed. If the response declares a length, the length is checked before the body is read. A negative limit is
+    /// `.invalidRequest`.
+    ///
+    /// The limit does not hide a status: a redirect is followed, and a response with a status that is not accepted is
+    /// retried or is an error because of its status. Of their bodies, no bytes above the limit are kept.
     public var responseLimit: Int {
         get { self[option: ResponseLimitOption.self] ?? responseDelivery.standardLimit }
         set { self[option: ResponseLimitOption.self] = newValue }
@@ -65,7 +68,6 @@ extension HTTPRequest {
     /// that the representation that the client already has is current (RFC 9110, 15.4.5).
     func saves(_ status: HTTPStatus) -> Bool { status != .notModified && accepts(status) }
 
-    /// Whether the request sets a limit.
     package var hasResponseLimit: Bool { options.contains(ResponseLimitOption.self) }
 
     /// The largest number of bytes of a response that may be held in memory: of a buffered response, of a response that
@@ -107,11 +109,11 @@ extension HTTPResponse {
                 response.body = HTTPResponseBody(try await body.data(upTo: limit))
             }
         } catch HTTPBodyError.tooLarge(let limit) {
-            throw tooLarge(limit: limit)
+            return try tooLarge(limit: limit).judgedByStatus()
         } catch {
             response.body = HTTPResponseBody()
             if request.responseDelivery == .buffered || error is HTTPError || error is CancellationError {
-                throw HTTPError(error, request: request, response: response)
+                return try HTTPError(error, request: request, response: response).judgedByStatus()
             }
             throw response.unsaved(error)
         }
@@ -125,6 +127,25 @@ extension HTTPResponse {
         return HTTPError(
             .responseTooLarge, request: request, response: response, underlying: error,
             message: "\(error); see responseLimit")
+    }
+}
+
+extension HTTPError {
+    /// Returns the response whose body is too large, if it is one that is usually discarded, so that its status decides.
+    /// Reading its body throws this error after what has been received.
+    ///
+    /// - Throws: this error if the status is accepted and is not a redirect.
+    func judgedByStatus() throws(HTTPError) -> HTTPResponse {
+        guard code == .responseTooLarge, var response,
+            !request.accepts(response.status) || (300..<400).contains(response.status.code)
+        else { throw self }
+        let beginning = Mutex(response.body.buffered)
+        let pull = { @Sendable () throws -> Data? in
+            if let piece = beginning.withLock({ $0.take() }) { return piece } else { throw self }
+        }
+        response.body = .received(length: nil, pull: pull, cancel: {})
+        response.statusReason = message
+        return response
     }
 }
 

@@ -81,7 +81,7 @@
             case .success:
                 let response = try transfer.response()
                 return transfer.pipe == nil ? response : try await response.delivered(to: transfer.request)
-            case .failure(let failure): throw failure.error(for: transfer.request)
+            case .failure(let failure): return try failure.error(for: transfer.request).judgedByStatus()
             }
         }
 

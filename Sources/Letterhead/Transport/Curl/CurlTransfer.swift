@@ -157,7 +157,7 @@
                 // the body of a redirect does not matter.
                 var failure = error
                 failure.head = reply.head
-                throw failure.error(for: request)
+                return try failure.error(for: request).judgedByStatus()
             }
         }
 

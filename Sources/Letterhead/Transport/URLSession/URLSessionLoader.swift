@@ -98,7 +98,10 @@
             let exchange = URLSessionExchange(request: request, configuration: configuration, upload: upload)
             let own = isolatedSession(for: request)
             defer { own?.finishTasksAndInvalidate() }
-            let response = try await exchange.run(over: own ?? session, in: exchanges)
+            let response: HTTPResponse
+            do throws(HTTPError) { response = try await exchange.run(over: own ?? session, in: exchanges) } catch {
+                response = try error.judgedByStatus()
+            }
             if let observation = request.observation { observation.record(exchange.facts, request.redaction) }
             return request.responseDelivery == .buffered ? response : try await response.delivered(to: request)
         }

@@ -47,6 +47,30 @@ import Testing
         #expect(error?.code == .cannotConnect && error?.attempts.count == 3 && error?.mayHaveBeenSent == false)
     }
 
+    @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed], [200, 200_000])
+    func `the status of a response whose body is too large decides`(
+        delivery: HTTPResponse.Delivery, size: Int
+    ) async throws {
+        let page = MockServer.Response(status: 503, body: Data(repeating: 0x61, count: size))
+        for status in [HTTPStatus.ok, .notFound] {
+            let server = try await MockServer.start()
+            server.enqueue(.response(page))
+            server.enqueue(.response(MockServer.Response(status: status, body: Data(count: status == .ok ? 3 : size))))
+            var request = HTTPRequest(url: server.url)
+            (request.responseDelivery, request.responseLimit) = (delivery, 100)
+            let error = await error(request)
+            if status == .ok {
+                #expect(error == nil)
+            } else {
+                #expect(error?.code == .unacceptableStatus && error?.response?.status == .notFound)
+                #expect(error?.attempts.count == 2 && error?.message.contains("responseLimit") == true)
+                #expect(error?.response?.body.buffered?.count ?? 0 <= 100)
+            }
+            #expect(server.requests.count == 2)
+            await server.stop()
+        }
+    }
+
     @Test func `a malformed response is not retried`() async throws {
         try await withServer(answering: .raw("HTTP/1.1 banana\r\n\r\n")) { server in
             let error = await error(HTTPRequest(url: server.url))
