@@ -37,6 +37,10 @@ import Testing
         await server.stop()
     }
 
+    @Test func `the link keeps the laws`() async throws {
+        try await LoaderLaws(patience: .seconds(40), link: { ContinueBodies.immediately() }).check()
+    }
+
     @Test func `the link is added to the requests of a derived client only`() async throws {
         let server = try await Script([served(cutAt: 10_000), served(cutAt: 10_000), served()]).server()
         let client = server.client()

@@ -22,7 +22,8 @@
 /// Laws:
 /// - The laws of ``HTTPLoader`` apply, and the request keeps its id on the way to the next loader.
 /// - A link may call the next loader several times for a request: one after the other, as for a retry, or at once, as for
-///   a hedge. It returns one of the responses, and a call whose response it does not use ends with the load.
+///   a hedge. It returns one of the responses, and a call whose response it does not use ends with the load. Before a
+///   further call, it drops the response that it replaces with ``HTTPResponseBody/discard()``, which frees a slot below.
 /// - A link that sends a request to another host restores the scheme, the host and the port in
 ///   ``HTTPResponse/request``, because redirects, cookies and caches are judged by them.
 /// - A link receives its next loader as an argument and does not store it. One link can therefore be part of several

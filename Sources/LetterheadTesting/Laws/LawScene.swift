@@ -10,6 +10,8 @@ protocol LawScene: Sendable {
     var loader: any HTTPLoader { get }
     /// Whether the loader reaches a server, so that it must refuse malformed requests.
     var isWire: Bool { get }
+    /// The link to check over a throttle with one slot; nil for a loader.
+    var throttled: (any HTTPLoader)? { get }
     /// The events below the loader.
     var record: LawRecord { get }
     /// Returns a request for a path of the scene.
@@ -36,10 +38,14 @@ final class LawRecord: Sendable {
 /// A link, followed by a loader of the scene.
 struct LinkScene: LawScene {
     let loader: any HTTPLoader
+    let throttled: (any HTTPLoader)?
     let record = LawRecord()
     let isWire = false
 
-    init(_ link: any LoaderLink) { loader = link --> LawLoader(record: record) }
+    init(_ link: any LoaderLink) {
+        let end = LawLoader(record: record)
+        (loader, throttled) = (link --> end, link --> Throttle(limit: 1) --> end)
+    }
 
     func request(_ path: String) -> HTTPRequest {
         HTTPRequest(url: URL(string: "https://laws.example\(path)") ?? URL(filePath: path))
@@ -53,6 +59,7 @@ struct WireScene: LawScene {
     let loader: any HTTPLoader
     let record: LawRecord
     let isWire = true
+    let throttled: (any HTTPLoader)? = nil
     private let server: MockServer
 
     init(_ loader: any HTTPLoader) async throws {
@@ -75,7 +82,7 @@ struct WireScene: LawScene {
 
 /// Responds with the path, or suspends until the request is cancelled or the loader is reset. This type is a class
 /// because the requests and a reset share the list of suspended requests.
-private final class LawLoader: HTTPLoader {
+final class LawLoader: HTTPLoader {
     private let record: LawRecord
     /// The suspended calls. A link may call several times with one request.
     private let hanging = Mutex<[UUID: CheckedContinuation<Void, Never>]>([:])
@@ -83,9 +90,13 @@ private final class LawLoader: HTTPLoader {
     init(record: LawRecord) { self.record = record }
 
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        let path = request.path.string
         record.note { facts in
-            facts.arrivals[request.path.string, default: 0] += 1
+            facts.arrivals[path, default: 0] += 1
             facts.ids.insert(request.id)
+        }
+        if let kind = Self.repeats[path] {
+            return Self.repeated(request, record.now.arrivals[path] == 2 ? kind : nil)
         }
         if request.path.string == "/hang" {
             await hang(UUID())
@@ -94,6 +105,41 @@ private final class LawLoader: HTTPLoader {
         }
         return HTTPResponse(
             request: request, status: .ok, body: HTTPResponseBody(Data(request.path.string.utf8)))
+    }
+
+    /// The responses that make a link call the next loader again.
+    static let repeats: [String: (status: HTTPStatus, headers: HTTPHeaders)] = [
+        "/repeat/302": (.found, ["Location": "?again"]),
+        "/repeat/304": (.notModified, ["ETag": "\"other\""]),
+        "/repeat/401": (
+            .unauthorized, ["WWW-Authenticate": #"Digest realm="law", nonce="1", qop="auth", Basic realm="law""#]
+        ),
+        "/repeat/503": (.serviceUnavailable, ["Retry-After": "0"]),
+        "/repeat/truncated": (.ok, ["ETag": "\"law\""]),
+    ]
+
+    /// The second response of a path is the one of its kind; the others are nil, and a cache validates them.
+    private static func repeated(
+        _ request: HTTPRequest, _ kind: (status: HTTPStatus, headers: HTTPHeaders)?
+    ) -> HTTPResponse {
+        var response = HTTPResponse(
+            request: request, status: kind?.status ?? .ok,
+            headers: kind?.headers ?? ["ETag": "\"law\"", "Cache-Control": "no-cache"])
+        if request.headers.contains(.range) {
+            (response.status, response.headers[.contentRange]) = (.partialContent, "bytes 3-5/6")
+        }
+        let isTruncated = kind?.status == .ok
+        let pieces = Mutex(response.status == .partialContent || isTruncated ? 1 : 2)
+        response.body = HTTPResponseBody(length: isTruncated ? 6 : nil) {
+            let left = pieces.withLock { pieces in
+                pieces -= 1
+                return pieces
+            }
+            if left >= 0 { return Data("law".utf8) }
+            if isTruncated { throw HTTPError(.connectionLost, request: request) }
+            return nil
+        }
+        return response
     }
 
     func reset() async {

@@ -80,6 +80,25 @@ extension LoaderLaws {
         return violations("reset", reasons)
     }
 
+    /// Checks that a link that calls the next loader again has dropped the response that it replaces.
+    func release(_ scene: any LawScene) async -> [LawViolation] {
+        guard let throttled = scene.throttled else { return [] }
+        var reasons: [String] = []
+        for path in LawLoader.repeats.keys.sorted() {
+            var request = scene.request(path)
+            request.responseDelivery = .streamed
+            for _ in 1...2 {
+                let load = Attempt { [request] in try await throttled.load(request).body.data() }
+                guard await load.result(within: patience) == nil else { continue }
+                load.cancel()
+                reasons.append(
+                    "the next loader is called again while the body of an earlier response (\(path)) holds a slot of a "
+                        + "Throttle: call body.discard() before")
+            }
+        }
+        return violations("release", reasons)
+    }
+
     /// Checks that nothing is retained after a request has ended.
     func retention(_ scene: any LawScene) async -> [LawViolation] {
         let witness = await witness(of: scene)

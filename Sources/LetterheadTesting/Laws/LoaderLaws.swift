@@ -26,6 +26,9 @@ public import Letterhead
 ///   loader or the server below ends, in each call of the next loader.
 /// - **Reset**: a reset ends all requests in progress before it returns. A link passes it on exactly once. A second
 ///   reset does no harm. Later requests succeed.
+/// - **Release**, for links only: before a link calls the next loader again, it has dropped the streamed body of the
+///   response that it replaces. The check sends the link a redirect, a 401, a 503, a 304 that confirms nothing and a body
+///   that breaks off, over a `Throttle` with one slot.
 /// - **Retention**: after a request has ended, the loader keeps no reference to it.
 /// - **Validation**, for loaders only: a malformed request is refused before anything is sent.
 public struct LoaderLaws: Sendable {
@@ -57,7 +60,7 @@ public struct LoaderLaws: Sendable {
     /// - Throws: an error if the server of the check cannot be started.
     public func violations() async throws -> [LawViolation] {
         var found: [LawViolation] = []
-        for law in [completion, identity, cancellation, reset, retention, validation] {
+        for law in [completion, identity, cancellation, reset, release, retention, validation] {
             let scene = try await makeScene()
             found += await law(scene)
             await scene.stop()

@@ -21,6 +21,9 @@ struct LoaderLawsTests {
         .init(name: "FollowRedirects") { FollowRedirects() },
         .init(name: "Authenticate") { Authenticate(.bearer("t")) },
         .init(name: "Authenticate that asks") { Authenticate(.bearer { _ in "t" }) },
+        .init(name: "Authenticate by digest") { Authenticate(.digest(user: "u", password: "p")) },
+        .init(name: "Authenticate by challenge") { Authenticate(.challenge { _, _ in .bearer("t") }) },
+        .init(name: "ResponseCache") { ResponseCache(store: .memory(bytes: 1 << 20)) },
         .init(name: "Deadline") { Deadline() },
         .init(name: "Deadline with a limit") { Deadline(.seconds(3_600)) },
         .init(name: "Retry") { Retry() },
@@ -76,7 +79,8 @@ struct LoaderLawsTests {
 
     @Test(arguments: [
         ("completion", "never"), ("identity", "anew"), ("identity", "moved"), ("cancellation", "detached"),
-        ("cancellation", "half detached"), ("reset", "twice reset"), ("reset", "no reset"), ("retention", "hoarder"),
+        ("cancellation", "half detached"), ("reset", "twice reset"), ("reset", "no reset"), ("release", "holder"),
+        ("retention", "hoarder"),
     ])
     func `a link that breaks a law is reported`(law: String, kind: String) async throws {
         // What is late on a busy machine must not be taken for what never comes, where that is another law's.
@@ -123,6 +127,10 @@ struct LoaderLawsTests {
                 Task { try await next.load(request) }
                 return try await next.load(request)
             case "never": return HTTPResponse(request: request, status: .ok)
+            case "holder":
+                let first = try await next.load(request)
+                defer { withExtendedLifetime(first) {} }
+                return try await next.load(request)
             case "hoarder": hoard.withLock { $0.append(request) }
             case "anew":
                 var other = HTTPRequest(method: request.method, url: try request.url())

@@ -267,6 +267,7 @@ extension ElementStream {
     /// - Throws: the error, if nothing restarts the stream.
     private mutating func restart(after cause: HTTPError) async throws {
         guard cause.code != .cancelled, let connections, let restart = connections.restart else { throw cause }
+        pieces = nil
         do {
             guard let next = try await restart(cause) else { throw Unchanged() }
             replace(by: next)

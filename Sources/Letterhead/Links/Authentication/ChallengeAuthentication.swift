@@ -112,6 +112,7 @@ private final class AnswerChallenges: LoaderLink {
             }
             if isStale { throw request.resetError() }
             guard request.body.isEmpty || request.body.isReplayable else { return response }
+            await response.body.discard()
             challenges = new
         }
         return try await load(request, for: challenges, next: next)

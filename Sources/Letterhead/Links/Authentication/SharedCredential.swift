@@ -47,8 +47,8 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
             state.withLock { $0.refuse(held, for: key, by: refusal) }
             return response
         }
-        // The part of the body that is not in memory is discarded before the wait for another credential, so that it
-        // occupies no connection or slot.
+        // Without its streamed body, the response occupies no connection or slot during the wait for another credential.
+        await response.body.discard()
         response.body = HTTPResponseBody(response.body.buffered?.prefix(1 << 20) ?? Data())
         if let observation = request.observation {
             observation.record(.credentialsRefused) { $0[.status] = refusal.status.code }
@@ -173,7 +173,6 @@ extension SharedCredential {
         }
     }
 
-    /// Fetches a credential for all waiting requests.
     private func fetch(
         _ number: Int, of key: Machine.Key, for need: HTTPAuthentication.Need<Provider.Credential>
     ) async -> Result<Held, CredentialRefusal> {

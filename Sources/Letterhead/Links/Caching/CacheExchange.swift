@@ -192,10 +192,10 @@ extension CacheExchange {
             // therefore sent again without the validators.
             cache.state.withLock { $0.end(ticket) }
             _ = cache.guarded { try cache.storage.remove(entry) }
+            await response.body.discard()
             return (try await forward.response(), nil)
         }
-        // The empty body is read to its end, so that the connection can be reused.
-        _ = try? await response.body.data(upTo: 1 << 16)
+        await response.body.discard()
         defer { cache.state.withLock { $0.end(ticket) } }
         return confirmed(response, entry, ticket, start)
     }

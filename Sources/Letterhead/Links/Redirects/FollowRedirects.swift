@@ -31,47 +31,13 @@ public struct FollowRedirects: LoaderLink {
 
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        let arrival = try await arrival(of: request, next: next)
-        guard RedirectRules.isRedirect(arrival.response.status) else { return arrival.response }
-        return try await follow(arrival, of: request, next: next)
-    }
-
-    /// A response, or the received part of a redirect whose body exceeds the limit of the request.
-    private struct Arrival {
-        var response: HTTPResponse
-        /// The error to throw when the redirect is not followed.
-        var failure: HTTPError?
-
-        /// Returns a redirect as a response of the origin to which this link has sent the request, even if a link below
-        /// has moved the request to another one, as for balancing. What belongs to the origin stays with the load.
-        func at(_ request: HTTPRequest) -> Arrival {
-            guard RedirectRules.isRedirect(response.status), response.redirects.isEmpty else { return self }
-            let sent = request.inItsEnvironment
-            // Another path may mean that a loader below has followed a redirect to another server by itself.
-            guard let origin = sent.origin, origin != response.request.origin, sent.path == response.request.path else {
-                return self
-            }
-            var arrival = self
-            arrival.response.returnToOrigin(of: sent)
-            return arrival
-        }
-    }
-
-    /// A redirect is returned even if its body is too large, because the body is discarded when the redirect is
-    /// followed.
-    private func arrival(of request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> Arrival {
-        do {
-            return Arrival(response: try await next.load(request)).at(request)
-        } catch {
-            guard error.code == .responseTooLarge, let response = error.response,
-                RedirectRules.isRedirect(response.status)
-            else { throw error }
-            return Arrival(response: response, failure: error).at(request)
-        }
+        let response = try await next.load(request)
+        guard RedirectRules.isRedirect(response.status) else { return response }
+        return try await follow(response, of: request, next: next)
     }
 
     private func follow(
-        _ first: Arrival, of original: HTTPRequest, next: any HTTPLoader
+        _ first: HTTPResponse, of original: HTTPRequest, next: any HTTPLoader
     ) async throws(HTTPError) -> HTTPResponse {
         let policy = original.redirectPolicy?.withholding(policy.withheldHeaders) ?? policy
         guard policy.limit >= 0 else {
@@ -80,30 +46,31 @@ public struct FollowRedirects: LoaderLink {
                 mayHaveBeenSent: true
             )
         }
-        var (request, arrival, trail) = (original, first, RedirectTrail(limit: policy.limit))
-        while RedirectRules.isRedirect(arrival.response.status) {
-            switch try await step(from: request, response: arrival.response, policy: policy) {
+        var (request, response, trail) = (original, first, RedirectTrail(limit: policy.limit))
+        while RedirectRules.isRedirect(response.status) {
+            response.returnToOrigin(ofRedirected: request)
+            switch try await step(from: request, response: response, policy: policy) {
             case .success(let hop):
-                try await add(arrival.response, target: hop, to: &trail)
-                request.observation?.follow(arrival.response, to: hop)
+                try await add(response, target: hop, to: &trail)
+                request.observation?.follow(response, to: hop)
                 request = hop
+                await response.body.discard()
                 do throws(HTTPError) {
-                    arrival = try await self.arrival(of: hop, next: next)
+                    response = try await next.load(hop)
                 } catch {
                     // The server has processed the original request, even if the hop was not sent.
                     throw error.with(mayHaveBeenSent: true)
                 }
             case .failure(let refusal):
-                request.observation?.refuse(arrival.response, refusal)
-                if let failure = arrival.failure { throw failure }
-                arrival.response.redirectRefusal = refusal
-                arrival.response.statusReason = refusal.description
-                arrival.response.redirects = trail.redirects
-                return arrival.response
+                request.observation?.refuse(response, refusal)
+                response.redirectRefusal = refusal
+                response.statusReason = refusal.description
+                response.redirects = trail.redirects
+                return response
             }
         }
-        arrival.response.redirects = trail.redirects
-        return arrival.response
+        response.redirects = trail.redirects
+        return response
     }
 
     private func add(
@@ -155,6 +122,18 @@ public struct FollowRedirects: LoaderLink {
             RedirectRules.withhold(from: &hop, of: request, after: answered, policy: policy)
         }
         return .success(hop)
+    }
+}
+
+extension HTTPResponse {
+    /// Returns a redirect to the origin to which ``FollowRedirects`` has sent its request, even if a link below has moved
+    /// the request to another one, as for balancing. What belongs to the origin stays with the load.
+    fileprivate mutating func returnToOrigin(ofRedirected request: HTTPRequest) {
+        guard redirects.isEmpty else { return }
+        let sent = request.inItsEnvironment
+        // Another path may mean that a loader below has followed a redirect to another server by itself.
+        guard let origin = sent.origin, origin != self.request.origin, sent.path == self.request.path else { return }
+        returnToOrigin(of: sent)
     }
 }
 

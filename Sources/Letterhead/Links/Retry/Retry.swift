@@ -72,8 +72,8 @@ public struct Retry: LoaderLink {
             if let tried = result.request.triedServers { load.request.triedServers = tried }
             await announce(load.context(after: result, strategy: strategy, delay: delay))
             // A streamed response would hold its connection, and its place in a throttle, during the wait.
-            result = result.withoutStream
-            judged = result
+            for case .success(let response) in [result, judged] { await response.body.discard() }
+            (result, judged) = (result.withoutStream, result.withoutStream)
             do throws(HTTPError) {
                 if let alternate = strategy.alternate {
                     if let key = alternate.sharing?.key { load.alternates[key, default: 0] += 1 }

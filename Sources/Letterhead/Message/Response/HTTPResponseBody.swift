@@ -107,6 +107,20 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
+    /// Ends a body that nothing reads, and releases what links hold until its end, such as a slot. The rest of a small body
+    /// is received, so that its connection can be reused; any other body is cancelled.
+    ///
+    /// Call it in a link before it awaits its next loader again.
+    public func discard() async {
+        guard case .stream(let stream) = released().source else { return }
+        let pieces = stream.walk()
+        var left = (length ?? .max) <= Self.mostDiscarded ? Self.mostDiscarded : 0
+        while left > 0, let piece = try? await pieces.next() { left -= piece.count }
+        stream.cancel()
+    }
+
+    private static let mostDiscarded = 64 << 10
+
     /// Returns a body whose pieces a closure has changed. The bytes of a body in memory are one piece.
     ///
     /// Use it in a link that changes, observes or limits what is read. Afterwards, the original body can no longer be
@@ -152,7 +166,6 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Whether the body is streamed.
     var isStreamed: Bool { if case .data = source { false } else { true } }
 
     /// Returns the same body for code that inspects only the head. If the body is streamed, reading the returned body

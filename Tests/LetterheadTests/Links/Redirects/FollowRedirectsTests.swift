@@ -185,6 +185,21 @@ private struct Odd: Error {}
         #expect(mock.requests.count == 8)
     }
 
+    @Test(arguments: [true, false])
+    func `a streamed redirect is read to its end or dropped before the next hop is sent`(isSmall: Bool) async throws {
+        let server = try await MockServer.start { request in
+            request.path == "/1"
+                ? MockServer.Response(
+                    status: 302, headers: ["Location": "/2"], body: Data(count: isSmall ? 10 : 200_000))
+                : MockServer.Response(body: Data("ok".utf8))
+        }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), attemptLinks: Throttle(limit: 1))
+        let response = try await client.stream(Endpoint("1"))
+        #expect(try await response.body.data() == Data("ok".utf8))
+        #expect(server.connections.count == (isSmall ? 1 : 2))
+        await server.stop()
+    }
+
     @Test func `the response limit does not apply to the body of a redirect that is followed`() async throws {
         let large = Data(count: 200_000)
         let server = try await MockServer.start { request in
