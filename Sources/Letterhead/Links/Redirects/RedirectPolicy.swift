@@ -141,6 +141,7 @@ enum RedirectRules {
             names.formUnion(policy.withheldHeaders)
             names.formUnion(hop.redaction.headers)
             names.formUnion(hop.secretHeaders.map(\.name))
+            names.formUnion(hop.headers.filter { $0.origin != nil && $0.origin != hop.origin }.map(\.name))
             hop.headers = HTTPHeaders(hop.headers.filter { !names.contains($0.name) })
         }
         hop.withheldHeaders = names

@@ -21,21 +21,33 @@ public struct HTTPHeaders: Hashable, Sendable {
     public struct Field: Hashable, Sendable {
         public let name: Name
         public let value: String
+        fileprivate var mark: Mark?
         /// Whether the value is redacted in descriptions, errors and logs, regardless of the name of the field.
-        public let isSecret: Bool
+        public var isSecret: Bool { mark?.isSecret == true }
+        /// The only origin to which the field is sent; nil if it is sent to any.
+        var origin: HTTPOrigin? { mark?.origin }
+
+        /// What few fields have.
+        fileprivate final class Mark: Sendable {
+            static let secret = Mark(isSecret: true, origin: nil)
+            let isSecret: Bool
+            let origin: HTTPOrigin?
+
+            init(isSecret: Bool, origin: HTTPOrigin?) { (self.isSecret, self.origin) = (isSecret, origin) }
+        }
 
         /// Creates a field, and removes whitespace around its value. The value of a secret field is always redacted; by
         /// default, the name of the field decides.
         public init(_ name: Name, _ value: String, isSecret: Bool = false) {
             self.name = name
             self.value = ASCII.trimmed(value)
-            self.isSecret = isSecret
+            mark = isSecret ? .secret : nil
         }
 
         init(_ name: Name, trimmed value: String) {
             self.name = name
             self.value = value
-            isSecret = false
+            mark = nil
         }
 
         /// Compares names and values, but not ``isSecret``.
@@ -77,6 +89,13 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// Replaces all values of a name by one value, which is redacted in all descriptions.
     public mutating func setSecret(_ value: String, for name: Name) {
         fields.replace(with: Field(name, value, isSecret: true)) { $0.name == name }
+    }
+
+    /// Binds the fields to an origin.
+    mutating func bind(to origin: HTTPOrigin?) {
+        for index in fields.indices where origin != nil {
+            fields[index].mark = Field.Mark(isSecret: fields[index].isSecret, origin: origin)
+        }
     }
 
     public func values(for name: Name) -> [String] { fields.filter { $0.name == name }.map(\.value) }

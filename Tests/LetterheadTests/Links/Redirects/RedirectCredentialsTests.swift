@@ -20,6 +20,24 @@ import Testing
         #expect(response.request.headers == (isKept ? first.headers : ["X-Other": "f"]))
     }
 
+    @Test(arguments: ["https://a.test/2", "https://b.test/2"], [true, false])
+    func `the headers of an environment stay at its origin, although a builder has applied it`(
+        location: String, isClient: Bool
+    ) async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, location)])
+        var environment = ServerEnvironment.of("https://a.test")
+        environment.headers["X-Tenant"] = "7"
+        let template = Endpoint("1").environment(environment)
+        if isClient {
+            _ = try await HTTPClient(transport: mock).send(try StandardRequestBuilder(template).request())
+        } else {
+            let builder = MultipartRequestBuilder(template, parts: [])
+            _ = try await SendableRequest(builder, over: FollowRedirects() --> mock).response()
+        }
+        let isKept = location == "https://a.test/2"
+        #expect(mock.requests.map { $0.headers["X-Tenant"] } == ["7", isKept ? "7" : nil])
+    }
+
     /// Sends each request to another host, and forgets it.
     private struct Balance: LoaderLink {
         func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
