@@ -14,7 +14,8 @@ public import Letterhead
 ///
 /// The laws, for each load:
 /// - **Start and end**: the first event is `load.start`, and the last is `load.end`, `load.failed` or `load.cancelled`.
-///   None of these four occurs a second time.
+///   None of these four occurs a second time. Only events of an exchange follow the end, because an exchange may outlive its
+///   load.
 /// - **Time**: the times of the events never decrease.
 /// - **Attempts**: attempts are numbered from 1 without gaps, and one ends before the next starts.
 /// - **Exchanges**: exchanges are numbered from 1 without gaps. Each ends at most once, and no event of an exchange

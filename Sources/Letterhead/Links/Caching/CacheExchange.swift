@@ -247,14 +247,15 @@ extension CacheExchange {
         return reuse(entry, as: .stale, reason: "the validation failed: \(error.code)")
     }
 
-    /// Validates an entry in the background, unless a validation is in progress. A reset of the chain ends it.
+    /// Validates an entry in a load of its own, unless a validation is in progress. A reset of the chain ends it.
     func validateLater(_ entry: CachedEntry) {
         var request = request.withoutDeadline
         _ = request.takeProgressReport()
         request.context.progress = nil
         request.options.remove(TransferProgressOption.self)
         request.responseDelivery = .buffered
-        let exchange = CacheExchange(cache: cache, request: request, next: next)
+        let load = AnyLoader { [next, request] in try await next.load($0, as: "validation", for: request) }
+        let exchange = CacheExchange(cache: cache, request: request, next: load)
         cache.validations.start(key(of: entry)) {
             let demand = CacheDemand()
             let validation = await exchange.validation(of: entry, demand: demand)

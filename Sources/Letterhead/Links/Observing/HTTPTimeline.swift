@@ -65,7 +65,9 @@ public struct HTTPTimeline: Sendable, CustomStringConvertible {
     }
 
     private static func title(_ events: [HTTPEvent]) -> String {
-        guard let first = events.first, let last = events.last else { return "(no events)" }
+        guard let first = events.first else { return "(no events)" }
+        // The events of an exchange may follow the end of the load.
+        let last = events.last(where: \.isEndOfLoad) ?? events.last ?? first
         var parts = [first[.method], first.route ?? first[.url]].compactMap(\.self)
         if let status = last[.status] { parts.append("\(status)") }
         if last.name == .loadFailed { parts.append(last[.errorType] ?? "failed") }

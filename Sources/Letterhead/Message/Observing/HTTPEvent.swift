@@ -18,9 +18,9 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
     /// needs a token or an alternate request. Nil for a load that is not sent on behalf of another one.
     public let parent: Int?
     /// The number of the attempt, starting at 1; 0 before the first attempt.
-    public let attempt: Int
+    public internal(set) var attempt: Int
     /// The time since the client was created, on a monotonic clock.
-    public let time: Duration
+    public internal(set) var time: Duration
     /// The name of the template's type without its decorators; nil for a request without a template.
     public let template: String?
     /// The path without its values, such as `users/{}/followers`; nil if it is not known. See
@@ -112,7 +112,7 @@ extension HTTPEvent.Fact where Value == String {
     public static var name: Self { Self("name") }
     /// The verdict of a validator: `next`, `replaced`, `retry` or `failed`.
     public static var verdict: Self { Self("verdict") }
-    /// The kind of a load that is sent on behalf of another one: `page`, `refresh` or `alternate`.
+    /// The kind of a load that is sent on behalf of another one: `page`, `refresh`, `alternate` or `validation`.
     public static var kind: Self { Self("kind") }
     /// The identifier of the trace: 32 hexadecimal digits.
     public static var traceID: Self { Self("trace.id") }

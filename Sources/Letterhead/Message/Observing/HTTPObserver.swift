@@ -23,9 +23,10 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Law: the client calls ``record(_:)`` on the thread that caused the event, before the request continues. Return
-/// quickly, do not wait for a lock that is held for long, and do not send a request with the same client from this
-/// method. <doc:ObservingAClient> lists all events, their facts and their order.
+/// Law: the client calls ``record(_:)`` on the thread that caused the event, before the request continues, unless another
+/// thread is delivering an event of the same load. Return quickly, do not wait for a lock that is held for long, and do
+/// not send a request with the same client from this method. <doc:ObservingAClient> lists all events, their facts and
+/// their order.
 public protocol HTTPObserver: Sendable {
     /// Receives an event. It can be called by several loads at the same time.
     func record(_ event: HTTPEvent)

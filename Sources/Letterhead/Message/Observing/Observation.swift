@@ -25,7 +25,7 @@ final class ObservationHub: Sendable {
 /// One observed load, which its request carries to the links. It creates the events and delivers them in order. The
 /// links of the load and the reader of its response share it.
 final class Observation: Sendable {
-    private struct State {
+    struct State {
         var attempt = 0
         var isInAttempt = false
         var attemptStart = Duration.zero
@@ -35,6 +35,14 @@ final class Observation: Sendable {
         var exchangeStart = Duration.zero
         var last = Duration.zero
         var isEnded = false
+        /// The events to deliver, while a thread delivers them.
+        var events: [(HTTPEvent, ObservedMessage?)] = []
+        var isDelivering = false
+
+        mutating func nextEvent() -> (HTTPEvent, ObservedMessage?)? {
+            isDelivering = !events.isEmpty
+            return isDelivering ? events.removeFirst() : nil
+        }
     }
 
     private static let lastLoad = Atomic<Int>(0)
@@ -60,34 +68,29 @@ final class Observation: Sendable {
         start = hub.now
     }
 
-    /// Records an event, unless the load has ended. The recorded time is never before that of the previous event.
+    /// Records an event, unless the load has ended and the event belongs to no exchange: other loads may wait for it. Events
+    /// are delivered in the order of their times, by the thread that is delivering one already, if there is one.
     ///
     /// - Parameter time: the time of the event, if the event happened before this call. Default: now.
     func record(
         _ name: HTTPEvent.Name, at time: Duration? = nil, message: ObservedMessage? = nil,
-        _ facts: (inout HTTPEvent) -> Void = { _ in }
-    ) {
-        record(name, at: time, message: message, changing: { _ in }, facts)
-    }
-
-    private func record(
-        _ name: HTTPEvent.Name, at time: Duration? = nil, message: ObservedMessage? = nil,
-        changing change: (inout State) -> Void,
-        _ facts: (inout HTTPEvent) -> Void
+        _ facts: (inout HTTPEvent) -> Void = { _ in },
+        changing change: (inout State, inout HTTPEvent) -> Void = { _, _ in }
     ) {
         let now = hub.now
-        let point = state.withLock { state -> (attempt: Int, time: Duration)? in
-            guard !state.isEnded else { return nil }
-            change(&state)
-            state.last = max(state.last, min(time ?? now, now))
-            return (state.attempt, state.last)
-        }
-        guard let point else { return }
-        var event = HTTPEvent(
-            name, load: load, parent: parent, attempt: point.attempt, time: point.time, template: template, route: route
-        )
+        var event = HTTPEvent(name, load: load, parent: parent, template: template, route: route)
         facts(&event)
-        hub.deliver(event, message)
+        let isDelivered = state.withLock { state in
+            guard !state.isEnded || name == .exchangeStart || event[.exchange] != nil else { return true }
+            change(&state, &event)
+            state.last = max(state.last, min(time ?? now, now))
+            (event.attempt, event.time) = (state.attempt, state.last)
+            state.events.append((event, message))
+            defer { state.isDelivering = true }
+            return state.isDelivering
+        }
+        guard !isDelivered else { return }
+        while let (event, message) = state.withLock({ $0.nextEvent() }) { hub.deliver(event, message) }
     }
 }
 
@@ -125,9 +128,11 @@ extension Observation {
 
     private func finish(_ name: HTTPEvent.Name, _ facts: (inout HTTPEvent) -> Void) {
         let duration = hub.now - start
-        record(name, changing: { $0.isEnded = true }) { event in
+        record(name) { event in
             facts(&event)
             event[.duration] = duration
+        } changing: { state, _ in
+            state.isEnded = true
         }
     }
 
@@ -148,13 +153,12 @@ extension Observation {
             return !state.isInAttempt
         }
         guard isNew else { return false }
-        record(
-            .attemptStart,
-            changing: { state in
-                state.attempt += 1
-                state.attemptStart = now
-            }
-        ) { $0[.timeLeft] = request.timeLeft }
+        record(.attemptStart) { event in
+            event[.timeLeft] = request.timeLeft
+        } changing: { state, _ in
+            state.attempt += 1
+            state.attemptStart = now
+        }
         return true
     }
 
@@ -177,18 +181,18 @@ extension Observation {
 
     func beginExchange(_ request: HTTPRequest, _ facts: (inout HTTPEvent) -> Void) -> (number: Int, start: Duration) {
         let now = hub.now
-        let (number, isHedge) = state.withLock { state in
+        var number = 0
+        record(.exchangeStart, at: now, message: .request(request)) { event in
+            event.describe(request)
+            facts(&event)
+        } changing: { state, event in
             state.exchange += 1
             state.unanswered += 1
             state.exchangeStart = now
-            return (state.exchange, state.unanswered > 1)
-        }
-        record(.exchangeStart, at: now, message: .request(request)) { event in
+            number = state.exchange
             event[.exchange] = number
-            event.describe(request)
             event[.resendCount] = number - 1
-            if isHedge { event[.isHedge] = true }
-            facts(&event)
+            if state.unanswered > 1 { event[.isHedge] = true }
         }
         return (number, now)
     }

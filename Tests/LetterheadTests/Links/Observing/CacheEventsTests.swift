@@ -23,4 +23,30 @@ import Testing
         #expect(client.statistics?.cacheHits == 1 && client.statistics?.cacheMisses == 1)
         #expect(ObserverLaws.violations(of: log.events) == [])
     }
+
+    @Test func `a validation in the background is a load on behalf of the request that received the stale response`()
+        async throws
+    {
+        let log = EventRecorder()
+        let now = SharedValue(Date(timeIntervalSince1970: 784_111_777))
+        let transport = AnyLoader {
+            HTTPResponse(
+                request: $0, status: .ok,
+                headers: [
+                    .cacheControl: "max-age=1, stale-while-revalidate=600", .date: "Sun, 06 Nov 1994 08:49:37 GMT",
+                ])
+        }
+        let client = HTTPClient(
+            environment: .of("https://a.test"),
+            attemptLinks: ResponseCache(store: .memory(bytes: 1 << 20), now: { now.withLock { $0 } }),
+            observers: [log], transport: transport)
+        _ = try await client.send(Endpoint("a"))
+        now.withLock { $0 += 60 }
+        _ = try await client.send(Endpoint("a"))
+        while log.loads.count < 3 || log.loads[2].last?.name != .loadEnd { await Task.yield() }
+        let validation = log.loads[2]
+        #expect(validation[0][.kind] == "validation" && validation[0].parent == log.loads[1][0].load)
+        #expect(validation.map(\.name).contains(.exchangeEnd))
+        #expect(ObserverLaws.violations(of: log.events) == [])
+    }
 }

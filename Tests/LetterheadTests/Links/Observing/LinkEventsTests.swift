@@ -46,6 +46,56 @@ import Testing
         #expect(ObserverLaws.violations(of: log.events) == [])
     }
 
+    @Test(arguments: [true, false])
+    func `an exchange ends although the load that began it was cancelled`(isShared: Bool) async throws {
+        let (link, archive, isOpen) = (Deduplicate(), HARRecorder(), SharedValue(false))
+        let client = HTTPClient(
+            environment: .of("https://a.test"), attemptLinks: link, observers: [log, archive, StatisticsRecorder()],
+            transport: AnyLoader { request in
+                while !isOpen.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+                return HTTPResponse(request: request, status: .ok)
+            })
+        let first = Task { try await client.send(Endpoint("a")) }
+        while log.first(.exchangeStart) == nil { await Task.yield() }
+        let other = isShared ? Task { try await client.send(Endpoint("a")) } : nil
+        while link.waiting < (isShared ? 2 : 1) { await Task.yield() }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        isOpen.withLock { $0 = true }
+        _ = try await other?.value
+        let end: HTTPEvent.Name = isShared ? .exchangeEnd : .exchangeFailed
+        while log.first(end) == nil { await Task.yield() }
+        #expect(log.first(end)?.load == log.first("deduplication.led")?.load)
+        let json = String(decoding: try archive.data(), as: UTF8.self)
+        #expect(archive.count == 1 && json.contains(#""status":200"#) == isShared)
+        #expect(client.statistics?.origins["https://a.test"]?.count == 1)
+        #expect(ObserverLaws.violations(of: log.events) == [])
+    }
+
+    /// Records an event of the request while it receives another one, as a second thread would.
+    private final class Interrupting: HTTPObserver {
+        let (request, log) = (SharedValue(HTTPRequest?.none), EventRecorder())
+
+        func record(_ event: HTTPEvent) {
+            if event.name == "test.first" { request.withLock { $0 }?.record("test.second") }
+            log.record(event)
+        }
+    }
+
+    @Test func `an event that is recorded while another one is delivered is delivered after it`() async throws {
+        let observer = Interrupting()
+        let link = ModifyRequest { request in
+            observer.request.withLock { [request] in $0 = request }
+            request.record("test.first")
+        }
+        let client = HTTPClient(
+            environment: .of("https://a.test"), attemptLinks: link, observers: [observer],
+            transport: AnyLoader { HTTPResponse(request: $0, status: .ok) })
+        _ = try await client.send(Endpoint("a"))
+        #expect(observer.log.names.filter { $0.rawValue.hasPrefix("test.") } == ["test.first", "test.second"])
+        #expect(ObserverLaws.violations(of: observer.log.events) == [])
+    }
+
     @Test func `credentials are needed, obtained and refused, and no event contains them`() async throws {
         let authentication = HTTPAuthentication.bearer { need in need.isRefused ? "s3cret2" : "s3cret1" }
         let client = client(authentication: authentication) { request in

@@ -25,6 +25,9 @@ import Testing
         #expect(laws(event("attempt.start", 1), event("load.end", 1)) == ["start and end"])
         #expect(laws(event("load.start")) == ["start and end"])
         #expect(laws(event("load.start"), event("load.end"), event("load.failed")) == ["start and end"])
+        #expect(laws(event("load.start"), event("load.end"), event("attempt.start", 1)).contains("start and end"))
+        let began = [event("load.start"), event("exchange.start", exchange: 1), event("load.cancelled")]
+        #expect(ObserverLaws.violations(of: began + [event("exchange.end", exchange: 1)]) == [])
     }
 
     @Test func `times that decrease are found`() {
