@@ -30,6 +30,18 @@ import Testing
         #expect(mock.requests[1].headers["Last-Event-ID"] == "7")
     }
 
+    @Test func `a stream of events neither uses the cache nor is stored`() async throws {
+        let mock = MockLoader { request in
+            var response = stream(request, "data: a\n\n")
+            response.headers["ETag"] = "\"1\""
+            return response
+        }
+        let client = HTTPClient(
+            environment: .of("http://a.example"), cache: ResponseCache(store: .memory(bytes: 1 << 20)), transport: mock)
+        for _ in 1...2 { #expect(try await client.events(of: Endpoint()).all().count == 1) }
+        #expect(mock.requests.map { $0.headers["If-None-Match"] } == [nil, nil])
+    }
+
     @Test func `nothing is sent before the first event is requested, and each iteration has its own connection`()
         async throws
     {
