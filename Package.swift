@@ -83,6 +83,9 @@ let package = Package(
         .executableTarget(
             name: "transport-stress", dependencies: ["Letterhead", "LetterheadTransfers", "RawServer", linux("CLibcurl")],
             path: "Tests/TransportStress", swiftSettings: settings),
+        .executableTarget(
+            name: "joints", dependencies: additions.map { .byName(name: $0) } + ["LetterheadTesting", "RawServer"],
+            path: "Tests/Joints", swiftSettings: settings),
         .executableTarget(name: "fuzz", dependencies: ["Letterhead"], path: "Tests/Fuzz", swiftSettings: settings),
 
         // `swift run quickstart`; examples are built with plain settings, as the programs of users are.

@@ -26,11 +26,16 @@
         /// A request's head, as text, and its body; nil when the peer is gone.
         package func readRequest() -> (head: String, body: Data)? {
             guard let head = readHead() else { return nil }
+            return readBody(of: head).map { (head, $0) }
+        }
+
+        /// The body of the request with a head; nil when the peer ends before.
+        package func readBody(of head: String) -> Data? {
             let lines = head.lowercased().split(separator: "\r\n")
-            if lines.contains("transfer-encoding: chunked") { return readChunks().map { (head, $0) } }
+            if lines.contains("transfer-encoding: chunked") { return readChunks() }
             let length = lines.first { $0.hasPrefix("content-length:") }
                 .flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }
-            return read(length ?? 0).map { (head, $0) }
+            return read(length ?? 0)
         }
 
         package func readHead() -> String? {
@@ -51,13 +56,7 @@
         }
 
         /// Reads the body of a request and throws it away; false when the peer ends before.
-        package func skipBody(of head: String) -> Bool {
-            let lines = head.lowercased().split(separator: "\r\n")
-            if lines.contains("transfer-encoding: chunked") { return readChunks() != nil }
-            let length = lines.first { $0.hasPrefix("content-length:") }
-                .flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }
-            return read(length ?? 0) != nil
-        }
+        package func skipBody(of head: String) -> Bool { readBody(of: head) != nil }
 
         /// Limits how many bytes the kernel takes for a peer that does not read; without it the kernel decides, up to 4 MiB.
         package func limitOutput(to count: CInt) {

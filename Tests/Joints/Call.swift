@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import LetterheadTransfers
+    import Synchronization
+
+    /// The endpoint that each case calls.
+    struct ItemTemplate: RequestTemplate {
+        var method: HTTPMethod
+        var path: RequestPath = "item"
+        var baseURL: URL?
+        var body: any HTTPBody
+    }
+
+    /// The same endpoint, whose response is decoded.
+    private struct DecodedTemplate: RequestTemplate {
+        typealias Response = [Item]
+
+        let base: ItemTemplate
+        var method: HTTPMethod { base.method }
+        var path: RequestPath { base.path }
+        var baseURL: URL? { base.baseURL }
+        var body: any HTTPBody { base.body }
+    }
+
+    /// What a caller got.
+    enum Outcome: Sendable, CustomStringConvertible {
+        /// The bytes or the elements that were delivered, and the status of the response if it is known.
+        case value(Received, status: Int?)
+        /// An `HTTPError`, without its request and its response, which hold resources of the client.
+        case failure(HTTPError.Code, status: Int?, text: String)
+        /// A `CancellationError`.
+        case cancelled
+        case other(String)
+
+        enum Received: Sendable, Equatable {
+            case bytes(Data), items([Item]), lines([String]), events([Int])
+            /// The reader has left before the end.
+            case part
+        }
+
+        var description: String {
+            switch self {
+            case .value(let received, let status):
+                switch received {
+                case .bytes(let data): "\(data.count) bytes, status \(status ?? 0)"
+                case .items(let items): "\(items.count) items"
+                case .lines(let lines): "\(lines.count) lines"
+                case .events(let events): "events \(events)"
+                case .part: "a part"
+                }
+            case .failure(_, _, let text): text
+            case .cancelled: "CancellationError"
+            case .other(let text): "another error: \(text)"
+            }
+        }
+
+        init(_ error: any Error) {
+            switch error {
+            case let error as HTTPError:
+                self = .failure(error.code, status: error.response?.status.code, text: "\(error)")
+            case is CancellationError: self = .cancelled
+            default: self = .other("\(type(of: error)): \(error)")
+            }
+        }
+    }
+
+    /// One call of a case.
+    struct Call: Sendable {
+        let number: Int
+        let setup: Setup
+        let progress: Mutexed<[HTTPRequest.Progress]>
+
+        private var testCase: Case { setup.testCase }
+        var file: URL { setup.folder.appending(path: "download-\(number)") }
+
+        init(_ number: Int, of setup: Setup) { (self.number, self.setup, progress) = (number, setup, Mutexed([])) }
+
+        func outcome() async -> Outcome {
+            do {
+                return try await received()
+            } catch {
+                return Outcome(error)
+            }
+        }
+
+        // MARK: The request
+
+        private var endpoint: ItemTemplate {
+            let absolute = URL(string: setup.scene.url(.api, "/api/"))
+            return ItemTemplate(
+                method: HTTPMethod(testCase[.method]), baseURL: testCase[.environment] == "absolute" ? absolute : nil,
+                body: Bodies.make(testCase, in: setup.folder))
+        }
+
+        private var template: AnyTemplate<HTTPResponse> { modified(AnyTemplate(endpoint)) }
+
+        private func modified<Response>(_ base: AnyTemplate<Response>) -> AnyTemplate<Response> {
+            var modifiers = modifiers(Response.self)
+            switch testCase[.order] {
+            case "outer": modifiers.reverse()
+            case "nested": modifiers = Array(modifiers[(modifiers.count / 2)...] + modifiers[..<(modifiers.count / 2)])
+            default: break
+            }
+            return modifiers.reduce(base) { $1($0) }
+        }
+
+        private func modifiers<Response>(
+            _ response: Response.Type
+        ) -> [(AnyTemplate<Response>) -> AnyTemplate<Response>] {
+            var modifiers: [(AnyTemplate<Response>) -> AnyTemplate<Response>] = []
+            func add(_ condition: Bool = true, _ modifier: @escaping (AnyTemplate<Response>) -> AnyTemplate<Response>) {
+                if condition { modifiers.append(modifier) }
+            }
+            add { AnyTemplate($0.header("X-Call", "\(number)")) }
+            add(testCase.is(.environment, "template") || testCase[.environment] == "derived" && testCase.isOverChain) {
+                AnyTemplate($0.environment(Setup.environment(setup.scene)))
+            }
+            add(testCase.is(.retry, "twice", "idempotent")) { AnyTemplate($0.retry(.immediate, maximumRetries: 2)) }
+            add(testCase.is(.retry, "idempotent")) { AnyTemplate($0.idempotent()) }
+            add(testCase.is(.retry, "refusals")) {
+                AnyTemplate($0.retry(.immediate.retryingRefusals(), maximumRetries: 2))
+            }
+            add(testCase[.redirects] != "safely") { AnyTemplate($0.redirects(redirects)) }
+            add(testCase.is(.limit, "small")) { AnyTemplate($0.responseLimit(10_000)) }
+            add(testCase.is(.ending, "deadline")) { AnyTemplate($0.deadline(in: .milliseconds(60))) }
+            add(testCase.is(.progress, "closure")) { [progress] template in
+                AnyTemplate(template.onProgress { update in progress.value.withLock { $0.append(update) } })
+            }
+            return modifiers
+        }
+
+        private var redirects: RedirectPolicy {
+            switch testCase[.redirects] {
+            case "never": .never
+            case "same": .sameOrigin
+            case "keeping": .keepingOriginal
+            case "one": .safely.limit(1)
+            case "custom": .custom { proposal, _ in proposal }
+            default: .safely
+            }
+        }
+
+        // MARK: The delivery
+
+        private func received() async throws -> Outcome {
+            switch testCase[.delivery] {
+            case "stream": return try await stream(try await response(.streamed))
+            case "lines":
+                let response = try await response(.streamed)
+                return try await collect(response.body.lines, response) { .lines($0) }
+            case "download": return saved(try await response(.file(file)))
+            case "resumed":
+                let policy = ContinueBodies(.immediate, maximumAttempts: 3)
+                if testCase[.entry] == "request" {
+                    let request = try StandardRequestBuilder(template).request()
+                    return saved(
+                        try await setup.client.download(request, to: file, resuming: .fromPart, continuing: policy))
+                }
+                return saved(
+                    try await setup.client.download(
+                        template, to: file, resuming: .fromPart, continuing: policy))
+            case "events" where testCase.isOverChain || testCase[.entry] == "request":
+                let response = try await response(.streamed)
+                return try await collect(response.events(), response) { .events($0.compactMap { Int($0.id ?? "") }) }
+            case "events":
+                return try await collect(setup.client.events(of: template), nil) {
+                    .events($0.compactMap { Int($0.id ?? "") })
+                }
+            case "reconnecting":
+                let policy = Reconnection.whenClosed(strategy: .immediate, maximumAttempts: 4)
+                let events = setup.client.events(of: template, reconnecting: policy)
+                return try await collect(events, nil) { .events($0.compactMap { Int($0.id ?? "") }) }
+            case "values" where testCase.isOverChain || testCase[.entry] == "request":
+                let response = try await response(.streamed)
+                return try await collect(response.values(as: Item.self), response) { .items($0) }
+            case "values":
+                return try await collect(setup.client.values(of: template, as: Item.self), nil) {
+                    .items($0)
+                }
+            default: return try await buffered()
+            }
+        }
+
+        private func buffered() async throws -> Outcome {
+            guard testCase[.method] != "HEAD", ["template", "chain", "builder"].contains(testCase[.entry]) else {
+                let response = try await response(.buffered)
+                return .value(.bytes(try await response.body.data()), status: response.status.code)
+            }
+            let decoded = modified(AnyTemplate(DecodedTemplate(base: endpoint)))
+            let result =
+                switch testCase[.entry] {
+                case "builder":
+                    try await SendableRequest(StandardRequestBuilder(decoded), over: setup.chain)
+                        .sendWithResponse()
+                case "chain": try await SendableRequest(decoded, over: setup.chain).sendWithResponse()
+                default: try await setup.client.sendWithResponse(decoded)
+                }
+            return .value(.items(result.value), status: result.response.status.code)
+        }
+
+        private func response(_ delivery: HTTPResponse.Delivery) async throws -> HTTPResponse {
+            let template = self.template.responseDelivery(delivery)
+            switch testCase[.entry] {
+            case "request": return try await setup.client.send(try StandardRequestBuilder(template).request())
+            case "builder":
+                return try await SendableRequest(StandardRequestBuilder(template), over: setup.chain).response()
+            case "chain": return try await SendableRequest(template, over: setup.chain).response()
+            case "handle":
+                let request = try StandardRequestBuilder(template).request()
+                let handle = Mutexed<LoadHandle?>(nil)
+                let response = try await withTaskCancellationHandler {
+                    try await withCheckedThrowingContinuation { continuation in
+                        let started = setup.chain.start(request) { continuation.resume(with: $0) }
+                        handle.value.withLock { $0 = started }
+                        if Task.isCancelled { started.cancel() }
+                    }
+                } onCancel: {
+                    handle.value.withLock { $0 }?.cancel()
+                }
+                // A handle leaves the judgement of the status to its caller.
+                if response.status.isSuccess { return response }
+                _ = try? await response.body.data()
+                throw HTTPError(.unacceptableStatus, request: response.request, response: response)
+            default: return try await setup.client.send(template)
+            }
+        }
+
+        private func saved(_ response: HTTPResponse) -> Outcome {
+            guard let saved = response.savedFile else { return .value(.bytes(Data()), status: response.status.code) }
+            return .value(
+                .bytes((try? Data(contentsOf: saved)) ?? Data("unreadable".utf8)), status: response.status.code)
+        }
+
+        private func stream(_ response: HTTPResponse) async throws -> Outcome {
+            var bytes = Data()
+            for try await piece in response.body {
+                bytes += piece
+                if testCase[.ending] == "drop" { return .value(.part, status: response.status.code) }
+            }
+            return .value(.bytes(bytes), status: response.status.code)
+        }
+
+        private func collect<Elements: AsyncSequence>(
+            _ elements: Elements, _ response: HTTPResponse?, _ received: ([Elements.Element]) -> Outcome.Received
+        ) async throws -> Outcome {
+            var all: [Elements.Element] = []
+            for try await element in elements {
+                all.append(element)
+                if testCase[.ending] == "drop" { return .value(.part, status: response?.status.code) }
+            }
+            return .value(received(all), status: response?.status.code)
+        }
+    }
+
+    /// A mutex that closures may share.
+    final class Mutexed<Value: Sendable>: Sendable {
+        let value: Mutex<Value>
+
+        init(_ value: sending Value) { self.value = Mutex(value) }
+    }
+
+    enum Bodies {
+        static let text = (1...60).map { "line \($0) of the body of the request" }.joined(separator: "\n")
+        private static let pieces = [text.prefix(500), text.dropFirst(500)].map { Data($0.utf8) }
+
+        /// Each call makes its own.
+        static func make(_ testCase: Case, in folder: URL) -> any HTTPBody {
+            switch testCase[.body] {
+            case "text": return TextBody(text)
+            case "json": return JSONBody(Dictionary(uniqueKeysWithValues: (1...20).map { ("key \($0)", $0) }))
+            case "form": return FormBody(["name": "ada lovelace", "text": text])
+            case "multipart":
+                return MultipartBody([
+                    .text(text, name: "text"), .data(Data("file".utf8), name: "file", filename: "a.txt"),
+                ])
+            case "file":
+                let file = folder.appending(path: "body")
+                return FileBody(at: file)
+            case "stream":
+                return StreamBody(contentType: "text/plain") {
+                    AsyncStream { continuation in
+                        for piece in pieces { continuation.yield(piece) }
+                        continuation.finish()
+                    }
+                }
+            case "once":
+                let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
+                for piece in pieces { continuation.yield(piece) }
+                continuation.finish()
+                return StreamBody(once: stream, contentType: "text/plain")
+            case "compressed": return TextBody(text).compressed()
+            default: return EmptyBody()
+            }
+        }
+    }
+#endif

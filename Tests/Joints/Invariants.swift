@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import LetterheadTesting
+
+    /// The rules that hold in every case, whatever its levels are. Each is computed from what the server saw, what the caller
+    /// got and what observers received.
+    struct Invariants {
+        private let evidence: Evidence
+        private let testCase: Case
+        private(set) var faults: [Fault] = []
+
+        init(_ evidence: Evidence) {
+            (self.evidence, testCase) = (evidence, evidence.testCase)
+            checkEnds()
+            checkValues()
+            checkBodies()
+            checkOrigins()
+            checkSignatures()
+            checkCookies()
+            checkEvents()
+            checkRecords()
+            checkProgress()
+            checkRemains()
+            if let expectation = Model(testCase).expectation { faults += expectation.faults(evidence) }
+        }
+
+        private mutating func note(_ rule: String, _ detail: String) {
+            if !faults.contains(where: { $0.rule == rule }) { faults.append(Fault(rule: rule, detail: detail)) }
+        }
+
+        private var requests: [Seen] { evidence.seen.filter(\.isOfCall) }
+
+        private var calls: [[Seen]] { Dictionary(grouping: requests, by: \.call).values.map { $0 } }
+
+        // MARK: What the caller got
+
+        private mutating func checkEnds() {
+            for outcome in evidence.outcomes {
+                switch outcome {
+                case .other(let text): note("ends", "the caller got another error: \(text)")
+                case .cancelled where !testCase.is(.ending, "cancel", "cancel-body"):
+                    note("ends", "a CancellationError without a cancellation")
+                case .failure(.unknown, _, let text): note("ends", text)
+                case .failure(.cancelled, _, let text) where testCase.is(.ending, "complete", "drop"):
+                    note("ends", "cancelled by nobody: \(text)")
+                default: break
+                }
+            }
+            // What is held back by the server must have ended as the case says.
+            let isHeld =
+                !requests.isEmpty && !testCase.isHedged && testCase[.concurrency] != "both"
+                && testCase[.plan] != "early"
+            if isHeld, testCase.is(.ending, "cancel", "reset"), let first = evidence.outcomes.first, !first.isCancelled
+            {
+                note("ending", "after \(testCase[.ending]), the caller got \(first)")
+            }
+            if isHeld, testCase.is(.ending, "deadline"), let first = evidence.outcomes.first, !first.has(.timedOut) {
+                note("ending", "after the deadline, the caller got \(first)")
+            }
+            guard case .value(.bytes(let data), 200) = evidence.plain, data == Data("plain".utf8) else {
+                return note("afterwards", "a plain request got \(evidence.plain)")
+            }
+        }
+
+        private mutating func checkValues() {
+            for outcome in evidence.outcomes {
+                guard case .value(let received, let status) = outcome else { continue }
+                if let status, status != 200, !(status == 204 && testCase[.delivery] == "reconnecting") {
+                    note("value", "the caller got a value with status \(status)")
+                }
+                if received == .part { continue }
+                let isHead = testCase[.method] == "HEAD"
+                let bytes = isHead ? Data() : Data(Content.bytes(for: testCase))
+                let expected: Outcome.Received =
+                    switch received {
+                    case .bytes: .bytes(bytes)
+                    case .items: .items(isHead ? [] : Content.items)
+                    case .lines: .lines(String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init))
+                    case .events, .part: .events(isHead ? [] : events)
+                    }
+                if received != expected { note("value", "the caller got \(outcome)") }
+            }
+        }
+
+        /// The events that a reader must receive, each once.
+        private var events: [Int] {
+            guard testCase[.delivery] == "reconnecting" else { return Content.events }
+            let isRepeatable = testCase.isIdempotent && testCase[.body] != "once"
+            return isRepeatable ? Content.events : Array(Content.events.prefix(Content.batch))
+        }
+
+        // MARK: What the server saw
+
+        private mutating func checkBodies() {
+            for call in calls {
+                var bodies: [Data] = []
+                for seen in call {
+                    let framing = seen.values("content-length").count + seen.values("transfer-encoding").count
+                    if framing > 1 { note("framing", "\(seen.method) has \(framing) lengths") }
+                    guard let body = seen.body else { continue }
+                    let mayBeEmpty = testCase[.body] == "none" || seen.target.contains("hop=1") && seen.method == "GET"
+                    if body.isEmpty {
+                        if !mayBeEmpty { note("body", "\(seen.method) \(seen.target) came without its body") }
+                        continue
+                    }
+                    if framing != 1 { note("framing", "\(seen.method) has \(framing) lengths") }
+                    bodies.append(body)
+                    if !isRight(body, of: seen) { note("body", "\(seen.method) came with another body") }
+                }
+                if Set(bodies).count > 1 { note("body", "the body has other bytes in another attempt") }
+                if testCase[.body] == "once", testCase[.transport] == "curl", bodies.count > 1 {
+                    note("once", "a one-shot body was sent \(bodies.count) times")
+                }
+                let processed = call.filter { ["POST", "PATCH"].contains($0.method) && $0.isProcessed }.count
+                if processed > 1, testCase[.retry] != "idempotent" {
+                    note("twice", "\(testCase[.method]) was processed \(processed) times")
+                }
+            }
+        }
+
+        private func isRight(_ body: Data, of seen: Seen) -> Bool {
+            switch testCase[.body] {
+            case "none": false
+            case "json": (try? JSONDecoder().decode([String: Int].self, from: body))?.count == 20
+            case "form": body.starts(with: Data("name=ada".utf8)) && (seen["content-type"] ?? "").contains("form")
+            case "multipart":
+                String(decoding: body, as: UTF8.self).contains(Bodies.text)
+                    && (seen["content-type"] ?? "").hasPrefix("multipart/form-data; boundary=")
+            case "compressed": seen["content-encoding"] == "gzip" && body.starts(with: [0x1F, 0x8B])
+            default: body == Data(Bodies.text.utf8)
+            }
+        }
+
+        private mutating func checkOrigins() {
+            for seen in evidence.seen {
+                if let host = seen["host"], let url = evidence.urls[seen.site], url != "http://\(host)" {
+                    note("origin", "\(seen.site) received the field Host of another server: \(host)")
+                }
+                let cookies = seen.values("cookie").joined(separator: "; ")
+                if seen.site == .other {
+                    let isToken = seen.path == "token"
+                    for name in ["authorization", "x-api-key", "x-tenant"] where seen[name] != nil {
+                        if isToken, name == "authorization", testCase[.authentication] == "oauth" { continue }
+                        note("origin", "\(seen.method) \(seen.path) at another origin received \(name)")
+                    }
+                    if cookies.contains("api=") { note("origin", "another origin received a cookie of the API") }
+                } else {
+                    if cookies.contains("other=") { note("origin", "the API received a cookie of another origin") }
+                    if testCase[.environment] != "absolute", seen.values("x-tenant") != ["acme"] {
+                        note("environment", "\(seen.method) \(seen.path) has X-Tenant \(seen.values("x-tenant"))")
+                    }
+                }
+            }
+        }
+
+        private mutating func checkSignatures() {
+            var used: Set<String> = []
+            for seen in evidence.seen where testCase[.authentication] == "digest" && seen.site != .other {
+                guard let value = seen["authorization"], let nonce = Scene.parameter("nonce", of: value),
+                    let count = Scene.parameter("nc", of: value)
+                else { continue }
+                if !used.insert("\(nonce) \(count)").inserted { note("nonce", "the count \(count) was used twice") }
+            }
+            for seen in evidence.seen {
+                for name in ["authorization", "cookie", "idempotency-key"] where seen.values(name).count > 1 {
+                    note("framing", "\(name) occurs \(seen.values(name).count) times")
+                }
+            }
+            // What reconnects or continues sends a new load.
+            let isOneLoad =
+                testCase[.delivery] != "reconnecting" && !testCase.is(.plan, "cut", "cut-twice", "cut-chunks")
+            for call in calls where testCase[.retry] == "idempotent" && isOneLoad {
+                let keys = Set(call.map { $0["idempotency-key"] ?? "none" })
+                if keys.count > 1 || keys == ["none"] { note("key", "the attempts have the keys \(keys.sorted())") }
+            }
+        }
+
+        private mutating func checkCookies() {
+            guard testCase[.cookies] != "none" else { return }
+            let isAlone = testCase[.concurrency] != "both" && testCase[.plan] != "stale" && !testCase.isHedged
+            if testCase.is(.ending, "cancel", "reset"), isAlone, evidence.cookies.contains("api") {
+                note("stored", "after \(testCase[.ending]), the jar has \(evidence.cookies)")
+            }
+            let isAnswered = requests.contains { $0.site != .other && $0.status == 200 }
+            if testCase[.ending] == "complete", isAnswered, case .value? = evidence.outcomes.first {
+                let plain = evidence.seen.last { $0.path == "plain" }
+                if plain?["cookie"]?.contains("api=1") != true { note("cookie", "the plain request has no cookie") }
+            }
+        }
+
+        // MARK: What observers received
+
+        private mutating func checkEvents() {
+            guard testCase[.observers] != "none" else { return }
+            let events = evidence.events
+            for violation in ObserverLaws.violations(of: events) { note("events", "\(violation)") }
+            func count(_ names: HTTPEvent.Name...) -> Int { events.count { names.contains($0.name) } }
+            let exchanges = count(.exchangeStart)
+            if exchanges != count(.exchangeEnd, .exchangeFailed) {
+                note("events", "\(exchanges) exchanges start, and \(count(.exchangeEnd, .exchangeFailed)) end")
+            }
+            if count(.attemptStart) != count(.attemptEnd) { note("events", "an attempt does not end") }
+            if count(.queueEntered) != count(.queueLeft) { note("events", "a request does not leave its queue") }
+            let sent = exchanges - events.count { $0.name == .exchangeFailed && $0[.errorType] == "invalidRequest" }
+            let isCounted =
+                testCase[.transport] == "curl" && !testCase.isHedged && !testCase.is(.plan, "stale", "reset")
+                && !testCase.isOverChain
+            if isCounted, testCase.is(.ending, "complete", "drop"), sent != evidence.seen.count {
+                note("count", "observers received \(sent) exchanges, and the server \(evidence.seen.count) requests")
+            }
+        }
+
+        private mutating func checkRecords() {
+            guard testCase[.observers] == "all", !testCase.isOverChain else { return }
+            let events = evidence.events
+            let starts = events.count { $0.name == .exchangeStart }
+            let ends = events.count { $0.name == .exchangeEnd }
+            let entries =
+                evidence.archive.flatMap { try? JSONDecoder().decode(Archive.self, from: $0) }?.log.entries ?? []
+            if entries.count != starts { note("archive", "\(starts) exchanges, and \(entries.count) entries") }
+            let answered = entries.count { $0.response.status > 0 }
+            if answered < ends { note("archive", "\(ends) exchanges ended, and \(answered) entries have a response") }
+            let counted = evidence.statistics.origins.values.reduce(0) { $0 + $1.count }
+            if counted != starts { note("statistics", "\(starts) exchanges, and \(counted) were counted") }
+            if evidence.statistics.loadsInProgress != 0 {
+                note("statistics", "\(evidence.statistics.loadsInProgress) loads are in progress")
+            }
+        }
+
+        private mutating func checkProgress() {
+            for (index, updates) in evidence.progress.enumerated() {
+                for direction in [HTTPRequest.Progress.Direction.upload, .download] {
+                    let steps = updates.filter { $0.direction == direction }
+                    let falls = zip(steps, steps.dropFirst()).count { $0.completedBytes > $1.completedBytes }
+                    let sent = evidence.seen.count { $0.call == "\(index + 1)" }
+                    if falls > max(0, sent - 1) {
+                        note("progress", "\(direction) decreased \(falls) times in \(sent) requests")
+                    }
+                    for step in steps where step.totalBytes.map({ $0 < step.completedBytes }) == true {
+                        note("progress", "\(step.completedBytes) of \(step.totalBytes ?? 0) bytes")
+                    }
+                }
+            }
+        }
+
+        private mutating func checkRemains() {
+            if let leak = evidence.leaks.first { note("leak", leak) }
+            if evidence.running != 0 { note("slots", "\(evidence.running) requests still run or wait") }
+            for file in evidence.files {
+                let name = file.split(separator: "/").first.map(String.init) ?? file
+                let isPart = name.hasPrefix(".") && testCase[.delivery] == "resumed"
+                let isLock = name.hasPrefix(".letterhead-") && name.hasSuffix(".lock")
+                if ["body", "cookies", "cache"].contains(name) || isLock || isPart { continue }
+                let place = name.hasPrefix("download-") ? Int(name.dropFirst(9)).map { $0 - 1 } : nil
+                if let place, evidence.outcomes.indices.contains(place), case .value = evidence.outcomes[place] {
+                    continue
+                }
+                note("files", "\(file) is left")
+            }
+        }
+    }
+
+    private struct Archive: Decodable {
+        struct Log: Decodable { let entries: [Entry] }
+        struct Entry: Decodable { let response: Reply }
+        struct Reply: Decodable { let status: Int }
+        let log: Log
+    }
+
+    extension Outcome {
+        var isCancelled: Bool { if case .cancelled = self { true } else { has(.cancelled) || has(.resetInProgress) } }
+
+        func has(_ code: HTTPError.Code) -> Bool { if case .failure(code, _, _) = self { true } else { false } }
+    }
+
+    extension Case {
+        /// Whether the request may be sent twice.
+        var isIdempotent: Bool { !self.is(.method, "POST", "PATCH") || self[.retry] == "idempotent" }
+    }
+#endif

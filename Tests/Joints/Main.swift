@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Synchronization
+
+/// Tries the features of the library in combination.
+///
+/// `joints check 4000 20260101` runs cases of a covering array, and prints each rule that is broken with the smallest case
+/// that breaks it. `joints run plan=302 delivery=stream` runs one case, and `joints show` also prints what happened.
+@main
+enum Main {
+    static func main() async {
+        #if os(Linux)
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            switch arguments.first {
+            case "check":
+                let count = arguments.dropFirst().first.flatMap { Int($0) } ?? 4_000
+                let seed = arguments.dropFirst(2).first.flatMap { UInt64($0) } ?? 1
+                await Check(count: count, seed: seed).run()
+            case "run", "show":
+                guard let testCase = Case(arguments.dropFirst().joined(separator: " ")) else { return usage() }
+                let faults = await Run.faults(of: testCase, shows: arguments.first == "show")
+                for fault in faults { print("\(fault)\(testCase.known(fault.rule).map { " (known: \($0))" } ?? "")") }
+                print(faults.isEmpty ? "passed: \(testCase)" : "failed: \(testCase)")
+                exit(faults.isEmpty ? 0 : 1)
+            default: usage()
+            }
+        #endif
+    }
+
+    private static func usage() {
+        print("joints check [COUNT] [SEED], or joints run or show FACTOR=LEVEL …; the factors and their levels:")
+        for factor in Factor.allCases { print("  \(factor): \(factor.levels.joined(separator: " "))") }
+        exit(2)
+    }
+}
+
+#if os(Linux)
+    /// Runs many cases, several at a time.
+    struct Check {
+        let count: Int
+        let seed: UInt64
+        /// How many cases with the same broken rule are shrunk.
+        private static let mostShrunk = 4
+        private static let width = 8
+
+        func run() async {
+            let start = ContinuousClock.now
+            print("seed \(seed), \(count) cases")
+            let cases = Mutexed(CoveringArray(seed: seed))
+            let left = Mutexed(count)
+            let found = Mutexed<[(Case, Fault)]>([])
+            let known = Mutexed<[String: Int]>([:])
+            await withTaskGroup { group in
+                for _ in 0..<Self.width {
+                    group.addTask {
+                        while let testCase = Self.next(cases, left) {
+                            let isKnown = testCase.known("hang") != nil
+                            let faults = await Run.faults(of: testCase, within: isKnown ? .seconds(1) : .seconds(10))
+                            for fault in faults {
+                                if let name = testCase.known(fault.rule) {
+                                    known.value.withLock { $0[name, default: 0] += 1 }
+                                } else {
+                                    found.value.withLock { $0.append((testCase, fault)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            let faults = found.value.withLock { $0 }
+            await report(faults)
+            for (name, number) in known.value.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+                print("known: \(name), in \(number) cases")
+            }
+            let seconds = Int((ContinuousClock.now - start) / .seconds(1))
+            let failed = Set(faults.map(\.0)).count
+            print("joints: \(count) cases, seed \(seed), \(failed) failed, in \(seconds) s")
+            exit(failed == 0 ? 0 : 1)
+        }
+
+        private static func next(_ cases: Mutexed<CoveringArray>, _ left: Mutexed<Int>) -> Case? {
+            let isLeft = left.value.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            return isLeft ? cases.value.withLock { $0.next() } : nil
+        }
+
+        /// Prints each fault with a case that was shrunk, and how many cases have broken the same rule.
+        private func report(_ faults: [(Case, Fault)]) async {
+            for (rule, broken) in Dictionary(grouping: faults, by: \.1.rule).sorted(by: { $0.key < $1.key }) {
+                print("--- \(rule): \(broken.count) cases")
+                var shown: Set<Case> = []
+                for (testCase, fault) in broken.sorted(by: { $0.0.changed.count < $1.0.changed.count }).prefix(
+                    Self.mostShrunk)
+                {
+                    let (smallest, same) = await Shrink.smallest(testCase, fault)
+                    guard shown.insert(smallest).inserted else { continue }
+                    print("\(same)\n  joints run \(smallest)\n  seed \(seed), from \(testCase)")
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+    import Letterhead
+
+    /// Plays the documented rules for one call, so far as they determine what happens.
+    struct Model {
+        /// What must come out.
+        enum End: Equatable {
+            case value, status(Int)
+            case failure([HTTPError.Code])
+        }
+
+        struct Expectation {
+            let end: End
+            /// The servers that receive a signed request, in order; nil if that is not certain.
+            let sites: [Bool]?
+        }
+
+        private let testCase: Case
+        private var steps: ArraySlice<Step> = []
+        private var method: String
+        /// Whether each request goes to the other origin.
+        private var sites: [Bool] = []
+        private var hasKeptMethod = true
+
+        init(_ testCase: Case) {
+            self.testCase = testCase
+            method = testCase[.method]
+        }
+
+        /// nil where the sequence is not certain.
+        var expectation: Expectation? {
+            guard testCase[.transport] == "curl", testCase[.ending] == "complete", testCase[.concurrency] == "one",
+                !testCase.is(.link, "hedge", "hedge-balance", "resilience"),
+                !(testCase[.body] == "once"
+                    && testCase.is(.authentication, "digest", "challenge", "provider", "oauth")),
+                !(testCase[.authentication] == "challenge" && testCase.is(.plan, "401", "401-always")),
+                !(testCase[.plan] == "stale" && (!testCase.isIdempotent || testCase[.body] == "once")),
+                // A request on a connection that was used before may be sent again without a word.
+                !(testCase[.plan] == "reset" && testCase.is(.authentication, "digest", "challenge"))
+            else { return nil }
+            if testCase[.delivery] == "resumed", testCase[.method] != "GET" || testCase[.body] != "none" {
+                return Expectation(end: .failure([.invalidRequest]), sites: [])
+            }
+            if testCase[.method] == "HEAD", testCase[.body] != "none" {
+                return Expectation(end: .failure([.invalidRequest]), sites: [])
+            }
+            if testCase[.delivery] == "reconnecting" { return nil }
+            var model = self
+            let end = model.play()
+            return Expectation(end: end, sites: testCase[.plan] == "stale" ? nil : model.sites)
+        }
+
+        private mutating func play() -> End {
+            steps = testCase.steps[...]
+            var end = attempt()
+            for _ in 0..<2 where mayRetry(after: end) { end = attempt() }
+            return end
+        }
+
+        private mutating func next() -> Step { steps.count > 1 ? steps.removeFirst() : steps.first ?? .ok }
+
+        /// One attempt, with its redirects and what authentication repeats.
+        private mutating func attempt() -> End {
+            (method, hasKeptMethod) = (testCase[.method], true)
+            var isAway = false
+            var hops = 0
+            var hasBody = testCase[.body] != "none"
+            var isRefused = false
+            while true {
+                sites.append(isAway)
+                switch next() {
+                case .redirect(let status, let leads):
+                    let policy = testCase[.redirects]
+                    if policy == "never" || policy == "same" && leads { return .status(status) }
+                    let changes =
+                        policy != "keeping"
+                        && (status == 303 && !["GET", "HEAD"].contains(method) || status == 302 && method == "POST")
+                    if changes { (method, hasBody, hasKeptMethod) = ("GET", false, false) }
+                    if hasBody, testCase[.body] == "once" { return .status(status) }
+                    hops += 1
+                    if hops > (policy == "one" ? 1 : 20) { return .failure([.tooManyRedirects]) }
+                    isAway = isAway || leads
+                case .refuse:
+                    let isRenewed = testCase.is(.authentication, "provider", "oauth") && !isAway && !isRefused
+                    guard isRenewed else { return .status(401) }
+                    isRefused = true
+                case .status(let status), .busy(let status): return .status(status)
+                case .page: return .status(503)
+                case .early: return .status(413)
+                case .reset: return .failure([.connectionLost])
+                case .cut, .cutChunks:
+                    if method == "HEAD" { return .value }
+                    guard isContinued else { return .failure([.invalidResponse]) }
+                    // The rest is requested from the first URL on.
+                    isAway = false
+                case .ok, .stale, .interim, .untilClose, .gzip, .slow, .pieces: return .value
+                }
+            }
+        }
+
+        /// Whether the rest of a body is requested when its connection is lost.
+        private var isContinued: Bool {
+            let isStreamed = testCase[.delivery] != "buffered"
+            let isAsked = testCase[.outer] == "continue" && isStreamed || testCase[.delivery] == "resumed"
+            return isAsked && testCase[.method] == "GET" && testCase[.body] == "none" && testCase[.plan] != "cut-chunks"
+        }
+
+        private func mayRetry(after end: End) -> Bool {
+            guard testCase[.retry] != "none", testCase[.body] != "once" else { return false }
+            let isRefusal = testCase.is(.plan, "busy", "429") && testCase[.retry] == "refusals" && hasKeptMethod
+            let isSafe =
+                testCase.isIdempotent && (!["POST", "PATCH"].contains(method) || testCase[.retry] == "idempotent")
+            guard isSafe || isRefusal else { return false }
+            switch end {
+            case .status(503): return true
+            case .status(429): return testCase[.retry] != "validator"
+            case .failure(let codes): return codes == [.connectionLost] && testCase[.retry] != "validator"
+            default: return false
+            }
+        }
+    }
+
+    extension Model.Expectation {
+        func faults(_ evidence: Evidence) -> [Fault] {
+            var faults: [Fault] = []
+            guard let outcome = evidence.outcomes.first else { return [] }
+            if !isMet(by: outcome) { faults.append(Fault(rule: "outcome", detail: "\(outcome) instead of \(end)")) }
+            let seen = evidence.seen.filter { $0.isOfCall && $0.isSigned }.map { $0.site == .other }
+            if let sites, seen != sites {
+                let names = { (sites: [Bool]) in sites.map { $0 ? "other" : "api" }.joined(separator: " ") }
+                faults.append(Fault(rule: "requests", detail: "\(names(seen)) instead of \(names(sites))"))
+            }
+            return faults
+        }
+
+        private func isMet(by outcome: Outcome) -> Bool {
+            switch (end, outcome) {
+            case (.value, .value): true
+            case (.status(let status), .failure(let code, let received, _)):
+                [.unacceptableStatus, .retriesExhausted].contains(code) && received == status
+            case (.failure(let codes), .failure(let code, _, _)): codes.contains(code)
+            default: false
+            }
+        }
+    }
+#endif

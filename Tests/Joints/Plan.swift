@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// What the server does with one request.
+enum Step: Hashable {
+    case ok, status(Int), busy(Int), page, cut, cutChunks, reset, stale, redirect(Int, away: Bool), refuse, early,
+        interim
+    case untilClose, gzip, slow, pieces
+
+    /// Whether a server that does this has processed the request, so that a second one would have an effect.
+    var processes: Bool {
+        switch self {
+        case .ok, .status, .page, .cut, .cutChunks, .reset, .interim, .untilClose, .gzip, .slow, .pieces: true
+        case .busy, .stale, .redirect, .refuse, .early: false
+        }
+    }
+
+    /// Whether the response is complete and successful.
+    var succeeds: Bool {
+        switch self {
+        case .ok, .interim, .untilClose, .gzip, .slow, .pieces, .stale: true
+        default: false
+        }
+    }
+}
+
+extension Case {
+    /// The steps for the requests of one call, the last one repeated.
+    var steps: [Step] {
+        switch self[.plan] {
+        case "503": [.status(503), .ok]
+        case "503-always": [.status(503)]
+        case "busy": [.busy(503), .ok]
+        case "429": [.busy(429), .ok]
+        case "page": [.page, .ok]
+        case "404": [.status(404)]
+        case "cut": [.cut, .ok]
+        case "cut-chunks": [.cutChunks, .ok]
+        case "cut-twice": [.cut, .cut, .ok]
+        case "reset": [.reset, .ok]
+        case "stale": [.stale, .ok]
+        case "302": [.redirect(302, away: false), .ok]
+        case "302-away": [.redirect(302, away: true), .ok]
+        case "303": [.redirect(303, away: false), .ok]
+        case "307": [.redirect(307, away: false), .ok]
+        case "307-away": [.redirect(307, away: true), .ok]
+        case "loop": [.redirect(302, away: false)]
+        case "401": [.refuse, .ok]
+        case "401-always": [.refuse]
+        case "early": [.early]
+        case "interim": [.interim, .ok]
+        case "until-close": [.untilClose]
+        case "gzip": [.gzip]
+        case "slow": [.slow, .ok]
+        case "pieces": [.pieces]
+        case "503-302-away": [.status(503), .redirect(302, away: true), .ok]
+        case "302-503": [.redirect(302, away: false), .status(503), .ok]
+        default: [.ok]
+        }
+    }
+}
+
+struct Item: Codable, Hashable, Sendable {
+    var number: Int
+    var text: String
+}
+
+/// What the server sends in a successful response.
+enum Content {
+    static let items = (1...40).map { Item(number: $0, text: String(repeating: "\($0) ", count: 20)) }
+    static let tag = "\"v1\""
+    static let events = Array(1...9)
+    /// How many events a connection brings to a reader that reconnects.
+    static let batch = 3
+
+    static func bytes(for testCase: Case, after lastEvent: Int = 0) -> [UInt8] {
+        switch testCase[.delivery] {
+        case "lines": Array(items.map { "\($0.number) \($0.text)\n" }.joined().utf8)
+        case "events": Array(events.map(event).joined().utf8)
+        case "reconnecting": Array(events.filter { $0 > lastEvent }.prefix(batch).map(event).joined().utf8)
+        default: Array(encoded)
+        }
+    }
+
+    static func type(for testCase: Case) -> String {
+        switch testCase[.delivery] {
+        case "lines": "text/plain; charset=utf-8"
+        case "events", "reconnecting": "text/event-stream"
+        default: "application/json"
+        }
+    }
+
+    private static let encoded: Data = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return (try? encoder.encode(items)) ?? Data()
+    }()
+
+    private static func event(_ number: Int) -> String {
+        "id: \(number)\ndata: \(number)\ndata: \(String(repeating: "x", count: 100))\n\n"
+    }
+
+    /// The bytes in the gzip format, without compression (RFC 1951, 3.2.4).
+    static func gzip(_ bytes: [UInt8]) -> [UInt8] {
+        var crc: UInt32 = 0xFFFF_FFFF
+        for byte in bytes {
+            crc ^= UInt32(byte)
+            for _ in 0..<8 { crc = crc & 1 == 1 ? (crc >> 1) ^ 0xEDB8_8320 : crc >> 1 }
+        }
+        let length = UInt16(bytes.count)
+        return [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255, 1] + little(length) + little(~length) + bytes + little(~crc)
+            + little(UInt32(bytes.count))
+    }
+
+    private static func little<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+        withUnsafeBytes(of: number.littleEndian) { Array($0) }
+    }
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+    import Foundation
+    import RawServer
+    import Synchronization
+
+    /// The servers of a case: the API, a second origin with another host, and two replicas of the API.
+    enum Site: String, CaseIterable { case api, other, first, second }
+
+    /// A request that a server has seen.
+    struct Seen: Sendable {
+        let site: Site
+        let connection: Int
+        /// The number of earlier requests on the connection.
+        let earlier: Int
+        let method: String
+        let target: String
+        /// The names are in lower case.
+        let fields: [(name: String, value: String)]
+        /// nil while it has not been received completely.
+        var body: Data?
+        var step: Step?
+        var status: Int?
+        /// Whether it carried what its origin requires.
+        var isSigned = true
+
+        func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
+        subscript(name: String) -> String? { values(name).first }
+
+        var path: String {
+            String(target.split(separator: "?").first ?? "").split(separator: "/").last.map(String.init) ?? ""
+        }
+        var isOfCall: Bool { path == "item" || path == "away" }
+        var call: String { self["x-call"] ?? "none" }
+        /// Whether the server has done what a second request would do once more.
+        var isProcessed: Bool { isOfCall && body != nil && isSigned && step?.processes == true }
+    }
+
+    /// Serves one case and keeps what it has seen. A class, because the threads of its servers share it.
+    final class Scene: Sendable {
+        private struct State {
+            var seen: [Seen] = []
+            var nextSteps: [String: Int] = [:]
+            var tokens: Set<String> = []
+            var tokenCount = 0
+            var nonces: Set<String> = []
+            var counts: Set<String> = []
+            var isHeld: Bool
+        }
+
+        let testCase: Case
+        private let state: Mutex<State>
+        private let servers = Mutex<[Site: RawServer]>([:])
+        private let release = DispatchSemaphore(value: 0)
+        /// Yields when a response is held back, or the call has ended before.
+        let arrivals: AsyncStream<Void>
+        private let arrived: AsyncStream<Void>.Continuation
+
+        init(_ testCase: Case) {
+            self.testCase = testCase
+            (arrivals, arrived) = AsyncStream.makeStream()
+            state = Mutex(State(isHeld: !testCase.is(.ending, "complete", "drop")))
+            for site in Site.allCases {
+                let server = RawServer { [weak self] connection, number in
+                    self?.serve(connection, number, at: site)
+                    connection.close()
+                }
+                servers.withLock { $0[site] = server }
+            }
+        }
+
+        var seen: [Seen] { state.withLock { $0.seen } }
+
+        func url(_ site: Site, _ path: String = "") -> String {
+            let port = servers.withLock { $0[site]?.port ?? 0 }
+            return "http://\(site == .other ? "localhost" : "127.0.0.1"):\(port)\(path)"
+        }
+
+        /// Lets a held response continue, and ends the wait for one.
+        func letGo() {
+            state.withLock { $0.isHeld = false }
+            arrived.yield()
+            release.signal()
+        }
+
+        func stop() {
+            letGo()
+            for server in servers.withLock({ $0.values }) { server.stop() }
+        }
+
+        func newToken() -> String {
+            state.withLock { state in
+                state.tokenCount += 1
+                state.tokens.insert("t\(state.tokenCount)")
+                return "t\(state.tokenCount)"
+            }
+        }
+
+        // MARK: A connection
+
+        private func serve(_ connection: RawConnection, _ number: Int, at site: Site) {
+            var earlier = 0
+            while let head = connection.readHead() {
+                let lines = head.split(separator: "\r\n").map(String.init)
+                let words = (lines.first ?? "").split(separator: " ").map(String.init)
+                guard words.count == 3 else { return }
+                let fields = lines.dropFirst().map { line in
+                    let parts = line.split(separator: ":", maxSplits: 1)
+                    return (
+                        name: parts[0].lowercased(),
+                        value: parts.count == 2 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
+                    )
+                }
+                var seen = Seen(
+                    site: site, connection: number, earlier: earlier, method: words[0], target: words[1], fields: fields
+                )
+                seen.isSigned = site == .other || seen.path == "token" || isSigned(seen)
+                let place = note(&seen)
+                if seen.step == .early {
+                    connection.write(Response(413, seen, self).closing.bytes)
+                    connection.endOutput()
+                    _ = connection.waitForEnd()
+                    return
+                }
+                guard let body = connection.readBody(of: head) else { return }
+                state.withLock { $0.seen[place].body = body }
+                guard respond(to: seen, at: place, over: connection) else { return }
+                earlier += 1
+            }
+        }
+
+        /// Adds a request to what was seen, and chooses the step for it.
+        private func note(_ seen: inout Seen) -> Int {
+            state.withLock { state in
+                if seen.isOfCall, seen.isSigned {
+                    let steps = testCase.steps
+                    let number = state.nextSteps[seen.call, default: 0]
+                    state.nextSteps[seen.call] = number + 1
+                    var step = steps[min(number, steps.count - 1)]
+                    if step == .stale, seen.earlier == 0 { step = .ok }
+                    seen.step = step
+                }
+                state.seen.append(seen)
+                return state.seen.count - 1
+            }
+        }
+
+        private func respond(to seen: Seen, at place: Int, over connection: RawConnection) -> Bool {
+            if seen.isOfCall, testCase.is(.ending, "cancel", "reset", "deadline") { hold() }
+            var response: Response
+            switch seen.path {
+            case "token":
+                response = Response(200, seen, self)
+                response.type = "application/json"
+                response.body = Array("{\"access_token\":\"\(newToken())\",\"token_type\":\"Bearer\"}".utf8)
+            case _ where !seen.isSigned: response = challenge(seen)
+            case "item", "away": return perform(seen.step ?? .ok, seen, at: place, over: connection)
+            default:
+                response = Response(200, seen, self)
+                response.body = Array("plain".utf8)
+            }
+            state.withLock { $0.seen[place].status = response.status }
+            return connection.write(response.bytes)
+        }
+
+        private func perform(_ step: Step, _ seen: Seen, at place: Int, over connection: RawConnection) -> Bool {
+            var response = Response(200, seen, self)
+            response.fill()
+            switch step {
+            case .reset:
+                connection.reset()
+                return false
+            case .stale: return false
+            case .status(let status): response = Response(status, seen, self)
+            case .busy(let status):
+                response = Response(status, seen, self)
+                response.fields.append("Retry-After: 0")
+            case .page:
+                response = Response(503, seen, self)
+                response.body = Array(repeating: UInt8(ascii: "p"), count: 40_000)
+            case .redirect(let status, let isAway):
+                response = Response(status, seen, self)
+                response.body = status == 307 ? [] : Array("moved".utf8)
+                response.isChunked = status == 302
+                // Like a server that writes URLs from the field Host.
+                let base = isAway ? url(.other, "/away") : "http://\(seen["host"] ?? "")/api/item"
+                response.fields.append("Location: \(base)?hop=1")
+            case .refuse:
+                if let token = seen["authorization"]?.split(separator: " ").last {
+                    _ = state.withLock { $0.tokens.remove(String(token)) }
+                }
+                response = challenge(seen)
+            case .interim:
+                response.before =
+                    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n"
+            case .untilClose: response.endsWithConnection = true
+            case .gzip where response.status == 200:
+                response.body = Content.gzip(response.body)
+                response.fields.append("Content-Encoding: gzip")
+            case .slow: usleep(40_000)
+            case .pieces, .cutChunks: response.isChunked = true
+            case .ok, .cut, .early, .gzip: break
+            }
+            state.withLock { $0.seen[place].status = response.status }
+            let bytes = response.bytes
+            let half = bytes.count - response.body.count / 2
+            if [.cut, .cutChunks].contains(step), response.hasBody {
+                connection.write(Array(bytes[..<half]))
+                return false
+            }
+            if response.status < 300, response.hasBody, testCase.is(.ending, "cancel-body", "reset-body", "drop") {
+                connection.write(Array(bytes[..<half]))
+                if testCase[.ending] != "drop" { hold() }
+                return connection.write(Array(bytes[half...])) && !response.endsWithConnection
+            }
+            return connection.write(bytes) && !response.endsWithConnection
+        }
+
+        /// Holds the first response back until the caller has done what ends the call.
+        private func hold() {
+            let isFirst = state.withLock { state in
+                defer { state.isHeld = false }
+                return state.isHeld
+            }
+            guard isFirst else { return }
+            arrived.yield()
+            _ = release.wait(timeout: .now() + 3)
+        }
+
+        // MARK: Credentials
+
+        private func isSigned(_ seen: Seen) -> Bool {
+            let authorization = seen["authorization"]
+            switch testCase[.authentication] {
+            case "basic", "challenge": return authorization == Self.basic
+            case "bearer": return authorization == "Bearer static"
+            case "key": return seen["x-api-key"] == "key"
+            case "provider", "oauth":
+                return state.withLock { state in
+                    authorization.map { state.tokens.contains(String($0.dropFirst(7))) } ?? false
+                }
+            case "digest":
+                guard let authorization, let nonce = Self.parameter("nonce", of: authorization),
+                    let count = Self.parameter("nc", of: authorization)
+                else { return false }
+                // A strict server: each count of a nonce is accepted once (RFC 7616, 3.4).
+                return state.withLock { $0.nonces.contains(nonce) && $0.counts.insert("\(nonce) \(count)").inserted }
+            default: return true
+            }
+        }
+
+        private func challenge(_ seen: Seen) -> Response {
+            var response = Response(401, seen, self)
+            switch testCase[.authentication] {
+            case "digest":
+                let nonce = state.withLock { state in
+                    state.tokenCount += 1
+                    state.nonces.insert("n\(state.tokenCount)")
+                    return "n\(state.tokenCount)"
+                }
+                let isStale = seen["authorization"] != nil && !seen.isSigned
+                response.fields.append(
+                    "WWW-Authenticate: Digest realm=\"r\", qop=\"auth\", algorithm=MD5, nonce=\"\(nonce)\""
+                        + (isStale ? ", stale=true" : ""))
+            case "provider", "oauth", "bearer": response.fields.append("WWW-Authenticate: Bearer realm=\"r\"")
+            default: response.fields.append("WWW-Authenticate: Basic realm=\"r\"")
+            }
+            return response
+        }
+
+        static let basic = "Basic dTpw"
+
+        static func parameter(_ name: String, of value: String) -> String? {
+            value.split(whereSeparator: { ", ".contains($0) }).first { $0.hasPrefix("\(name)=") }
+                .map { $0.dropFirst(name.count + 1).replacingOccurrences(of: "\"", with: "") }
+        }
+    }
+
+    /// The bytes of one response.
+    struct Response {
+        var status: Int
+        var body: [UInt8] = []
+        var fields: [String] = []
+        var type = "text/plain"
+        var before = ""
+        var isChunked = false
+        var endsWithConnection = false
+        private let seen: Seen
+        private let testCase: Case
+
+        init(_ status: Int, _ seen: Seen, _ scene: Scene) {
+            (self.status, self.seen, testCase) = (status, seen, scene.testCase)
+            fields = ["Set-Cookie: \(seen.site == .other ? "other" : "api")=1; Path=/; Max-Age=3600"]
+            if status >= 400 { body = Array("error".utf8) }
+        }
+
+        var hasBody: Bool { seen.method != "HEAD" && status != 204 && status != 304 && !body.isEmpty }
+
+        var closing: Response {
+            var closing = self
+            closing.fields.append("Connection: close")
+            return closing
+        }
+
+        /// Makes it the successful response: the whole content, a part of it, or the confirmation of what is stored.
+        mutating func fill() {
+            let last = seen["last-event-id"].flatMap { Int($0) } ?? 0
+            (body, type) = (Content.bytes(for: testCase, after: last), Content.type(for: testCase))
+            fields.append("ETag: \(Content.tag)")
+            switch testCase[.cache] {
+            case "fresh", "files": fields.append("Cache-Control: public, max-age=60")
+            case "validate": fields.append("Cache-Control: public, no-cache")
+            case "stale": fields.append("Cache-Control: public, max-age=0, stale-while-revalidate=60")
+            default: break
+            }
+            if testCase[.delivery] == "reconnecting", body.isEmpty { return status = 204 }
+            if seen["if-none-match"] == Content.tag, ["GET", "HEAD"].contains(seen.method) {
+                (status, body) = (304, [])
+            } else if let range = seen["range"], seen["if-range"] ?? Content.tag == Content.tag,
+                let start = Int(range.dropFirst(6).split(separator: "-").first ?? ""), start < body.count
+            {
+                status = 206
+                fields.append("Content-Range: bytes \(start)-\(body.count - 1)/\(body.count)")
+                body.removeFirst(start)
+            }
+        }
+
+        var bytes: [UInt8] {
+            var head = before + "HTTP/1.1 \(status) Status\r\n"
+            for field in fields { head += field + "\r\n" }
+            if status != 204, status != 304 {
+                head += "Content-Type: \(type)\r\n"
+                if endsWithConnection {
+                    head += "Connection: close\r\n"
+                } else {
+                    head += isChunked ? "Transfer-Encoding: chunked\r\n" : "Content-Length: \(body.count)\r\n"
+                }
+            }
+            return Array((head + "\r\n").utf8) + (seen.method == "HEAD" || status == 204 || status == 304 ? [] : sent)
+        }
+
+        private var sent: [UInt8] {
+            guard isChunked, !endsWithConnection else { return body }
+            var bytes: [UInt8] = []
+            for start in stride(from: 0, to: body.count, by: 500) {
+                let piece = body[start..<min(start + 500, body.count)]
+                bytes += Array("\(String(piece.count, radix: 16))\r\n".utf8) + piece + [13, 10]
+            }
+            return bytes + Array("0\r\n\r\n".utf8)
+        }
+    }
+#endif

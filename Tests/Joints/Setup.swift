@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import LetterheadResilience
+    import LetterheadTesting
+    import LetterheadTransfers
+    import Synchronization
+
+    /// The client of a case, and the parts of it that are looked at afterwards.
+    struct Setup: Sendable {
+        let testCase: Case
+        let scene: Scene
+        let folder: URL
+        let client: HTTPClient
+        /// The same links, composed by hand.
+        let chain: any HTTPLoader
+        let recorder = EventRecorder()
+        let archive = HARRecorder()
+        let statistics = StatisticsRecorder()
+        let throttle: Throttle
+        let deduplicate: Deduplicate
+        let jar: CookieJar?
+
+        init(_ testCase: Case, _ scene: Scene, in folder: URL) throws {
+            (self.testCase, self.scene, self.folder) = (testCase, scene, folder)
+            if testCase[.body] == "file" { try Data(Bodies.text.utf8).write(to: folder.appending(path: "body")) }
+            throttle = Throttle(limit: 1)
+            deduplicate = Deduplicate(ignoring: ["X-Call"])
+            jar =
+                switch testCase[.cookies] {
+                case "jar": CookieJar()
+                case "file": CookieJar(file: folder.appending(path: "cookies"))
+                default: nil
+                }
+            let cache: ResponseCache? =
+                switch testCase[.cache] {
+                case "none": nil
+                case "files":
+                    ResponseCache(store: try .files(in: folder.appending(path: "cache"), bytes: 1 << 20))
+                default: ResponseCache(store: .memory(bytes: 1 << 20))
+                }
+            let observers: [any HTTPObserver] =
+                switch testCase[.observers] {
+                case "none": []
+                case "all": [recorder, archive, statistics]
+                default: [recorder]
+                }
+            let transport = Self.transport(testCase)
+            let links = Self.attemptLinks(testCase, scene, throttle, deduplicate)
+            let authentication = Self.authentication(testCase, scene)
+            let validators: [any HTTPValidator] =
+                testCase[.retry] == "validator" ? [RetryUnavailable()] : [DefaultValidator()]
+            let settings = Self.settings(testCase)
+            let outer = Self.outer(testCase)
+            let tracing = testCase[.outer] == "trace" ? TraceContextPropagation() : nil
+            let environment = Self.environment(scene)
+            if testCase[.environment] == "closure" {
+                client = HTTPClient(
+                    environment: { _ in environment }, authentication: authentication, cookies: jar, cache: cache,
+                    validators: validators, retrying: settings, links: outer, attemptLinks: links, observers: observers,
+                    tracing: tracing, transport: transport)
+            } else {
+                let client = HTTPClient(
+                    environment: testCase[.environment] == "client" ? environment : nil, authentication: authentication,
+                    cookies: jar, cache: cache, validators: validators, retrying: settings, links: outer,
+                    attemptLinks: links, observers: observers, tracing: tracing, transport: transport)
+                self.client = testCase[.environment] == "derived" ? client.environment(environment) : client
+            }
+            let apply =
+                switch testCase[.environment] {
+                case "client": ApplyEnvironment(environment)
+                case "closure": ApplyEnvironment { _ in environment }
+                default: ApplyEnvironment()
+                }
+            let parts: [(any LoaderLink)?] = [
+                Autocancel(), outer, Deadline(), Retry(validators: validators, settings), FollowRedirects(), apply, jar,
+                Authenticate(authentication ?? .anonymous), cache, links,
+            ]
+            chain = parts.compactMap(\.self) --> transport
+        }
+
+        /// Whether the call does not pass the client.
+        var isOverChain: Bool { testCase.isOverChain }
+
+        func reset() async { if isOverChain { await chain.reset() } else { await client.reset() } }
+
+        static func environment(_ scene: Scene) -> ServerEnvironment {
+            ServerEnvironment(scene.url(.api, "/api"), headers: ["X-Tenant": "acme"])
+        }
+
+        private static func transport(_ testCase: Case) -> any HTTPLoader {
+            let transport = HTTPClient.makeTransport(TransportConfiguration())
+            let form = WireForm(secrets: .travel)
+            switch testCase[.transport] {
+            case "relay":
+                let end = RelayEnd(transport, form)
+                return Relay.streaming(form) { end.answers(to: $0) }
+            case "relay-client":
+                let end = RelayEnd(HTTPClient(transport: transport), form)
+                return Relay.streaming(form) { end.answers(to: $0) }
+            default: return transport
+            }
+        }
+
+        private static func settings(_ testCase: Case) -> Retry.Settings {
+            switch testCase[.retry] {
+            case "client": Retry.Settings(maximumRetries: 2, strategy: .immediate)
+            case "validator": Retry.Settings(maximumRetries: 2)
+            default: Retry.Settings()
+            }
+        }
+
+        private static func outer(_ testCase: Case) -> (any LoaderLink)? {
+            switch testCase[.outer] {
+            case "continue": ContinueBodies(.immediate, maximumAttempts: 3)
+            case "deadline": Deadline(.seconds(20))
+            case "print": PrintLoader { _ in }
+            default: nil
+            }
+        }
+
+        private static func attemptLinks(
+            _ testCase: Case, _ scene: Scene, _ throttle: Throttle, _ deduplicate: Deduplicate
+        ) -> (any LoaderLink)? {
+            let hedge = Hedge(after: .fixed(.milliseconds(8)), share: 1)
+            let replicas = [Site.first, .second].map { Replica(scene.url($0)) }
+            let origin = HTTPRequest(url: URL(string: scene.url(.api)) ?? URL(filePath: "/")).origin
+            let isNamed = !testCase.is(.environment, "client", "closure") || testCase.isOverChain
+            let balance = Balance(among: replicas, by: .roundRobin, for: isNamed ? origin : nil)
+            switch testCase[.link] {
+            case "throttle": return throttle
+            case "balance": return balance
+            case "hedge": return hedge
+            case "breaker": return CircuitBreaker(per: .host)
+            case "deduplicate": return deduplicate
+            case "rate": return LimitRate(1_000)
+            case "hedge-balance": return hedge --> balance
+            case "deduplicate-throttle": return deduplicate --> throttle
+            case "throttle-balance": return throttle --> balance
+            case "resilience":
+                var resilience = Resilience.standard
+                (resilience.hedge, resilience.balance, resilience.throttle) = (hedge, balance, Throttle(limit: 4))
+                return resilience.attemptLinks
+            default: return nil
+            }
+        }
+
+        private static func authentication(_ testCase: Case, _ scene: Scene) -> HTTPAuthentication? {
+            let isBound = testCase[.environment] == "client" && !testCase.isOverChain
+            let origins = isBound ? nil : URL(string: scene.url(.api)).map { [$0] }
+            let tokens = URL(string: scene.url(.other, "/token")) ?? URL(filePath: "/")
+            switch testCase[.authentication] {
+            case "basic": return .basic(username: "u", password: "p", allowedOrigins: origins)
+            case "bearer": return .bearer("static", allowedOrigins: origins)
+            case "key": return .apiKey("key", allowedOrigins: origins)
+            case "digest": return .digest(user: "u", password: "p", allowedOrigins: origins)
+            case "challenge":
+                return .challenge(allowedOrigins: origins) { _, _ in .basic(username: "u", password: "p") }
+            case "provider":
+                return .bearer(allowedOrigins: origins) { need in
+                    let response = try await need.next.load(HTTPRequest(method: .post, url: tokens))
+                    let token = try JSONDecoder().decode([String: String].self, from: try await response.body.data())
+                    return token["access_token"].map { Secret($0) }
+                }
+            case "oauth":
+                return .oauth2(
+                    client: OAuth2.Client(id: "app", secret: "hush"), tokenEndpoint: tokens,
+                    grant: .clientCredentials(),
+                    allowedOrigins: origins.map { $0 + [tokens] })
+            default: return nil
+            }
+        }
+    }
+
+    extension Case {
+        var isOverChain: Bool { self.is(.entry, "builder", "chain", "handle") && !needsClient }
+
+        /// Some deliveries are functions of a client.
+        private var needsClient: Bool { self.is(.delivery, "resumed", "reconnecting") }
+    }
+
+    /// Requires a retry after each 503.
+    private struct RetryUnavailable: HTTPValidator {
+        func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
+            response.status == 503 ? .retry(.immediate) : .nextValidator
+        }
+    }
+#endif
