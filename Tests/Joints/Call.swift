@@ -14,14 +14,23 @@
     }
 
     /// The same endpoint, whose response is decoded.
-    private struct DecodedTemplate: RequestTemplate {
-        typealias Response = [Item]
+    private protocol DecodedTemplate: RequestTemplate { var base: ItemTemplate { get } }
 
-        let base: ItemTemplate
+    extension DecodedTemplate {
         var method: HTTPMethod { base.method }
         var path: RequestPath { base.path }
         var baseURL: URL? { base.baseURL }
         var body: any HTTPBody { base.body }
+    }
+
+    private struct ItemsTemplate: DecodedTemplate {
+        typealias Response = [Item]
+        let base: ItemTemplate
+    }
+
+    private struct PageTemplate: DecodedTemplate {
+        typealias Response = Page
+        let base: ItemTemplate
     }
 
     /// What a caller got.
@@ -70,12 +79,8 @@
     struct Call: Sendable {
         let number: Int
         let setup: Setup
-        let progress: Mutexed<[HTTPRequest.Progress]>
-
         private var testCase: Case { setup.testCase }
         var file: URL { setup.folder.appending(path: "download-\(number)") }
-
-        init(_ number: Int, of setup: Setup) { (self.number, self.setup, progress) = (number, setup, Mutexed([])) }
 
         func outcome() async -> Outcome {
             do {
@@ -91,8 +96,10 @@
             let absolute = URL(string: setup.scene.url(.api, "/api/"))
             return ItemTemplate(
                 method: HTTPMethod(testCase[.method]), baseURL: testCase[.environment] == "absolute" ? absolute : nil,
-                body: Bodies.make(testCase, in: setup.folder))
+                body: testCase[.order] == "nested" ? EmptyBody() : body)
         }
+
+        private var body: any HTTPBody { Bodies.make(testCase, in: setup.folder) }
 
         private var template: AnyTemplate<HTTPResponse> { modified(AnyTemplate(endpoint)) }
 
@@ -125,7 +132,11 @@
             add(testCase[.redirects] != "safely") { AnyTemplate($0.redirects(redirects)) }
             add(testCase.is(.limit, "small")) { AnyTemplate($0.responseLimit(10_000)) }
             add(testCase.is(.ending, "deadline")) { AnyTemplate($0.deadline(in: .milliseconds(60))) }
-            add(testCase.is(.progress, "closure")) { [progress] template in
+            func setting(_ body: some HTTPBody, in template: AnyTemplate<Response>) -> AnyTemplate<Response> {
+                AnyTemplate(template.body(body))
+            }
+            add(testCase[.order] == "nested" && testCase[.body] != "none") { setting(body, in: $0) }
+            add(testCase.is(.progress, "closure")) { [progress = setup.parts.progress[number - 1]] template in
                 AnyTemplate(template.onProgress { update in progress.value.withLock { $0.append(update) } })
             }
             return modifiers
@@ -146,39 +157,37 @@
 
         private func received() async throws -> Outcome {
             switch testCase[.delivery] {
-            case "stream": return try await stream(try await response(.streamed))
+            case "stream":
+                let response = try await response(.streamed)
+                return try await collect(response.body, response) { .bytes($0.reduce(into: Data()) { $0 += $1 }) }
             case "lines":
                 let response = try await response(.streamed)
                 return try await collect(response.body.lines, response) { .lines($0) }
             case "download": return saved(try await response(.file(file)))
             case "resumed":
                 let policy = ContinueBodies(.immediate, maximumAttempts: 3)
-                if testCase[.entry] == "request" {
-                    let request = try StandardRequestBuilder(template).request()
-                    return saved(
-                        try await setup.client.download(request, to: file, resuming: .fromPart, continuing: policy))
-                }
                 return saved(
-                    try await setup.client.download(
-                        template, to: file, resuming: .fromPart, continuing: policy))
+                    try await setup.client.download(template, to: file, resuming: .fromPart, continuing: policy))
             case "events" where testCase.isOverChain || testCase[.entry] == "request":
                 let response = try await response(.streamed)
-                return try await collect(response.events(), response) { .events($0.compactMap { Int($0.id ?? "") }) }
+                return try await collect(response.events(), response) { .events(numbers($0)) }
             case "events":
-                return try await collect(setup.client.events(of: template), nil) {
-                    .events($0.compactMap { Int($0.id ?? "") })
-                }
+                return try await collect(setup.client.events(of: template), nil) { .events(numbers($0)) }
             case "reconnecting":
                 let policy = Reconnection.whenClosed(strategy: .immediate, maximumAttempts: 4)
                 let events = setup.client.events(of: template, reconnecting: policy)
-                return try await collect(events, nil) { .events($0.compactMap { Int($0.id ?? "") }) }
+                return try await collect(events, nil) { .events(numbers($0)) }
             case "values" where testCase.isOverChain || testCase[.entry] == "request":
                 let response = try await response(.streamed)
                 return try await collect(response.values(as: Item.self), response) { .items($0) }
             case "values":
-                return try await collect(setup.client.values(of: template, as: Item.self), nil) {
-                    .items($0)
-                }
+                return try await collect(setup.client.values(of: template, as: Item.self), nil) { .items($0) }
+            case "pages":
+                let pages = modified(AnyTemplate(PageTemplate(base: endpoint))).paginated(by: .nextURL(\.next))
+                return try await collect(setup.client.items(of: pages, at: \.items), nil) { .items($0) }
+            case "links":
+                let pages = modified(AnyTemplate(ItemsTemplate(base: endpoint))).paginated(by: .linkHeader)
+                return try await collect(setup.client.items(of: pages), nil) { .items($0) }
             default: return try await buffered()
             }
         }
@@ -188,12 +197,11 @@
                 let response = try await response(.buffered)
                 return .value(.bytes(try await response.body.data()), status: response.status.code)
             }
-            let decoded = modified(AnyTemplate(DecodedTemplate(base: endpoint)))
+            let decoded = modified(AnyTemplate(ItemsTemplate(base: endpoint)))
             let result =
                 switch testCase[.entry] {
                 case "builder":
-                    try await SendableRequest(StandardRequestBuilder(decoded), over: setup.chain)
-                        .sendWithResponse()
+                    try await SendableRequest(StandardRequestBuilder(decoded), over: setup.chain).sendWithResponse()
                 case "chain": try await SendableRequest(decoded, over: setup.chain).sendWithResponse()
                 default: try await setup.client.sendWithResponse(decoded)
                 }
@@ -233,14 +241,7 @@
                 .bytes((try? Data(contentsOf: saved)) ?? Data("unreadable".utf8)), status: response.status.code)
         }
 
-        private func stream(_ response: HTTPResponse) async throws -> Outcome {
-            var bytes = Data()
-            for try await piece in response.body {
-                bytes += piece
-                if testCase[.ending] == "drop" { return .value(.part, status: response.status.code) }
-            }
-            return .value(.bytes(bytes), status: response.status.code)
-        }
+        private func numbers(_ events: [ServerSentEvent]) -> [Int] { events.compactMap { Int($0.id ?? "") } }
 
         private func collect<Elements: AsyncSequence>(
             _ elements: Elements, _ response: HTTPResponse?, _ received: ([Elements.Element]) -> Outcome.Received

@@ -1,98 +1,67 @@
 // SPDX-License-Identifier: MIT
 
-/// Chooses cases so that few of them contain all pairs of levels, and all triples of some factors. After the last new
+/// Chooses cases so that few of them contain all pairs of levels, and the triples of some factors. After the last new
 /// combination it begins again with other cases. The same seed results in the same cases.
 struct CoveringArray {
     private var random: SeededRandom
     private let sizes = Factor.allCases.map(\.levels.count)
-    private let triples = Factor.triples.map(\.rawValue)
-    /// The index of the first level of each factor in the list of all levels.
-    private let starts: [Int]
-    private let levelCount: Int
-    private var isPairSeen: [Bool] = []
-    private var isTripleSeen: [[Bool]] = []
-    private var triplesLeft: [(Int, [Int])] = []
-    private var pairsLeft: [(Int, Int, Int, Int)] = []
+    /// The sets of factors of which all combinations are tried.
+    private let sets: [[Int]]
+    /// The sets that contain a factor.
+    private let setsOf: [[Int]]
+    /// Whether a case has contained a combination, by set and number.
+    private var isSeen: [[Bool]] = []
+    private var left: [(set: Int, number: Int)] = []
 
     init(seed: UInt64) {
         random = SeededRandom(seed: seed)
-        var total = 0
-        starts = Factor.allCases.map { factor in
-            defer { total += factor.levels.count }
-            return total
-        }
-        levelCount = total
-        begin()
+        let factors = Factor.allCases.indices
+        let pairs = factors.flatMap { a in factors.filter { $0 > a }.map { [a, $0] } }
+        let sets = pairs + Factor.triples.map { $0.map(\.rawValue) }
+        self.sets = sets
+        setsOf = factors.map { factor in sets.indices.filter { sets[$0].contains(factor) } }
     }
 
     mutating func next() -> Case {
-        if triplesLeft.isEmpty && pairsLeft.isEmpty { begin() }
-        var levels = sizes.map { _ in -1 }
-        if let (omitted, chosen) = nextTriple() {
-            let factors = triples.indices.filter { $0 != omitted }
-            for (index, factor) in factors.enumerated() { levels[triples[factor]] = chosen[index] }
-            let news = (0..<sizes[triples[omitted]]).map { level in
-                var full = levels
-                full[triples[omitted]] = level
-                return triples.indices.count { !isTripleSeen[$0][index(of: full, without: $0)] }
-            }
-            levels[triples[omitted]] = best(of: news)
-        } else if let (a, b, c, d) = nextPair() {
-            (levels[a], levels[c]) = (b, d)
-        }
+        var levels = nextCombination()
         for factor in levels.indices.filter({ levels[$0] < 0 }).shuffled(using: &random) {
-            let others = levels.indices.filter { levels[$0] >= 0 }
-            let news = (0..<sizes[factor]).map { level in
-                others.count { !isPairSeen[pair(factor, level, $0, levels[$0])] }
+            var news = Array(repeating: 0, count: sizes[factor])
+            for level in news.indices {
+                levels[factor] = level
+                for set in setsOf[factor] {
+                    if let number = number(of: levels, in: sets[set]), !isSeen[set][number] {
+                        news[level] += sets[set].count == 2 ? 1 : 3
+                    }
+                }
             }
             levels[factor] = best(of: news)
         }
-        for a in levels.indices { for b in levels.indices { isPairSeen[pair(a, levels[a], b, levels[b])] = true } }
-        for omitted in triples.indices { isTripleSeen[omitted][index(of: levels, without: omitted)] = true }
+        for set in sets.indices {
+            if let number = number(of: levels, in: sets[set]) { isSeen[set][number] = true }
+        }
         return Case(levels: levels)
     }
 
-    private mutating func begin() {
-        isPairSeen = Array(repeating: false, count: levelCount * levelCount)
-        isTripleSeen = triples.indices.map { omitted in
-            Array(
-                repeating: false, count: triples.indices.filter { $0 != omitted }.reduce(1) { $0 * sizes[triples[$1]] })
-        }
-        triplesLeft = []
-        for omitted in triples.indices {
-            let factors = triples.indices.filter { $0 != omitted }.map { triples[$0] }
-            for a in 0..<sizes[factors[0]] {
-                for b in 0..<sizes[factors[1]] {
-                    for c in 0..<sizes[factors[2]] { triplesLeft.append((omitted, [a, b, c])) }
-                }
+    /// Returns the levels of the next new combination; the other factors are -1.
+    private mutating func nextCombination() -> [Int] {
+        while let (set, number) = left.popLast() {
+            guard !isSeen[set][number] else { continue }
+            var levels = sizes.map { _ in -1 }
+            var rest = number
+            for factor in sets[set].reversed() {
+                levels[factor] = rest % sizes[factor]
+                rest /= sizes[factor]
             }
+            return levels
         }
-        triplesLeft.shuffle(using: &random)
-        pairsLeft = []
-        for a in sizes.indices {
-            for c in sizes.indices where c > a {
-                for b in 0..<sizes[a] { for d in 0..<sizes[c] { pairsLeft.append((a, b, c, d)) } }
-            }
+        isSeen = sets.map { Array(repeating: false, count: $0.reduce(1) { $0 * sizes[$1] }) }
+        // The triples are taken first, from the end.
+        for count in [2, 3] {
+            let numbers = sets.indices.filter { sets[$0].count == count }
+                .flatMap { set in isSeen[set].indices.map { (set: set, number: $0) } }
+            left += numbers.shuffled(using: &random)
         }
-        pairsLeft.shuffle(using: &random)
-    }
-
-    private mutating func nextTriple() -> (Int, [Int])? {
-        while let (omitted, chosen) = triplesLeft.popLast() {
-            var levels = sizes.map { _ in 0 }
-            for (index, factor) in triples.indices.filter({ $0 != omitted }).enumerated() {
-                levels[triples[factor]] = chosen[index]
-            }
-            if !isTripleSeen[omitted][index(of: levels, without: omitted)] { return (omitted, chosen) }
-        }
-        return nil
-    }
-
-    private mutating func nextPair() -> (Int, Int, Int, Int)? {
-        while let (a, b, c, d) = pairsLeft.popLast() {
-            if !isPairSeen[pair(a, b, c, d)] { return (a, b, c, d) }
-        }
-        return nil
+        return nextCombination()
     }
 
     /// The level with the most new combinations; one of them at random if there are several. If none is new, the default is
@@ -103,10 +72,14 @@ struct CoveringArray {
         return news.indices.filter { news[$0] == highest }.randomElement(using: &random) ?? 0
     }
 
-    private func pair(_ a: Int, _ b: Int, _ c: Int, _ d: Int) -> Int { (starts[a] + b) * levelCount + starts[c] + d }
-
-    private func index(of levels: [Int], without omitted: Int) -> Int {
-        triples.indices.filter { $0 != omitted }.reduce(0) { $0 * sizes[triples[$1]] + levels[triples[$1]] }
+    /// The number of the combination that the levels contain; nil while a factor of the set is not chosen.
+    private func number(of levels: [Int], in set: [Int]) -> Int? {
+        var number = 0
+        for factor in set {
+            guard levels[factor] >= 0 else { return nil }
+            number = number * sizes[factor] + levels[factor]
+        }
+        return number
     }
 }
 

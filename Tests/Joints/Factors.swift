@@ -5,8 +5,11 @@ enum Factor: Int, CaseIterable {
     case body, delivery, plan, link, method, retry, redirects, cookies, cache, authentication, environment, entry, outer
     case transport, observers, concurrency, ending, order, progress, limit
 
-    /// The factors of which all triples are tried; all pairs are tried of all factors.
-    static let triples: [Factor] = [.body, .delivery, .plan, .link]
+    /// The factors of which all triples are tried. All pairs are tried of all factors.
+    static let triples: [[Factor]] = [
+        [.body, .delivery, .plan], [.body, .delivery, .link], [.body, .plan, .link], [.delivery, .plan, .link],
+        [.method, .retry, .plan], [.environment, .entry, .plan], [.delivery, .ending, .link],
+    ]
 
     /// The default comes first: a case is shrunk towards it.
     var levels: [String] { Self.table[rawValue] }
@@ -14,7 +17,11 @@ enum Factor: Int, CaseIterable {
     private static let table: [[String]] = allCases.map { factor in
         switch factor {
         case .body: ["none", "text", "json", "form", "multipart", "file", "stream", "once", "compressed"]
-        case .delivery: ["buffered", "stream", "download", "resumed", "lines", "events", "reconnecting", "values"]
+        case .delivery:
+            [
+                "buffered", "stream", "download", "resumed", "lines", "events", "reconnecting", "values", "pages",
+                "links",
+            ]
         // What the server does with one request after the other; the last step is repeated.
         case .plan:
             [
@@ -35,11 +42,11 @@ enum Factor: Int, CaseIterable {
         case .cookies: ["none", "jar", "file"]
         case .cache: ["none", "fresh", "validate", "stale", "files"]
         case .authentication:
-            ["none", "basic", "bearer", "provider", "oauth", "digest", "challenge", "key"]
+            ["none", "basic", "bearer", "provider", "oauth", "session", "digest", "challenge", "key"]
         case .environment: ["client", "closure", "template", "derived", "absolute"]
         case .entry: ["template", "request", "builder", "chain", "handle"]
         case .outer: ["none", "continue", "deadline", "trace", "print"]
-        case .transport: ["curl", "relay", "relay-client"]
+        case .transport: ["curl", "tls", "relay", "relay-client"]
         case .observers: ["recorder", "all", "none"]
         case .concurrency: ["one", "again", "both"]
         case .ending: ["complete", "cancel", "cancel-body", "drop", "reset", "reset-body", "deadline"]

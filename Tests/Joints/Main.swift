@@ -46,14 +46,13 @@ enum Main {
         func run() async {
             let start = ContinuousClock.now
             print("seed \(seed), \(count) cases")
-            let cases = Mutexed(CoveringArray(seed: seed))
-            let left = Mutexed(count)
+            let cases = Mutexed((array: CoveringArray(seed: seed), left: count))
             let found = Mutexed<[(Case, Fault)]>([])
             let known = Mutexed<[String: Int]>([:])
             await withTaskGroup { group in
                 for _ in 0..<Self.width {
                     group.addTask {
-                        while let testCase = Self.next(cases, left) {
+                        while let testCase = Self.next(of: cases) {
                             let isKnown = testCase.known("hang") != nil
                             let faults = await Run.faults(of: testCase, within: isKnown ? .seconds(1) : .seconds(10))
                             for fault in faults {
@@ -78,12 +77,11 @@ enum Main {
             exit(failed == 0 ? 0 : 1)
         }
 
-        private static func next(_ cases: Mutexed<CoveringArray>, _ left: Mutexed<Int>) -> Case? {
-            let isLeft = left.value.withLock { left in
-                left -= 1
-                return left >= 0
+        private static func next(of cases: Mutexed<(array: CoveringArray, left: Int)>) -> Case? {
+            cases.value.withLock { cases in
+                cases.left -= 1
+                return cases.left >= 0 ? cases.array.next() : nil
             }
-            return isLeft ? cases.value.withLock { $0.next() } : nil
         }
 
         /// Prints each fault with a case that was shrunk, and how many cases have broken the same rule.

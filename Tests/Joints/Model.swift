@@ -30,10 +30,10 @@
 
         /// nil where the sequence is not certain.
         var expectation: Expectation? {
-            guard testCase[.transport] == "curl", testCase[.ending] == "complete", testCase[.concurrency] == "one",
+            guard testCase.isDirect, testCase[.ending] == "complete", testCase[.concurrency] == "one",
                 !testCase.is(.link, "hedge", "hedge-balance", "resilience"),
                 !(testCase[.body] == "once"
-                    && testCase.is(.authentication, "digest", "challenge", "provider", "oauth")),
+                    && (testCase.fetchesTokens || testCase.is(.authentication, "digest", "challenge"))),
                 !(testCase[.authentication] == "challenge" && testCase.is(.plan, "401", "401-always")),
                 !(testCase[.plan] == "stale" && (!testCase.isIdempotent || testCase[.body] == "once")),
                 // A request on a connection that was used before may be sent again without a word.
@@ -46,13 +46,18 @@
                 return Expectation(end: .failure([.invalidRequest]), sites: [])
             }
             if testCase[.delivery] == "reconnecting" { return nil }
+            if testCase.isPaged, testCase[.method] != "GET" || testCase[.body] == "once" { return nil }
             var model = self
-            let end = model.play()
+            model.steps = testCase.steps[...]
+            var end = model.play()
+            // The second page is a load of its own, unless the first one came from another origin.
+            if testCase.isPaged, end == .value {
+                end = model.sites.last == true ? .failure([.invalidResponse]) : model.play()
+            }
             return Expectation(end: end, sites: testCase[.plan] == "stale" ? nil : model.sites)
         }
 
         private mutating func play() -> End {
-            steps = testCase.steps[...]
             var end = attempt()
             for _ in 0..<2 where mayRetry(after: end) { end = attempt() }
             return end
@@ -82,7 +87,7 @@
                     if hops > (policy == "one" ? 1 : 20) { return .failure([.tooManyRedirects]) }
                     isAway = isAway || leads
                 case .refuse:
-                    let isRenewed = testCase.is(.authentication, "provider", "oauth") && !isAway && !isRefused
+                    let isRenewed = testCase.fetchesTokens && !isAway && !isRefused
                     guard isRenewed else { return .status(401) }
                     isRefused = true
                 case .status(let status), .busy(let status): return .status(status)
@@ -101,7 +106,7 @@
 
         /// Whether the rest of a body is requested when its connection is lost.
         private var isContinued: Bool {
-            let isStreamed = testCase[.delivery] != "buffered"
+            let isStreamed = testCase[.delivery] != "buffered" && !testCase.isPaged
             let isAsked = testCase[.outer] == "continue" && isStreamed || testCase[.delivery] == "resumed"
             return isAsked && testCase[.method] == "GET" && testCase[.body] == "none" && testCase[.plan] != "cut-chunks"
         }

@@ -65,6 +65,11 @@ struct Item: Codable, Hashable, Sendable {
     var text: String
 }
 
+struct Page: Codable, Sendable {
+    var items: [Item]
+    var next: String?
+}
+
 /// What the server sends in a successful response.
 enum Content {
     static let items = (1...40).map { Item(number: $0, text: String(repeating: "\($0) ", count: 20)) }
@@ -73,12 +78,17 @@ enum Content {
     /// How many events a connection brings to a reader that reconnects.
     static let batch = 3
 
-    static func bytes(for testCase: Case, after lastEvent: Int = 0) -> [UInt8] {
+    /// - Parameters:
+    ///   - lastEvent: the number after which events are sent.
+    ///   - next: the URL of the second page; nil in it.
+    static func bytes(for testCase: Case, after lastEvent: Int = 0, next: String? = nil) -> [UInt8] {
         switch testCase[.delivery] {
         case "lines": Array(items.map { "\($0.number) \($0.text)\n" }.joined().utf8)
         case "events": Array(events.map(event).joined().utf8)
         case "reconnecting": Array(events.filter { $0 > lastEvent }.prefix(batch).map(event).joined().utf8)
-        default: Array(encoded)
+        case "pages": json(Page(items: next == nil ? Array(items[20...]) : Array(items[..<20]), next: next))
+        case "links": json(next == nil ? Array(items[20...]) : Array(items[..<20]))
+        default: json(items)
         }
     }
 
@@ -90,11 +100,11 @@ enum Content {
         }
     }
 
-    private static let encoded: Data = {
+    private static func json(_ value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        return (try? encoder.encode(items)) ?? Data()
-    }()
+        return Array((try? encoder.encode(value)) ?? Data())
+    }
 
     private static func event(_ number: Int) -> String {
         "id: \(number)\ndata: \(number)\ndata: \(String(repeating: "x", count: 100))\n\n"

@@ -82,36 +82,35 @@
             defer { try? FileManager.default.removeItem(at: folder) }
             let scene = Scene(testCase)
             defer { scene.stop() }
-            let kept = Mutexed<(Setup.Kept, [Outcome], Outcome, [String], [Mutexed<[HTTPRequest.Progress]>])?>(nil)
+            let (parts, result) = (Parts(), Mutexed<(outcomes: [Outcome], plain: Outcome, cookies: [String])?>(nil))
             var leaks: [String] = []
             do {
                 try await withLeakCheck(grace: .milliseconds(1_500)) {
-                    let setup = try Setup(testCase, scene, in: folder)
-                    let calls = (testCase[.concurrency] == "one" ? 1...1 : 1...2).map { Call($0, of: setup) }
+                    let setup = try Setup(testCase, scene, parts, in: folder)
+                    let calls = (testCase[.concurrency] == "one" ? 1...1 : 1...2).map { Call(number: $0, setup: setup) }
                     if testCase[.plan] == "stale" { _ = await plain(setup) }
                     var (outcomes, cookies) = await first(
                         testCase[.concurrency] == "both" ? calls : [calls[0]], of: setup)
                     phase.value.withLock { $0 = "the second call" }
                     if testCase[.concurrency] == "again" { outcomes.append(await calls[1].outcome()) }
                     phase.value.withLock { $0 = "the plain request afterwards" }
-                    let last = await plain(setup)
+                    let ended = (outcomes: outcomes, plain: await plain(setup), cookies: cookies)
                     phase.value.withLock { $0 = "the release of resources" }
-                    let result = (setup.kept, outcomes, last, cookies, calls.map(\.progress))
-                    kept.value.withLock { $0 = result }
+                    result.value.withLock { $0 = ended }
                 }
             } catch let error as ResourceLeaks {
                 leaks = error.resources
             }
-            guard let (parts, outcomes, plain, cookies, progress) = kept.value.withLock({ $0 }) else {
-                throw CancellationError()
-            }
+            guard let ended = result.value.withLock({ $0 }) else { throw CancellationError() }
             await settle(parts.recorder)
             let files = FileManager.default.subpaths(atPath: folder.path) ?? []
             return Evidence(
-                testCase: testCase, seen: scene.seen, outcomes: outcomes, plain: plain, cookies: cookies,
+                testCase: testCase, seen: scene.seen, outcomes: ended.outcomes, plain: ended.plain,
+                cookies: ended.cookies,
                 events: parts.recorder.events, archive: try? parts.archive.data(),
                 statistics: parts.statistics.statistics,
-                progress: progress.map { $0.value.withLock { $0 } }, running: parts.running, files: files.sorted(),
+                progress: parts.progress.map { $0.value.withLock { $0 } }, running: parts.running,
+                files: files.sorted(),
                 leaks: leaks, urls: Dictionary(uniqueKeysWithValues: Site.allCases.map { ($0, scene.url($0)) }))
         }
 
@@ -147,12 +146,12 @@
             let base = isAbsolute ? URL(string: setup.scene.url(.api, "/api/")) : nil
             var template = AnyTemplate(
                 ItemTemplate(method: .get, path: "plain", baseURL: base, body: EmptyBody()))
-            if testCase[.environment] == "template" || testCase[.environment] == "derived" && setup.isOverChain {
+            if testCase[.environment] == "template" || testCase[.environment] == "derived" && testCase.isOverChain {
                 template = AnyTemplate(template.environment(Setup.environment(setup.scene)))
             }
             do {
                 let response =
-                    if setup.isOverChain { try await SendableRequest(template, over: setup.chain).response() } else {
+                    if testCase.isOverChain { try await SendableRequest(template, over: setup.chain).response() } else {
                         try await setup.client.send(template)
                     }
                 return .value(.bytes(try await response.body.data()), status: response.status.code)
@@ -172,25 +171,6 @@
                 if ends >= starts { return }
                 try? await Task.sleep(for: .milliseconds(3))
             }
-        }
-    }
-
-    extension Setup {
-        /// What is looked at after the client was released.
-        struct Kept: Sendable {
-            let recorder: EventRecorder
-            let archive: HARRecorder
-            let statistics: StatisticsRecorder
-            let throttle: Throttle
-            let deduplicate: Deduplicate
-
-            var running: Int { throttle.running + throttle.waiting + deduplicate.running + deduplicate.waiting }
-        }
-
-        var kept: Kept {
-            Kept(
-                recorder: recorder, archive: archive, statistics: statistics, throttle: throttle,
-                deduplicate: deduplicate)
         }
     }
 #endif

@@ -61,7 +61,8 @@
             (arrivals, arrived) = AsyncStream.makeStream()
             state = Mutex(State(isHeld: !testCase.is(.ending, "complete", "drop")))
             for site in Site.allCases {
-                let server = RawServer { [weak self] connection, number in
+                let server = RawServer(tls: testCase[.transport] == "tls" ? Self.tls : nil) {
+                    [weak self] connection, number in
                     self?.serve(connection, number, at: site)
                     connection.close()
                 }
@@ -73,7 +74,7 @@
 
         func url(_ site: Site, _ path: String = "") -> String {
             let port = servers.withLock { $0[site]?.port ?? 0 }
-            return "http://\(site == .other ? "localhost" : "127.0.0.1"):\(port)\(path)"
+            return "\(testCase.scheme)://\(site == .other ? "localhost" : "127.0.0.1"):\(port)\(path)"
         }
 
         /// Lets a held response continue, and ends the wait for one.
@@ -96,6 +97,8 @@
             }
         }
 
+        private static let tls = RawTLS()
+
         // MARK: A connection
 
         private func serve(_ connection: RawConnection, _ number: Int, at site: Site) {
@@ -117,7 +120,9 @@
                 seen.isSigned = site == .other || seen.path == "token" || isSigned(seen)
                 let place = note(&seen)
                 if seen.step == .early {
-                    connection.write(Response(413, seen, self).closing.bytes)
+                    var response = Response(413, seen, self)
+                    response.endsWithConnection = true
+                    connection.write(response.bytes)
                     connection.endOutput()
                     _ = connection.waitForEnd()
                     return
@@ -182,9 +187,8 @@
                 response = Response(status, seen, self)
                 response.body = status == 307 ? [] : Array("moved".utf8)
                 response.isChunked = status == 302
-                // Like a server that writes URLs from the field Host.
-                let base = isAway ? url(.other, "/away") : "http://\(seen["host"] ?? "")/api/item"
-                response.fields.append("Location: \(base)?hop=1")
+                let target = isAway ? url(.other, "/away") : "\(response.base)/api/item"
+                response.fields.append("Location: \(target)?hop=1")
             case .refuse:
                 if let token = seen["authorization"]?.split(separator: " ").last {
                     _ = state.withLock { $0.tokens.remove(String(token)) }
@@ -235,7 +239,7 @@
             case "basic", "challenge": return authorization == Self.basic
             case "bearer": return authorization == "Bearer static"
             case "key": return seen["x-api-key"] == "key"
-            case "provider", "oauth":
+            case "provider", "oauth", "session":
                 return state.withLock { state in
                     authorization.map { state.tokens.contains(String($0.dropFirst(7))) } ?? false
                 }
@@ -262,7 +266,8 @@
                 response.fields.append(
                     "WWW-Authenticate: Digest realm=\"r\", qop=\"auth\", algorithm=MD5, nonce=\"\(nonce)\""
                         + (isStale ? ", stale=true" : ""))
-            case "provider", "oauth", "bearer": response.fields.append("WWW-Authenticate: Bearer realm=\"r\"")
+            case "provider", "oauth", "session", "bearer":
+                response.fields.append("WWW-Authenticate: Bearer realm=\"r\"")
             default: response.fields.append("WWW-Authenticate: Basic realm=\"r\"")
             }
             return response
@@ -276,6 +281,10 @@
         }
     }
 
+    extension Case {
+        var scheme: String { self[.transport] == "tls" ? "https" : "http" }
+    }
+
     /// The bytes of one response.
     struct Response {
         var status: Int
@@ -287,25 +296,25 @@
         var endsWithConnection = false
         private let seen: Seen
         private let testCase: Case
+        /// Like a server that writes URLs from the field Host.
+        let base: String
 
         init(_ status: Int, _ seen: Seen, _ scene: Scene) {
             (self.status, self.seen, testCase) = (status, seen, scene.testCase)
+            base = "\(testCase.scheme)://\(seen["host"] ?? "")"
             fields = ["Set-Cookie: \(seen.site == .other ? "other" : "api")=1; Path=/; Max-Age=3600"]
             if status >= 400 { body = Array("error".utf8) }
         }
 
         var hasBody: Bool { seen.method != "HEAD" && status != 204 && status != 304 && !body.isEmpty }
 
-        var closing: Response {
-            var closing = self
-            closing.fields.append("Connection: close")
-            return closing
-        }
-
         /// Makes it the successful response: the whole content, a part of it, or the confirmation of what is stored.
         mutating func fill() {
             let last = seen["last-event-id"].flatMap { Int($0) } ?? 0
-            (body, type) = (Content.bytes(for: testCase, after: last), Content.type(for: testCase))
+            let isFirst = testCase.isPaged && !seen.target.contains("page=2")
+            let next = isFirst ? "\(base)\(seen.target.prefix { $0 != "?" })?page=2" : nil
+            (body, type) = (Content.bytes(for: testCase, after: last, next: next), Content.type(for: testCase))
+            if let next { fields.append("Link: <\(next)>; rel=\"next\"") }
             fields.append("ETag: \(Content.tag)")
             switch testCase[.cache] {
             case "fresh", "files": fields.append("Cache-Control: public, max-age=60")

@@ -2,12 +2,27 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadOAuth
     import LetterheadResilience
     import LetterheadTesting
     import LetterheadTransfers
+    import RawServer
     import Synchronization
 
-    /// The client of a case, and the parts of it that are looked at afterwards.
+    /// The parts of a client that are looked at after it was released.
+    struct Parts: Sendable {
+        let recorder = EventRecorder()
+        let archive = HARRecorder()
+        let statistics = StatisticsRecorder()
+        let throttle = Throttle(limit: 1)
+        let deduplicate = Deduplicate(ignoring: ["X-Call"])
+        /// By call.
+        let progress = [Mutexed<[HTTPRequest.Progress]>([]), Mutexed([])]
+
+        var running: Int { throttle.running + throttle.waiting + deduplicate.running + deduplicate.waiting }
+    }
+
+    /// The client of a case.
     struct Setup: Sendable {
         let testCase: Case
         let scene: Scene
@@ -15,18 +30,12 @@
         let client: HTTPClient
         /// The same links, composed by hand.
         let chain: any HTTPLoader
-        let recorder = EventRecorder()
-        let archive = HARRecorder()
-        let statistics = StatisticsRecorder()
-        let throttle: Throttle
-        let deduplicate: Deduplicate
+        let parts: Parts
         let jar: CookieJar?
 
-        init(_ testCase: Case, _ scene: Scene, in folder: URL) throws {
-            (self.testCase, self.scene, self.folder) = (testCase, scene, folder)
+        init(_ testCase: Case, _ scene: Scene, _ parts: Parts, in folder: URL) throws {
+            (self.testCase, self.scene, self.parts, self.folder) = (testCase, scene, parts, folder)
             if testCase[.body] == "file" { try Data(Bodies.text.utf8).write(to: folder.appending(path: "body")) }
-            throttle = Throttle(limit: 1)
-            deduplicate = Deduplicate(ignoring: ["X-Call"])
             jar =
                 switch testCase[.cookies] {
                 case "jar": CookieJar()
@@ -43,12 +52,12 @@
             let observers: [any HTTPObserver] =
                 switch testCase[.observers] {
                 case "none": []
-                case "all": [recorder, archive, statistics]
-                default: [recorder]
+                case "all": [parts.recorder, parts.archive, parts.statistics]
+                default: [parts.recorder]
                 }
             let transport = Self.transport(testCase)
-            let links = Self.attemptLinks(testCase, scene, throttle, deduplicate)
-            let authentication = Self.authentication(testCase, scene)
+            let attemptLinks = Self.attemptLinks(testCase, scene, parts.throttle, parts.deduplicate)
+            let authentication = try Self.authentication(testCase, scene)
             let validators: [any HTTPValidator] =
                 testCase[.retry] == "validator" ? [RetryUnavailable()] : [DefaultValidator()]
             let settings = Self.settings(testCase)
@@ -58,13 +67,13 @@
             if testCase[.environment] == "closure" {
                 client = HTTPClient(
                     environment: { _ in environment }, authentication: authentication, cookies: jar, cache: cache,
-                    validators: validators, retrying: settings, links: outer, attemptLinks: links, observers: observers,
-                    tracing: tracing, transport: transport)
+                    validators: validators, retrying: settings, links: outer, attemptLinks: attemptLinks,
+                    observers: observers, tracing: tracing, transport: transport)
             } else {
                 let client = HTTPClient(
                     environment: testCase[.environment] == "client" ? environment : nil, authentication: authentication,
                     cookies: jar, cache: cache, validators: validators, retrying: settings, links: outer,
-                    attemptLinks: links, observers: observers, tracing: tracing, transport: transport)
+                    attemptLinks: attemptLinks, observers: observers, tracing: tracing, transport: transport)
                 self.client = testCase[.environment] == "derived" ? client.environment(environment) : client
             }
             let apply =
@@ -73,34 +82,28 @@
                 case "closure": ApplyEnvironment { _ in environment }
                 default: ApplyEnvironment()
                 }
-            let parts: [(any LoaderLink)?] = [
+            let links: [(any LoaderLink)?] = [
                 Autocancel(), outer, Deadline(), Retry(validators: validators, settings), FollowRedirects(), apply, jar,
-                Authenticate(authentication ?? .anonymous), cache, links,
+                Authenticate(authentication ?? .anonymous), cache, attemptLinks,
             ]
-            chain = parts.compactMap(\.self) --> transport
+            chain = links.compactMap(\.self) --> transport
         }
 
-        /// Whether the call does not pass the client.
-        var isOverChain: Bool { testCase.isOverChain }
-
-        func reset() async { if isOverChain { await chain.reset() } else { await client.reset() } }
+        func reset() async { if testCase.isOverChain { await chain.reset() } else { await client.reset() } }
 
         static func environment(_ scene: Scene) -> ServerEnvironment {
             ServerEnvironment(scene.url(.api, "/api"), headers: ["X-Tenant": "acme"])
         }
 
         private static func transport(_ testCase: Case) -> any HTTPLoader {
-            let transport = HTTPClient.makeTransport(TransportConfiguration())
+            var configuration = TransportConfiguration()
+            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
+            let transport = HTTPClient.makeTransport(configuration)
+            if testCase.isDirect { return transport }
             let form = WireForm(secrets: .travel)
-            switch testCase[.transport] {
-            case "relay":
-                let end = RelayEnd(transport, form)
-                return Relay.streaming(form) { end.answers(to: $0) }
-            case "relay-client":
-                let end = RelayEnd(HTTPClient(transport: transport), form)
-                return Relay.streaming(form) { end.answers(to: $0) }
-            default: return transport
-            }
+            let isClient = testCase[.transport] == "relay-client"
+            let end = isClient ? RelayEnd(HTTPClient(transport: transport), form) : RelayEnd(transport, form)
+            return Relay.streaming(form) { end.answers(to: $0) }
         }
 
         private static func settings(_ testCase: Case) -> Retry.Settings {
@@ -146,7 +149,7 @@
             }
         }
 
-        private static func authentication(_ testCase: Case, _ scene: Scene) -> HTTPAuthentication? {
+        private static func authentication(_ testCase: Case, _ scene: Scene) throws -> HTTPAuthentication? {
             let isBound = testCase[.environment] == "client" && !testCase.isOverChain
             let origins = isBound ? nil : URL(string: scene.url(.api)).map { [$0] }
             let tokens = URL(string: scene.url(.other, "/token")) ?? URL(filePath: "/")
@@ -168,16 +171,27 @@
                     client: OAuth2.Client(id: "app", secret: "hush"), tokenEndpoint: tokens,
                     grant: .clientCredentials(),
                     allowedOrigins: origins.map { $0 + [tokens] })
+            case "session":
+                let api = URL(string: scene.url(.api)).map { [$0] }
+                return try OAuth2.Session(
+                    client: OAuth2.Client(id: "app", secret: "hush"), server: OAuth2.Server(tokenEndpoint: tokens),
+                    signIn: .clientCredentials(), allowedOrigins: api
+                ).authentication
             default: return nil
             }
         }
     }
 
     extension Case {
+        /// Whether the call does not pass the client.
         var isOverChain: Bool { self.is(.entry, "builder", "chain", "handle") && !needsClient }
 
         /// Some deliveries are functions of a client.
-        private var needsClient: Bool { self.is(.delivery, "resumed", "reconnecting") }
+        private var needsClient: Bool { self.is(.delivery, "resumed", "reconnecting", "pages", "links") }
+
+        var isPaged: Bool { self.is(.delivery, "pages", "links") }
+        var fetchesTokens: Bool { self.is(.authentication, "provider", "oauth", "session") }
+        var isDirect: Bool { self.is(.transport, "curl", "tls") }
     }
 
     /// Requires a retry after each 503.
