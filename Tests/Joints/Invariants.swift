@@ -201,7 +201,9 @@
         private mutating func checkEvents() {
             guard testCase[.observers] != "none" else { return }
             let events = evidence.events
-            for violation in ObserverLaws.violations(of: events) { note("events", "\(violation)") }
+            for violation in ObserverLaws.violations(of: events) {
+                note(violation.law == "connections" ? "connections" : "events", "\(violation)")
+            }
             func count(_ names: HTTPEvent.Name...) -> Int { events.count { names.contains($0.name) } }
             let exchanges = count(.exchangeStart)
             if exchanges != count(.exchangeEnd, .exchangeFailed) {

@@ -66,7 +66,12 @@ enum Main {
                     }
                 }
             }
-            let faults = found.value.withLock { $0 }
+            var faults = found.value.withLock { $0 }
+            let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+            // A case that hangs keeps its connections.
+            if open > 100, known.value.withLock({ $0.isEmpty }), !faults.contains(where: { $0.1.rule == "hang" }) {
+                faults.append((Case(), Fault(rule: "descriptors", detail: "\(open) are open")))
+            }
             await report(faults)
             for (name, number) in known.value.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
                 print("known: \(name), in \(number) cases")

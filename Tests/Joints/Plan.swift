@@ -14,14 +14,6 @@ enum Step: Hashable {
         case .busy, .stale, .redirect, .refuse, .early: false
         }
     }
-
-    /// Whether the response is complete and successful.
-    var succeeds: Bool {
-        switch self {
-        case .ok, .interim, .untilClose, .gzip, .slow, .pieces, .stale: true
-        default: false
-        }
-    }
 }
 
 extension Case {

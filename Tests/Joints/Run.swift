@@ -53,7 +53,9 @@
             of testCase: Case, within limit: Duration = .seconds(5), shows: Bool = false
         ) async -> [Fault] {
             let phase = Mutexed("the call")
-            let task = Task { try await evidence(of: testCase, phase) }
+            let scene = Scene(testCase)
+            defer { scene.stop() }
+            let task = Task { try await evidence(of: testCase, scene, phase) }
             let (results, continuation) = AsyncStream.makeStream(of: Result<Evidence, any Error>?.self)
             let alarm = Task {
                 try await Task.sleep(for: limit)
@@ -75,13 +77,13 @@
             return []
         }
 
-        private static func evidence(of testCase: Case, _ phase: Mutexed<String>) async throws -> Evidence {
+        private static func evidence(
+            of testCase: Case, _ scene: Scene, _ phase: Mutexed<String>
+        ) async throws -> Evidence {
             let number = number.wrappingAdd(1, ordering: .relaxed).oldValue
             let folder = FileManager.default.temporaryDirectory.appending(path: "joints-\(getpid())-\(number)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
-            let scene = Scene(testCase)
-            defer { scene.stop() }
             let (parts, result) = (Parts(), Mutexed<(outcomes: [Outcome], plain: Outcome, cookies: [String])?>(nil))
             var leaks: [String] = []
             do {
