@@ -7,7 +7,7 @@
 /// ```
 public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
     private var items: [(name: String, value: any ParameterValue)] = []
-    private var places: [String: Int] = [:]
+    private var places: [[UInt8]: Int] = [:]
     /// The reason why the parameters cannot be sent: a decorator could not write a value into them.
     var conflict: String?
 
@@ -22,15 +22,16 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
     /// The value of a name; nil if there is no such parameter. Setting the value of an existing name does not change
     /// the order. Setting nil removes the parameter.
     public subscript(name: String) -> (any ParameterValue)? {
-        get { places[name].map { items[$0].value } }
+        get { places[Array(name.utf8)].map { items[$0].value } }
         set {
-            switch (places[name], newValue) {
+            let key = Array(name.utf8)
+            switch (places[key], newValue) {
             case (let place?, let value?): items[place].value = value
             case (let place?, nil):
                 items.remove(at: place)
-                places = Dictionary(uniqueKeysWithValues: zip(items.map(\.name), items.indices))
+                places = Dictionary(uniqueKeysWithValues: zip(items.map { Array($0.name.utf8) }, items.indices))
             case (nil, let value?):
-                places[name] = items.count
+                places[key] = items.count
                 items.append((name, value))
             case (nil, nil): break
             }

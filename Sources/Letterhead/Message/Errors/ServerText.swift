@@ -94,7 +94,7 @@ extension Redaction {
         let texts = Self.explaining.compactMap { names in
             for name in names where !isSecret(parameter: name) {
                 guard let member = members.first(where: { $0.name.elementsEqual(name.utf8) }) else { continue }
-                let text = explanation(of: member.value, isList: name == "errors", depth: depth + 1)
+                let text = explanation(of: member.value, isList: name.isSame(as: "errors"), depth: depth + 1)
                 if let text { return text }
             }
             return String?.none
