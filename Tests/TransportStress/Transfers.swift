@@ -2,6 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadFoundation
     import RawServer
 
     /// Bodies far larger than what may be held of them, in both directions, and a loader that rests.
@@ -108,9 +109,7 @@
         }
 
         private static var processorTime: Duration {
-            var time = timespec()
-            clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-            return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+            .nanoseconds(SystemTime.nanoseconds(of: CLOCK_PROCESS_CPUTIME_ID))
         }
     }
 #endif

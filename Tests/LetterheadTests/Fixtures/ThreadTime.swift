@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import LetterheadFoundation
 
 /// The processor's time that this thread used for some work, in seconds, so that other tests and programs do not count.
 func threadTime(_ work: () throws -> Void) rethrows -> Double {
-    func now() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
-    let start = now()
+    let start = SystemTime.nanoseconds(of: CLOCK_THREAD_CPUTIME_ID)
     try work()
-    return now() - start
+    return Double(SystemTime.nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) - start) / 1e9
 }
 
 /// How many times as long some work takes for four times the input: about 4 where the time is linear, 16 where it is

@@ -44,7 +44,7 @@ struct FileCacheFolder: Sendable {
     /// The time of the last change of a folder in nanoseconds; nil if it does not exist.
     func changeTime(ofShard shard: Int) -> Int64? {
         var facts = stat()
-        return stat(path(ofShard: shard), &facts) == 0 ? Self.nanoseconds(facts) : nil
+        return stat(path(ofShard: shard), &facts) == 0 ? SystemTime.modification(of: facts) : nil
     }
 
     /// Creates a file that does not exist yet, and its folder if necessary. Only the owner can read it.
@@ -103,7 +103,8 @@ struct FileCacheFolder: Sendable {
                             descriptor, UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), &facts,
                             AT_SYMLINK_NOFOLLOW) == 0
                     else { return }
-                    heads.append(Listed(name: name, headCount: Int(facts.st_size), modified: Self.nanoseconds(facts)))
+                    let modified = SystemTime.modification(of: facts)
+                    heads.append(Listed(name: name, headCount: Int(facts.st_size), modified: modified))
                 }
             }
         }
@@ -119,7 +120,7 @@ struct FileCacheFolder: Sendable {
             }
             var facts = stat()
             guard fstatat(folder, file, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
-            if now - Self.nanoseconds(facts) > 3_600_000_000_000 { unlinkat(folder, file, 0) }
+            if now - SystemTime.modification(of: facts) > 3_600_000_000_000 { unlinkat(folder, file, 0) }
         }
     }
 
@@ -140,15 +141,5 @@ struct FileCacheFolder: Sendable {
             // before its head, which is then visible without its body for a short time.
             for name in names.sorted(by: >) { unlinkat(dirfd(folder), name, 0) }
         }
-    }
-
-    private static func nanoseconds(_ facts: stat) -> Int64 {
-        #if canImport(Darwin)
-            let time = facts.st_mtimespec
-        #else
-            let time = facts.st_mtim
-        #endif
-        // Nanoseconds end in the year 2262, and a file system can store later times.
-        return min(max(0, Int64(time.tv_sec)), 9_000_000_000) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

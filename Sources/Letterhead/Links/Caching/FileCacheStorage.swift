@@ -216,11 +216,7 @@ final class FileCacheStorage: CacheStorage {
         return true
     }
 
-    private static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    private static var now: Int64 { SystemTime.nanoseconds(of: CLOCK_REALTIME) }
 }
 
 /// First the body and then the head is written under a temporary name and renamed. A response exists as soon as its

@@ -384,9 +384,7 @@
 
         @discardableResult
         func tick() -> UInt64 {
-            var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC, &time)
-            now = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+            now = UInt64(SystemTime.nanoseconds(of: CLOCK_MONOTONIC))
             return now
         }
 
