@@ -102,11 +102,11 @@ import Testing
         #expect(try response.request.body.encode() == sent)
         guard let text = String(bytes: sent, encoding: .utf8), !kind.contains("multipart") else { return }
         let archive = try JSONDecoder().decode(JSONValue.self, from: recorder.data())
-        guard case .array(let entries)? = archive["log"]?["entries"] else {
+        guard case .array(let entries) = archive["log"]["entries"] else {
             Issue.record("the archive has no entries")
             return
         }
-        #expect(entries.map { $0["request"]?["postData"]?["text"] } == Array(repeating: .string(text), count: 7))
+        #expect(entries.map { $0["request"]["postData"]["text"] } == Array(repeating: .string(text), count: 7))
         #expect(response.request.curlCommand().contains(text))
     }
 

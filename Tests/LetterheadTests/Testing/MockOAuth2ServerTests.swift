@@ -83,7 +83,7 @@ import Testing
     @Test func `a refresh token that is used twice revokes the sign-in`() async throws {
         let server = try await MockOAuth2Server.start()
         let device = try await form(server, "device", ["client_id": "client", "scope": "read"])
-        guard case .string(let code)? = device["device_code"], case .string(let user)? = device["user_code"] else {
+        guard case .string(let code) = device["device_code"], case .string(let user) = device["user_code"] else {
             Issue.record("the device has no codes")
             return
         }
@@ -94,12 +94,12 @@ import Testing
         server.approveDevice(userCode: user)
         let tokens = try await form(server, "token", poll)
         #expect(tokens["scope"] == "read")
-        guard case .string(let refresh)? = tokens["refresh_token"] else {
+        guard case .string(let refresh) = tokens["refresh_token"] else {
             Issue.record("the device has no refresh token")
             return
         }
         let again = ["grant_type": "refresh_token", "client_id": "client", "refresh_token": refresh]
-        guard case .string(let second)? = try await form(server, "token", again)["refresh_token"] else {
+        guard case .string(let second) = try await form(server, "token", again)["refresh_token"] else {
             Issue.record("the refresh token was not rotated")
             return
         }

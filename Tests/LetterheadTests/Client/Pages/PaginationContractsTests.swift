@@ -138,7 +138,7 @@ struct PaginationContractsTests {
         parameters: { position in
             guard case .cursor(let next) = position else { return [] }
             return [
-                (.json("search_after"), next["after"] ?? .null), (.json("pit", "id"), next["pit"] ?? .null),
+                (.json("search_after"), next["after"]), (.json("pit", "id"), next["pit"]),
             ]
         },
         next: { _, page in
