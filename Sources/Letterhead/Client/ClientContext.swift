@@ -65,9 +65,7 @@ struct ClientContext: Sendable {
         request.context.generation = generation
         defaults.apply(to: &request)
         request.context.settings = settings
-        if request.host == nil {
-            request.context.environment = isEnvironmentAsked ? ClientEnvironment(nil) : environment
-        }
+        request.context.environment = isEnvironmentAsked ? ClientEnvironment(nil) : environment
     }
 }
 

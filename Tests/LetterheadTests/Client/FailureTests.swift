@@ -94,7 +94,7 @@ struct FailureTests {
         let stubs = StubLoader().on(.any()) { _ in .json([["id": 1], ["id": "SECRET"]] as JSONValue) }
         let error = await #expect(throws: HTTPError.self) { try await HTTPClient.over(stubs).send(Users()) }
         #expect(error?.code == .cannotDecodeResponse && error?.underlying is DecodingError)
-        #expect(error?.description.contains("[1].id: expected Int, found string") == true)
+        #expect(error?.description.contains("[1].id: expected Int, found a string") == true)
         #expect(error?.description.contains("SECRET") == false)
         #expect(error?.response?.status == .ok && error?.attempts.count == 1)
     }

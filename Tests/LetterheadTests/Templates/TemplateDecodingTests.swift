@@ -97,7 +97,7 @@ private struct OtherResponse<Base: RequestTemplate>: RequestDecorator {
 
     @Test func `a decorator with another response type decodes that type`() async throws {
         let error = try await #require(throws: HTTPError.self) { _ = try await send(OtherResponse(base: Numbers())) }
-        #expect(error.message == "decoding Optional<Array<String>>: [0]: expected String, found number")
+        #expect(error.message == "decoding Optional<Array<String>>: [0]: expected String, found a number")
     }
 
     @Test func `a response type that is not Decodable is an error that names the type and the remedy`() async throws {

@@ -153,7 +153,7 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
         let form = WireForm(carrying: [WireForm.Option(Tenant.self, named: "tenant")])
         let data = message("1", #""options":{"tenant":12345},"#)
         let error = #expect(throws: HTTPError.self) { try form.request(from: data) }
-        #expect(error?.message == "the data is not a request: the top level: expected String, found number")
+        #expect(error?.message == "the data is not a request: the top level: expected String, found a number")
     }
 
     @Test func `a client answers with its cookies, and a reset removes them`() async throws {

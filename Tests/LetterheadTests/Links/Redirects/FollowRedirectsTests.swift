@@ -190,7 +190,7 @@ private struct Odd: Error {}
         let server = try await MockServer.start { request in
             request.path == "/1"
                 ? MockServer.Response(
-                    status: 302, headers: ["Location": "/2"], body: Data(count: isSmall ? 10 : 200_000))
+                    status: 302, headers: ["Location": "/2"], body: Data(count: isSmall ? 10 : 8_000_000))
                 : MockServer.Response(body: Data("ok".utf8))
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), attemptLinks: Throttle(limit: 1))
