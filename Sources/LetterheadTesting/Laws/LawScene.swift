@@ -10,8 +10,8 @@ protocol LawScene: Sendable {
     var loader: any HTTPLoader { get }
     /// Whether the loader reaches a server, so that it must refuse malformed requests.
     var isWire: Bool { get }
-    /// The link to check over a throttle with one slot; nil for a loader.
-    var throttled: (any HTTPLoader)? { get }
+    /// The link to check over a throttle with one slot, and that throttle; nil for a loader.
+    var throttled: (loader: any HTTPLoader, throttle: Throttle)? { get }
     /// The events below the loader.
     var record: LawRecord { get }
     /// Returns a request for a path of the scene.
@@ -38,13 +38,13 @@ final class LawRecord: Sendable {
 /// A link, followed by a loader of the scene.
 struct LinkScene: LawScene {
     let loader: any HTTPLoader
-    let throttled: (any HTTPLoader)?
+    let throttled: (loader: any HTTPLoader, throttle: Throttle)?
     let record = LawRecord()
     let isWire = false
 
     init(_ link: any LoaderLink) {
-        let end = LawLoader(record: record)
-        (loader, throttled) = (link --> end, link --> Throttle(limit: 1) --> end)
+        let (end, throttle) = (LawLoader(record: record), Throttle(limit: 1))
+        (loader, throttled) = (link --> end, (link --> throttle --> end, throttle))
     }
 
     func request(_ path: String) -> HTTPRequest {
@@ -59,7 +59,7 @@ struct WireScene: LawScene {
     let loader: any HTTPLoader
     let record: LawRecord
     let isWire = true
-    let throttled: (any HTTPLoader)? = nil
+    let throttled: (loader: any HTTPLoader, throttle: Throttle)? = nil
     private let server: MockServer
 
     init(_ loader: any HTTPLoader) async throws {

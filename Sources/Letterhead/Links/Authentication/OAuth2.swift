@@ -272,7 +272,9 @@ extension OAuth2 {
 
         /// The directory of the file is created when tokens are saved or renewed.
         ///
-        /// - Parameter clock: measures waits for the lock.
+        /// - Parameters:
+        ///   - url: the file, such as `~/.config/app/tokens.json`.
+        ///   - clock: measures waits for the lock.
         public init(_ url: URL, clock: any Clock<Duration> = ContinuousClock()) {
             (self.url, self.clock) = (url, clock)
         }
