@@ -7,7 +7,7 @@ extension OAuth2 {
     ///
     /// | Sign-in | Use it for |
     /// |---|---|
-    /// | ``deviceCode(scope:showing:)`` | a program without a browser: the person signs in on another device |
+    /// | ``deviceCode(scope:pages:showing:)`` | a program without a browser: the person signs in on another device |
     /// | ``loopback(redirectURI:scope:parameters:within:open:)`` | a program on a computer with a browser |
     /// | ``authorizationCode(redirectURI:scope:parameters:open:)`` | an app that receives the redirect itself |
     /// | ``clientCredentials(scope:)`` | a program that acts for itself, not for a person |

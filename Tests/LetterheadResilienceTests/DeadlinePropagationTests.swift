@@ -58,6 +58,6 @@ import Testing
     }
 
     @Test func `it keeps the laws of a link`() async throws {
-        try await LoaderLaws(link: { DeadlinePropagation.grpc }).check()
+        try await LoaderLaws(patience: .seconds(40), link: { DeadlinePropagation.grpc }).check()
     }
 }

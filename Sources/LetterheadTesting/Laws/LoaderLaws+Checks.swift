@@ -94,6 +94,7 @@ extension LoaderLaws {
                 reasons.append(
                     "the next loader is called again while the body of an earlier response (\(path)) holds a slot of a "
                         + "Throttle: call body.discard() before")
+                break
             }
         }
         return violations("release", reasons)

@@ -441,6 +441,6 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "https://
 
     @Test func `it keeps the laws of a link`() async throws {
         let origin = HTTPOrigin(scheme: "https", host: "laws.example")
-        try await LoaderLaws(link: { Balance(among: replicas, for: origin) }).check()
+        try await LoaderLaws(patience: .seconds(40), link: { Balance(among: replicas, for: origin) }).check()
     }
 }

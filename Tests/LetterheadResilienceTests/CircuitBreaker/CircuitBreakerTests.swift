@@ -285,6 +285,6 @@ import Testing
     }
 
     @Test func `it keeps the laws of a link`() async throws {
-        try await LoaderLaws(link: { CircuitBreaker(per: .route) }).check()
+        try await LoaderLaws(patience: .seconds(40), link: { CircuitBreaker(per: .route) }).check()
     }
 }

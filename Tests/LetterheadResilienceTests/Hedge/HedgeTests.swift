@@ -312,7 +312,7 @@ import Testing
 
     @Test(arguments: [Hedge.Delay.fixed(.zero), .fixed(.seconds(60)), .quantile(0.95)])
     func `it keeps the laws of a link`(_ delay: Hedge.Delay) async throws {
-        try await LoaderLaws(link: { Hedge(after: delay, share: 1) }).check()
+        try await LoaderLaws(patience: .seconds(40), link: { Hedge(after: delay, share: 1) }).check()
     }
 }
 

@@ -77,7 +77,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Order.allCases) func `the headers of an environment are sent to no other origin, above the redirects or below`(
+    @Test(arguments: Order.allCases)
+    func `the headers of an environment are sent to no other origin, above the redirects or below`(
         order: Order
     ) async throws {
         let home = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")), headers: ["X-Tenant": "7"])
