@@ -19,14 +19,15 @@ struct FormPairs: Sendable {
     }
 
     var data: Data {
-        var bytes = FormBytes(set, capacity: 64 * items.count + 64)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(length)
         for item in items {
-            if !bytes.isEmpty { bytes.append(byte: UInt8(ascii: "&")) }
-            bytes.append(item.name)
-            bytes.append(byte: UInt8(ascii: "="))
-            if let value = item.value { bytes.append(value) }
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+            bytes.append(item.name, set)
+            bytes.append(UInt8(ascii: "="))
+            if let value = item.value { bytes.append(value, set) }
         }
-        return bytes.data
+        return Data(bytes)
     }
 
     private func length(of text: String) -> Int {
@@ -75,45 +76,13 @@ struct FormKey: CodingKey {
     init(intValue: Int) { (stringValue, self.intValue) = (String(intValue), intValue) }
 }
 
-/// A growing buffer for the bytes of a form. Capacity is reserved once for each string, so that writing a byte of the
-/// string requires no check.
-struct FormBytes: ~Copyable {
-    private let set: EscapeSet
-    private var memory: UnsafeMutableRawPointer
-    private var capacity: Int
-    private var count = 0
-
-    init(_ set: EscapeSet, capacity: Int) {
-        (self.set, self.capacity) = (set, capacity)
-        memory = .allocate(byteCount: capacity, alignment: 8)
-    }
-
-    deinit { memory.deallocate() }
-
-    var data: Data { Data(bytes: memory, count: count) }
-
-    var isEmpty: Bool { count == 0 }
-
+extension [UInt8] {
     /// Appends a string, percent-encoded.
-    mutating func append(_ text: String) {
-        reserve(3 * text.utf8.count + 1)
-        count += PercentEncoding.write(text, set, to: memory + count)
-    }
-
-    /// Appends a byte without escaping it.
-    mutating func append(byte: UInt8) {
-        reserve(1)
-        memory.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
-        count += 1
-    }
-
-    private mutating func reserve(_ more: Int) {
-        guard count + more > capacity else { return }
-        capacity = max(2 * capacity, count + more)
-        let grown = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
-        grown.copyMemory(from: memory, byteCount: count)
-        memory.deallocate()
-        memory = grown
+    fileprivate mutating func append(_ text: String, _ set: EscapeSet) {
+        withUnsafeTemporaryAllocation(byteCount: 3 * text.utf8.count + 1, alignment: 8) { room in
+            guard let start = room.baseAddress else { return }
+            append(contentsOf: room[..<PercentEncoding.write(text, set, to: start)])
+        }
     }
 }
 
@@ -146,21 +115,21 @@ enum SnakeCase {
 /// creates it.
 final class FormWriter {
     let style: FormEncoder
-    private var bytes: FormBytes
+    private let set: EscapeSet
+    private var bytes: [UInt8] = []
 
     init(_ style: FormEncoder, escaping set: EscapeSet) {
-        self.style = style
-        bytes = FormBytes(set, capacity: 512)
+        (self.style, self.set) = (style, set)
     }
 
-    var data: Data { bytes.data }
+    var data: Data { Data(bytes) }
 
     /// Writes an item whose name is derived from a path.
     func pair(_ path: FormPath, _ value: String) {
         separate()
         name(path)
-        bytes.append(byte: UInt8(ascii: "="))
-        bytes.append(value)
+        bytes.append(UInt8(ascii: "="))
+        bytes.append(value, set)
     }
 
     /// Writes an item of a nested value without creating a path for it.
@@ -168,8 +137,8 @@ final class FormWriter {
         separate()
         if let parent { name(parent) }
         name(key, isInside: parent != nil)
-        bytes.append(byte: UInt8(ascii: "="))
-        bytes.append(value)
+        bytes.append(UInt8(ascii: "="))
+        bytes.append(value, set)
     }
 
     /// Writes a value: a scalar as an item, a dictionary sorted by key, and any other value with its own `encode(to:)`.
@@ -192,7 +161,7 @@ final class FormWriter {
     }
 
     private func separate() {
-        if !bytes.isEmpty { bytes.append(byte: UInt8(ascii: "&")) }
+        if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
     }
 
     private func name(_ path: FormPath) {
@@ -200,15 +169,15 @@ final class FormWriter {
         switch (path.step, style.arrays) {
         case (.key(let key), _): name(key.stringValue, isInside: path.parent != nil)
         case (.index, .repeated): break
-        case (.index, .brackets): bytes.append("[]")
-        case (.index(let index), .indexed): bytes.append("[\(index)]")
+        case (.index, .brackets): bytes.append("[]", set)
+        case (.index(let index), .indexed): bytes.append("[\(index)]", set)
         }
     }
 
     private func name(_ key: String, isInside: Bool) {
-        guard isInside else { return bytes.append(key) }
-        bytes.append(style.nesting == .dots ? "." : "[")
-        bytes.append(key)
-        if style.nesting == .brackets { bytes.append("]") }
+        guard isInside else { return bytes.append(key, set) }
+        bytes.append(style.nesting == .dots ? "." : "[", set)
+        bytes.append(key, set)
+        if style.nesting == .brackets { bytes.append("]", set) }
     }
 }
