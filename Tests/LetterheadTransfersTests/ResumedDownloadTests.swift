@@ -176,13 +176,25 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a destination that is a folder is refused before anything is sent`() async throws {
+    @Test(arguments: [(".", "is a directory"), ("missing/a.mp4", "No such file or directory")])
+    func `a destination that cannot be written is refused before anything is sent`(
+        _ path: String, _ reason: String
+    ) async throws {
         let server = try await Script([served()]).server()
         let folder = try Folder()
-        let error = await #expect(throws: HTTPError.self) {
-            try await server.client().download(Get<HTTPResponse>("a"), to: folder.url, resuming: .fromPart)
+        let file = folder.url.appending(path: path)
+        let client = server.client()
+        let errors = [
+            await #expect(throws: HTTPError.self) {
+                try await client.download(Get<HTTPResponse>("a"), to: file, resuming: .fromPart)
+            },
+            await #expect(throws: HTTPError.self) { try await client.download(Get<HTTPResponse>("a"), to: file) },
+        ]
+        for error in errors {
+            #expect(error?.code == .cannotSaveResponse && error?.message.contains(reason) == true)
         }
-        #expect(error?.code == .cannotSaveResponse && server.requests.isEmpty)
+        #expect(server.requests.isEmpty)
+        withExtendedLifetime(folder) {}
         await server.stop()
     }
 

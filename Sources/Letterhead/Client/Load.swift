@@ -131,7 +131,10 @@ struct Load: Sendable {
     private func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         // A nested load has the destination of the outer one.
         if download != nil, case .file(let file) = request.responseDelivery {
-            do throws(PrivateFile.Failure) { try PrivateFile.checkPlace(file) } catch {
+            do throws(PrivateFile.Failure) {
+                try PrivateFile.checkPlace(file)
+                try PrivateFile.checkFolder(of: file)
+            } catch {
                 throw HTTPError(
                     .cannotSaveResponse, request: request, message: "the destination of the download \(error.rule)",
                     mayHaveBeenSent: false)

@@ -156,6 +156,11 @@ extension PrivateFile {
         if stat(url.filePath, &facts) == 0, let kind = kind(of: facts) { throw .kind(kind) }
     }
 
+    /// Throws an error unless files can be created in the folder of a URL.
+    static func checkFolder(of url: URL) throws(Failure) {
+        guard access(url.deletingLastPathComponent().filePath, W_OK | X_OK) == 0 else { throw .unwritable(errno) }
+    }
+
     /// Returns the bytes of a file that only its owner can write; nil if the file is missing.
     ///
     /// A user who can write the file can replace its secrets: the program would then act for another user, or send

@@ -17,8 +17,8 @@ extension HTTPResponse {
         /// response, if a template refuses it in `finish`, or if its status is not accepted. The body of a response
         /// with a status that is not accepted is in memory.
         ///
-        /// Only a regular file is replaced, or a symbolic link to one or to nothing. Any other destination is
-        /// `.cannotSaveResponse` before anything is sent.
+        /// Only a regular file is replaced, or a symbolic link to one or to nothing. Any other destination, and a folder
+        /// that is missing or cannot be written, is `.cannotSaveResponse` before anything is sent.
         case file(URL)
 
         /// The limit of a body if the request does not set one; see ``RequestSettings/responseLimit``.
