@@ -19,7 +19,7 @@ final class EncodedOnce: SteadyBody {
     }
 
     var isEmpty: Bool { base.isEmpty }
-    var additionalHeaders: HTTPHeaders { base.additionalHeaders }
+    var additionalHeaders: HTTPHeaders { base.additionalHeaders.httpHeaders }
     var contentLength: Int? { base.contentLength }
     var isReplayable: Bool { base.isReplayable }
 

@@ -23,14 +23,17 @@ public import LetterheadFoundation
 /// An ``HTTPError`` is thrown unchanged, and a `CancellationError` becomes `.cancelled`.
 ///
 /// Declare each member with exactly the type and the effects that it has here. Otherwise, Swift treats the declaration
-/// as an unrelated member and uses the default: the headers of an `additionalHeaders: [String: String]` would not be
-/// sent. Conform in an extension, `extension LinesBody: HTTPBody`, and the compiler warns about such a member.
+/// as an unrelated member and uses the default. Conform in an extension, `extension LinesBody: HTTPBody`, and the compiler
+/// warns about such a member.
 public protocol HTTPBody: Sendable {
+    /// The type of ``additionalHeaders``: ``HTTPHeaders``, or a dictionary of strings.
+    associatedtype AdditionalHeaders: BodyHeaders = HTTPHeaders
+
     /// Whether the request has no body: neither bytes nor headers of a body. Default: false.
     var isEmpty: Bool { get }
 
     /// The headers of the body, such as its media type. The headers of the request take precedence. Default: empty.
-    var additionalHeaders: HTTPHeaders { get }
+    var additionalHeaders: AdditionalHeaders { get }
 
     /// The number of bytes, if it is known before the body is encoded. Default: nil (not known).
     var contentLength: Int? { get }
@@ -48,8 +51,6 @@ public protocol HTTPBody: Sendable {
 extension HTTPBody {
     public var isEmpty: Bool { false }
 
-    public var additionalHeaders: HTTPHeaders { [:] }
-
     public var contentLength: Int? { nil }
 
     public var isReplayable: Bool { true }
@@ -57,6 +58,23 @@ extension HTTPBody {
     public func encode() throws -> Data { throw HTTPBodyError.notInMemory(type: String(describing: type(of: self))) }
 
     public func chunks() throws -> BodyChunks { BodyChunks(try encode()) }
+}
+
+extension HTTPBody where AdditionalHeaders == HTTPHeaders {
+    public var additionalHeaders: HTTPHeaders { [:] }
+}
+
+/// What ``HTTPBody/additionalHeaders`` may be.
+public protocol BodyHeaders: Sendable {
+    var httpHeaders: HTTPHeaders { get }
+}
+
+extension HTTPHeaders: BodyHeaders {
+    public var httpHeaders: HTTPHeaders { self }
+}
+
+extension [String: String]: BodyHeaders {
+    public var httpHeaders: HTTPHeaders { HTTPHeaders(self) }
 }
 
 /// The absence of a body: no bytes, and no headers of a body.

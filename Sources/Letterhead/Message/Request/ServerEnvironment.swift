@@ -108,7 +108,7 @@ extension HTTPRequest {
     /// Adds headers that neither the request nor its body has. The headers of the body are added after the chain, and
     /// take precedence over those of an environment or a client.
     mutating func fill(headers: HTTPHeaders) {
-        let own = body.isEmpty || headers.isEmpty ? [:] : body.additionalHeaders
+        let own = body.isEmpty || headers.isEmpty ? [:] : body.additionalHeaders.httpHeaders
         self.headers.fill(from: own.isEmpty ? headers : HTTPHeaders(headers.filter { !own.contains($0.name) }))
     }
 }

@@ -30,7 +30,7 @@ struct CompressedBody: SteadyBody, EncoderTaking {
 
     /// The headers of the body, with `gzip` as the last of its Content-Encodings (RFC 9110, 8.4).
     var additionalHeaders: HTTPHeaders {
-        var headers = body.additionalHeaders
+        var headers = body.additionalHeaders.httpHeaders
         headers[.contentEncoding] = headers[.contentEncoding].map { "\($0), gzip" } ?? "gzip"
         return headers
     }

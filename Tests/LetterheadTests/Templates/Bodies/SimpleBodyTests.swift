@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadTesting
 import Testing
 
 @Suite struct SimpleBodyTests {
@@ -14,6 +15,29 @@ import Testing
         #expect(body.encode() == Data([0, 255, 13]) && body.contentLength == 3 && !body.isEmpty)
         #expect(try await body.walked() == Data([0, 255, 13]))
         #expect(body.additionalHeaders["Content-Type"] == "image/png" && body.additionalHeaders["X-Kind"] == "raw")
+    }
+
+    /// As the first of the articles declares its bodies.
+    private struct ArticleBody: HTTPBody {
+        var isEmpty: Bool { false }
+        var additionalHeaders = ["Content-Type": "application/x-article", "X-Kind": "raw"]
+        func encode() throws -> Data { Data("ab".utf8) }
+    }
+
+    @Test func `the headers of a body may be a dictionary of strings`() async throws {
+        struct Publish: RequestTemplate {
+            var method: HTTPMethod { .post }
+            var path: RequestPath { "articles" }
+            var body: ArticleBody { ArticleBody() }
+        }
+        let server = try await MockServer.start { request in
+            MockServer.Response(
+                body: Data("\(request.headers["Content-Type"] ?? "")|\(request.headers["X-Kind"] ?? "")".utf8))
+        }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        let text = String(decoding: try await client.send(Publish()).body.data(), as: UTF8.self)
+        #expect(text == "application/x-article|raw")
+        await server.stop()
     }
 
     @Test func `data without bytes is empty`() {

@@ -108,7 +108,7 @@ extension MultipartBody {
             _ body: any HTTPBody, name: String? = nil, filename: String? = nil, headers: HTTPHeaders = [:]
         ) -> MultipartBody.Part {
             var headers = headers
-            headers.fill(from: body.additionalHeaders)
+            headers.fill(from: body.additionalHeaders.httpHeaders)
             return MultipartBody.Part(.body(body), fields: PartFields(name, filename, nil, headers))
         }
     }
