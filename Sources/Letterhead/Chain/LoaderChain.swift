@@ -99,7 +99,6 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
 protocol LinkedLoader: HTTPLoader {
     /// The links in order.
     var links: [any LoaderLink] { get }
-    /// The loader at the end of the chain.
     var end: any HTTPLoader { get }
 }
 

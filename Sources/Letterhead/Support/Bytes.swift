@@ -116,7 +116,6 @@ extension UnsafeBufferPointer<UInt8> {
         return place
     }
 
-    /// Returns a range of the bytes as a string.
     func text(_ range: Range<Int>) -> String {
         let part = UnsafeBufferPointer(rebasing: self[range])
         return String(unsafeUninitializedCapacity: part.count) { $0.initialize(fromContentsOf: part) }

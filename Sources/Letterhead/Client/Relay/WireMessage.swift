@@ -145,7 +145,6 @@ extension HTTPHeaders.Name {
 }
 
 extension HTTPHeaders {
-    /// The names and values for a message.
     var pairs: [[String]] { map { [$0.name.rawValue, $0.value] } }
 
     /// - Parameter ofResponse: whether a value may contain all bytes that a transport accepts in a response.

@@ -20,7 +20,6 @@ struct JSONElementSplitter: Sendable {
         case delimited
         /// Inside a number or a keyword, which ends before the next delimiter.
         case scalar
-        /// After an element.
         case after
         /// After the `]` of the array.
         case end

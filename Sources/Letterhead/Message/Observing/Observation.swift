@@ -112,7 +112,6 @@ extension Observation {
         }
     }
 
-    /// Ends the load with the end of its body.
     func end(_ response: HTTPResponse, _ end: HTTPResponseBody.End) {
         if case .failed(let error) = end { self.end(error) } else { self.end(response) }
     }

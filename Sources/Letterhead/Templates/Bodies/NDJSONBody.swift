@@ -62,7 +62,6 @@ public struct NDJSONBody: HTTPBody, SteadyBody {
     }
 }
 
-/// The lines of a sequence of values.
 private struct NDJSONLines<Values: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Values.Element: Encodable & SendableMetatype {
     let values: Values

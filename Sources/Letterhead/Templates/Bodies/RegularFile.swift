@@ -51,7 +51,6 @@ struct RegularFile: Sendable {
         }
     }
 
-    /// Returns the size of a regular file.
     static func size(of status: stat, at url: URL) throws(HTTPBodyError) -> Int {
         if let kind = PrivateFile.kind(of: status) {
             let remedy = status.st_mode & S_IFMT == S_IFIFO ? "; send its bytes with StreamBody" : ""

@@ -85,7 +85,6 @@ public struct StreamBody: HTTPBody, SteadyBody {
     public func chunks() throws -> BodyChunks { try walk().held(to: contentLength) }
 }
 
-/// The elements of a sequence, as an asynchronous sequence.
 private struct AsyncPieces<Pieces: Sequence & Sendable>: AsyncSequence, Sendable where Pieces.Element == Data {
     let pieces: Pieces
 

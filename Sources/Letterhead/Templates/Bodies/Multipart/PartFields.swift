@@ -40,7 +40,6 @@ struct PartFields: Sendable {
         self.count = count
     }
 
-    /// Whether the part has a Content-Disposition.
     var hasDisposition: Bool { name != nil || filename != nil || headers.contains(.contentDisposition) }
 
     /// The lines, and the empty line after them.
