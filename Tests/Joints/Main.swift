@@ -11,6 +11,7 @@ enum Main {
     static func main() async {
         #if os(Linux)
             let arguments = Array(CommandLine.arguments.dropFirst())
+            await Nginx.shared?.start()
             switch arguments.first {
             case "check":
                 let count = arguments.dropFirst().first.flatMap { Int($0) } ?? 4_000

@@ -113,7 +113,7 @@
                 statistics: parts.statistics.statistics,
                 progress: parts.progress.map { $0.value.withLock { $0 } }, running: parts.running,
                 files: files.sorted(),
-                leaks: leaks, urls: Dictionary(uniqueKeysWithValues: Site.allCases.map { ($0, scene.url($0)) }))
+                leaks: leaks, urls: Dictionary(uniqueKeysWithValues: Site.allCases.map { ($0, scene.origin($0)) }))
         }
 
         /// Makes the calls, and ends them as the case says.

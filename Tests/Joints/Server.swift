@@ -72,10 +72,17 @@
 
         var seen: [Seen] { state.withLock { $0.seen } }
 
-        func url(_ site: Site, _ path: String = "") -> String {
-            let port = servers.withLock { $0[site]?.port ?? 0 }
-            return "\(testCase.scheme)://\(site == .other ? "localhost" : "127.0.0.1"):\(port)\(path)"
+        func origin(_ site: Site) -> String {
+            let port = nginx?.ports[site] ?? servers.withLock { $0[site]?.port ?? 0 }
+            return "\(testCase.scheme)://\(site == .other ? "localhost" : "127.0.0.1"):\(port)"
         }
+
+        func url(_ site: Site, _ path: String) -> String { origin(site) + prefix + path }
+
+        /// The beginning of each path: behind nginx, the port of the server to which it passes all requests of the case.
+        var prefix: String { nginx == nil ? "" : "/\(servers.withLock { $0[.api]?.port ?? 0 })" }
+
+        private var nginx: Nginx? { testCase[.transport] == "http2" ? Nginx.shared : nil }
 
         /// Lets a held response continue, and ends the wait for one.
         func letGo() {
@@ -114,6 +121,8 @@
                         value: parts.count == 2 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
                     )
                 }
+                let named = fields.first { $0.name == "x-site" }.flatMap { Site(rawValue: $0.value) }
+                let site = named ?? site
                 var seen = Seen(
                     site: site, connection: number, earlier: earlier, method: words[0], target: words[1], fields: fields
                 )
@@ -187,7 +196,7 @@
                 response = Response(status, seen, self)
                 response.body = status == 307 ? [] : Array("moved".utf8)
                 response.isChunked = status == 302
-                let target = isAway ? url(.other, "/away") : "\(response.base)/api/item"
+                let target = isAway ? url(.other, "/away") : "\(response.base)\(prefix)/api/item"
                 response.fields.append("Location: \(target)?hop=1")
             case .refuse:
                 if let token = seen["authorization"]?.split(separator: " ").last {
@@ -282,7 +291,7 @@
     }
 
     extension Case {
-        var scheme: String { self[.transport] == "tls" ? "https" : "http" }
+        var scheme: String { self.is(.transport, "tls", "http2") ? "https" : "http" }
     }
 
     /// The bytes of one response.

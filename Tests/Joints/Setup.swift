@@ -96,9 +96,7 @@
         }
 
         private static func transport(_ testCase: Case) -> any HTTPLoader {
-            var configuration = TransportConfiguration()
-            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
-            let transport = HTTPClient.makeTransport(configuration)
+            let transport = HTTPClient.makeTransport(.trustingTests)
             if testCase.isDirect { return transport }
             let form = WireForm(secrets: .travel)
             let isClient = testCase[.transport] == "relay-client"
@@ -127,8 +125,8 @@
             _ testCase: Case, _ scene: Scene, _ throttle: Throttle, _ deduplicate: Deduplicate
         ) -> (any LoaderLink)? {
             let hedge = Hedge(after: .fixed(.milliseconds(8)), share: 1)
-            let replicas = [Site.first, .second].map { Replica(scene.url($0)) }
-            let origin = HTTPRequest(url: URL(string: scene.url(.api)) ?? URL(filePath: "/")).origin
+            let replicas = [Site.first, .second].map { Replica(scene.origin($0)) }
+            let origin = HTTPRequest(url: URL(string: scene.origin(.api)) ?? URL(filePath: "/")).origin
             let isNamed = !testCase.is(.environment, "client", "closure") || testCase.isOverChain
             let balance = Balance(among: replicas, by: .roundRobin, for: isNamed ? origin : nil)
             switch testCase[.link] {
@@ -151,7 +149,7 @@
 
         private static func authentication(_ testCase: Case, _ scene: Scene) throws -> HTTPAuthentication? {
             let isBound = testCase[.environment] == "client" && !testCase.isOverChain
-            let origins = isBound ? nil : URL(string: scene.url(.api)).map { [$0] }
+            let origins = isBound ? nil : URL(string: scene.origin(.api)).map { [$0] }
             let tokens = URL(string: scene.url(.other, "/token")) ?? URL(filePath: "/")
             switch testCase[.authentication] {
             case "basic": return .basic(username: "u", password: "p", allowedOrigins: origins)
@@ -172,7 +170,7 @@
                     grant: .clientCredentials(),
                     allowedOrigins: origins.map { $0 + [tokens] })
             case "session":
-                let api = URL(string: scene.url(.api)).map { [$0] }
+                let api = URL(string: scene.origin(.api)).map { [$0] }
                 return try OAuth2.Session(
                     client: OAuth2.Client(id: "app", secret: "hush"), server: OAuth2.Server(tokenEndpoint: tokens),
                     signIn: .clientCredentials(), allowedOrigins: api
@@ -191,7 +189,7 @@
 
         var isPaged: Bool { self.is(.delivery, "pages", "links") }
         var fetchesTokens: Bool { self.is(.authentication, "provider", "oauth", "session") }
-        var isDirect: Bool { self.is(.transport, "curl", "tls") }
+        var isDirect: Bool { self.is(.transport, "curl", "tls", "http2") }
     }
 
     /// Requires a retry after each 503.
