@@ -31,10 +31,8 @@ extension StringProtocol where SubSequence == Substring {
         utf8.firstIndex(of: UInt8(ascii: mark)).map { (self[..<$0], self[utf8.index(after: $0)...]) }
     }
 
-    /// Returns whether the string begins with the bytes of another one.
     package func begins(with prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
 
-    /// Returns whether the string ends with the bytes of another one.
     package func ends(with suffix: some StringProtocol) -> Bool {
         self[...].utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     }

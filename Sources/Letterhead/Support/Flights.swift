@@ -15,7 +15,6 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         case cancelled
         /// The time limit of the waiting task passed.
         case late
-        /// The flights were reset.
         case reset
     }
 

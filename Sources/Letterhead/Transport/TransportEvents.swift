@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-extension Observation {
-    /// Records the events of the connection of the last exchange, at the times that the transport has measured.
+extension HTTPRequest {
+    /// Records the events of the connection, at the times that the transport has measured.
     ///
     /// - Parameter facts: the facts of a transfer that has failed, or whose response has at least a head.
-    func record(_ facts: TransportFacts, _ redaction: Redaction) {
+    func record(_ facts: TransportFacts) {
+        guard let observation, let exchange = context.exchange else { return }
         let (metrics, details) = (facts.metrics, facts.details)
-        let step = Step(observation: self, number: exchange.number, start: exchange.start)
+        let step = Step(observation: observation, number: exchange.number, start: exchange.start)
         step.recordQueue(details)
         guard metrics.total > .zero || metrics.firstByte > .zero || metrics.remoteAddress != nil else { return }
         if metrics.isReusedConnection {
@@ -26,11 +27,11 @@ extension Observation {
         }
     }
 
-    /// Records that the connection of the last exchange was closed, because the exchange failed.
+    /// Records that the connection was closed, because the exchange failed.
     func recordClosing(_ facts: TransportFacts, after error: HTTPError) {
         guard facts.details.isClosed else { return }
         record(.connectionClosed) { event in
-            event[.exchange] = exchange.number
+            event[.exchange] = context.exchange?.number
             event[.address] = facts.metrics.remoteAddress
             event[.reason] = "the exchange failed"
             event[.errorType] = error.code.rawValue

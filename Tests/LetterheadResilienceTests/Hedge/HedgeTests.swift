@@ -46,6 +46,22 @@ import Testing
         #expect(Set(mock.requests.map(\.id)).count == 1)
     }
 
+    @Test func `the events of a connection belong to the exchange that has used it`() async throws {
+        let arrived = Flag(0)
+        let server = try await MockServer.start { _ in
+            if arrived.next() == 0 { await until { arrived.value == 2 } } else { try await Task.sleep(for: .seconds(60)) }
+            return MockServer.Response()
+        }
+        let recorder = EventRecorder()
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url), attemptLinks: Hedge(after: .fixed(.zero), share: 1),
+            observers: [recorder])
+        _ = try await client.send(HTTPRequest())
+        await server.stop()
+        #expect(recorder.events.filter { $0.name == .requestSent }.map { $0[.exchange] }.contains(1))
+        #expect(ObserverLaws.violations(of: recorder.events).isEmpty)
+    }
+
     @Test func `a hedge sends the bytes of the first request`() async throws {
         struct Changing: HTTPBody {
             let count = Flag(0)

@@ -18,7 +18,6 @@ public final class ResetGuard: LoaderLink {
     /// The resets that have joined the one in progress; nil without a reset in progress.
     private let joined = Mutex<[OneShot<Void>]?>(nil)
 
-    /// The number of resets that wait for the one in progress.
     package var waiting: Int { joined.withLock { $0?.count ?? 0 } }
 
     /// The client to which the requests belong; nil in a custom chain.

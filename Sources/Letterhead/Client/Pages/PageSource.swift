@@ -102,7 +102,6 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
             }
         }
 
-        /// Whether the maximum number of pages was returned.
         var isAtMaximum: Bool { walk.maximumPages.map { walker.pages >= $0 } ?? false }
 
         var isStale: Bool { loader.client.generation.hasEnded }

@@ -14,12 +14,13 @@ struct ObserveExchanges: LoaderLink {
         if let rule = tracing?.brokenRule { throw HTTPError(.invalidRequest, request: request, message: rule) }
         var request = request
         let context = tracing?.inject(observation.trace, into: &request)
-        let (number, start) = observation.beginExchange(request) { event in
+        let begun = observation.beginExchange(request) { event in
             event[.timeLeft] = request.timeLeft
             event[.traceID] = context?.traceID
             event[.spanID] = context?.spanID
         }
-        let exchange = ObservedExchange(observation, number, start, request, context)
+        request.context.exchange = begun
+        let exchange = ObservedExchange(observation, begun, request, context)
         let result = await next.result(of: request)
         observation.answerExchange()
         switch result {
@@ -45,9 +46,9 @@ private final class ObservedExchange: Sendable {
     private let bytes = Atomic<Int>(0)
 
     init(
-        _ observation: Observation, _ number: Int, _ start: Duration, _ request: HTTPRequest, _ context: TraceContext?
+        _ observation: Observation, _ exchange: Observation.Exchange, _ request: HTTPRequest, _ context: TraceContext?
     ) {
-        (self.observation, self.number, self.start) = (observation, number, start)
+        (self.observation, number, start) = (observation, exchange.number, exchange.start)
         (self.request, self.context) = (request, context)
     }
 

@@ -46,7 +46,7 @@ extension HTTPRequest {
     private var spanEvent: HTTPEvent {
         var event = HTTPEvent(.exchangeStart, route: observation?.route ?? path.route)
         event.describe(self)
-        event[.resendCount] = observation.map { max(0, $0.exchange.number - 1) }
+        event[.resendCount] = observation.map { context.exchange.map { $0.number - 1 } ?? $0.exchanges }
         return event
     }
 }

@@ -25,14 +25,19 @@ final class ObservationHub: Sendable {
 /// One observed load, which its request carries to the links. It creates the events and delivers them in order. The
 /// links of the load and the reader of its response share it.
 final class Observation: Sendable {
+    /// One of the load's exchanges with the transport. Its request carries it, because a hedge runs at the same time.
+    struct Exchange: Sendable {
+        let number: Int
+        let start: Duration
+    }
+
     struct State {
         var attempt = 0
         var isInAttempt = false
         var attemptStart = Duration.zero
-        var exchange = 0
+        var exchanges = 0
         /// The number of exchanges without a response.
         var unanswered = 0
-        var exchangeStart = Duration.zero
         var last = Duration.zero
         var isEnded = false
         /// The events to deliver, while a thread delivers them.
@@ -175,25 +180,24 @@ extension Observation {
         }
     }
 
-    /// The number and the start of the last exchange.
-    var exchange: (number: Int, start: Duration) { state.withLock { ($0.exchange, $0.exchangeStart) } }
+    /// How many exchanges have begun.
+    var exchanges: Int { state.withLock { $0.exchanges } }
 
-    func beginExchange(_ request: HTTPRequest, _ facts: (inout HTTPEvent) -> Void) -> (number: Int, start: Duration) {
+    func beginExchange(_ request: HTTPRequest, _ facts: (inout HTTPEvent) -> Void) -> Exchange {
         let now = hub.now
         var number = 0
         record(.exchangeStart, at: now, message: .request(request)) { event in
             event.describe(request)
             facts(&event)
         } changing: { state, event in
-            state.exchange += 1
+            state.exchanges += 1
             state.unanswered += 1
-            state.exchangeStart = now
-            number = state.exchange
+            number = state.exchanges
             event[.exchange] = number
             event[.resendCount] = number - 1
             if state.unanswered > 1 { event[.isHedge] = true }
         }
-        return (number, now)
+        return Exchange(number: number, start: now)
     }
 
     /// Call it when the response or the error of an exchange has arrived.

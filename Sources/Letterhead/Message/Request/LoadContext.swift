@@ -30,6 +30,8 @@ struct LoadContext: Sendable {
     var unsignedReason: String?
     /// Records the events of the load; nil if the load is not observed.
     var observation: Observation?
+    /// The exchange of which the transport records the events.
+    var exchange: Observation.Exchange?
     var logicalOrigin: HTTPOrigin?
     /// The servers that the load was sent to without success; nil if no link balances it.
     var triedServers: TriedServers?

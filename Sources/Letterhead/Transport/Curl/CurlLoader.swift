@@ -64,12 +64,12 @@
         private func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             let transfer = try transfer(for: request)
             let outcome = await transfer.run()
-            guard let observation = request.observation else { return try await response(of: transfer, outcome) }
-            observation.record(transfer.facts, request.redaction)
+            guard request.observation != nil else { return try await response(of: transfer, outcome) }
+            request.record(transfer.facts)
             do throws(HTTPError) {
                 return try await response(of: transfer, outcome)
             } catch {
-                observation.recordClosing(transfer.facts, after: error)
+                request.recordClosing(transfer.facts, after: error)
                 throw error
             }
         }

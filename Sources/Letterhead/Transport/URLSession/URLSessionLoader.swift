@@ -102,7 +102,7 @@
             do throws(HTTPError) { response = try await exchange.run(over: own ?? session, in: exchanges) } catch {
                 response = try error.judgedByStatus()
             }
-            if let observation = request.observation { observation.record(exchange.facts, request.redaction) }
+            request.record(exchange.facts)
             return request.responseDelivery == .buffered ? response : try await response.delivered(to: request)
         }
 

@@ -86,7 +86,6 @@ extension [UInt8] {
     }
 }
 
-/// Converts names to snake case.
 enum SnakeCase {
     /// Returns the words of a name in lower case, joined by underscores: `myURLProperty` becomes `my_url_property`.
     ///
