@@ -49,7 +49,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     private let mock = MockLoader { .ok($0) }
 
     @Test func `the chosen link runs, and nil skips it`() async throws {
-        let chain = Choose { [a, b] in $0[option: Lane.self].map { $0 == "a" ? a : b } } --> below --> mock
+        let chain = Choose(among: ["a": a, "b": b]) { $0[option: Lane.self] } --> below --> mock
         for lane in ["a", "b", "a", nil] { _ = try await chain.load(request(lane)) }
         #expect(a.loads == 2 && b.loads == 1 && below.loads == 4)
     }
@@ -60,30 +60,11 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
         #expect(a.resets == 1 && b.resets == 2 && below.resets == 1)
     }
 
-    @Test func `the links that a closure has returned are reset once`() async throws {
-        let chain = Choose { [a, b] in $0[option: Lane.self] == "a" ? a --> b : nil } --> below --> mock
-        for lane in ["a", "a", nil] { _ = try await chain.load(request(lane)) }
-        await chain.reset()
-        #expect(a.resets == 1 && b.resets == 1 && below.resets == 1)
-    }
-
-    @Test func `a link that a closure has returned is not retained`() async throws {
-        weak var link: Note?
-        do {
-            let made = Note()
-            link = made
-            let isFirst = Mutex<Note?>(made)
-            let chain = Choose { _ in isFirst.withLock { $0.take() } } --> mock
-            _ = try await chain.load(request())
-        }
-        #expect(link == nil)
-    }
-
     @Test func `an unknown name and a closure that throws fail the load`() async throws {
         let named = Choose(among: ["a": a]) { $0[option: Lane.self] } --> mock
         let unknown = await #expect(throws: HTTPError.self) { try await named.load(request("c")) }
         #expect(unknown?.code == .invalidRequest)
-        let throwing = Choose { _ in throw Odd() } --> mock
+        let throwing = Choose(among: ["a": a]) { _ in throw Odd() } --> mock
         let error = await #expect(throws: HTTPError.self) { try await throwing.load(request()) }
         #expect(error?.underlying is Odd && mock.requests.isEmpty)
     }
