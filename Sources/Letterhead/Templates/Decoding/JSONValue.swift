@@ -32,10 +32,12 @@ public enum JSONValue: Sendable {
     /// replaces any other kind of value with an object.
     public subscript(name: String) -> JSONValue {
         get { object?[name] ?? .null }
-        set {
-            var members = object ?? [:]
-            members[name] = newValue
-            self = .object(members)
+        _modify {
+            var members: [String: JSONValue] = if case .object(let members) = self { members } else { [:] }
+            // The members are not copied, because nothing else refers to them.
+            self = .null
+            defer { self = .object(members) }
+            yield &members[name, default: .null]
         }
     }
 
@@ -47,7 +49,8 @@ public enum JSONValue: Sendable {
 
     /// Removes a member of an object. Setting the member to nil would write null.
     public mutating func removeValue(forName name: String) {
-        guard var members = object else { return }
+        guard case .object(var members) = self else { return }
+        self = .null
         members[name] = nil
         self = .object(members)
     }

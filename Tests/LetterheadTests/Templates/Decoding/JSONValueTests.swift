@@ -77,6 +77,16 @@ struct JSONValueTests {
 
     /// In these two syntaxes, Foundation reads a number to the byte after it, and ends the process if that is another
     /// digit. The address sanitizer does not see it, because Foundation is not built with it.
+    @Test func `the time to write members grows with their number`() {
+        let ratio = growth(of: 2_000) { count in
+            var json: JSONValue = [:]
+            for number in 0..<count { json["a"]["\(number)"] = .int(Int64(number)) }
+            for number in 1..<count { json["a"].removeValue(forName: "\(number)") }
+            #expect(json == ["a": ["0": 0]])
+        }
+        #expect(ratio < 8)
+    }
+
     @Test func `A space follows a number at the end of a document in JSON5 or without outer braces`() async throws {
         for (isJSON5, hasBraces) in [(true, true), (false, false), (true, false), (false, true)] {
             let recorder = Recorder()
