@@ -82,6 +82,14 @@ protocol PlacedTemplate {
     var place: PagePlace { get }
 }
 
+extension Modified: PlacedTemplate {
+    var place: PagePlace {
+        var place = PagePlace(of: base)
+        place.query = changed(place.query)
+        return place
+    }
+}
+
 extension JSONValue {
     /// Creates the JSON that a parameter is sent as; nil if it cannot be encoded.
     fileprivate init?(encoding value: any ParameterValue) {

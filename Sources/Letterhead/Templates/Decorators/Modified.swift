@@ -78,10 +78,12 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
 
     /// The query of the base, with the change. If the position of the page is a URL, the query is not changed, because
     /// the server has chosen the URL.
-    public var query: QueryParameters {
-        guard case .query(let added, let name) = change else { return base.query }
-        if case .url = (base as? any PaginatedTemplate)?.position { return base.query }
-        var query = base.query
+    public var query: QueryParameters { changed(base.query) }
+
+    func changed(_ query: QueryParameters) -> QueryParameters {
+        guard case .query(let added, let name) = change else { return query }
+        if case .url = (base as? any PaginatedTemplate)?.position { return query }
+        var query = query
         if let name {
             query.set(name, to: nil)
             query.replace(with: added)

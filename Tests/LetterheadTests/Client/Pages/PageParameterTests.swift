@@ -94,11 +94,12 @@ struct PageParameterTests {
 
     private func nested<Template: RequestTemplate>(_ template: Template, _ depth: Int) throws -> HTTPRequest {
         guard depth > 0 else { return try StandardRequestBuilder(template).request() }
-        return try nested(template.paginated(page: depth, key: "k\(depth)"), depth - 1)
+        let page = template.paginated(page: depth, key: "k\(depth)")
+        return try nested(page.header("X-Depth", "\(depth)"), depth - 1)
     }
 
     @Test(arguments: [HTTPMethod.get, .post])
-    func `a template that is paginated many times is built in the same time for each level`(method: HTTPMethod) throws {
+    func `a template that is paginated and modified many times is built in the same time for each level`(method: HTTPMethod) throws {
         let template = Query(method: method, parameters: ["a": 1])
         #expect(try nested(template, 24).query.count == (method == .get ? 25 : 0))
     }
