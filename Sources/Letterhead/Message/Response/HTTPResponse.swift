@@ -128,11 +128,24 @@ extension HTTPResponse {
         return response
     }
 
+    /// Returns a redirect with its body in memory. Until now, a body that is too large was not an error, because the
+    /// redirect could have been followed.
+    private func keptInFull(for request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        guard (300..<400).contains(status.code), request.responseDelivery == .buffered, body.buffered == nil else {
+            return self
+        }
+        var response = self
+        do { response.body = HTTPResponseBody(try await body.data()) } catch {
+            throw HTTPError(error, request: self.request, response: withoutBody)
+        }
+        return response
+    }
+
     /// Returns this response if its status is accepted.
     ///
     /// - Throws: `.unacceptableStatus`, with the response and at most 1 MiB of its body in memory.
     func accepted(by request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        if request.accepts(status) { return self }
+        if request.accepts(status) { return try await keptInFull(for: request) }
         let response = await keptInMemory()
         if Task.isCancelled {
             throw HTTPError(.cancelled, request: self.request, response: response, attempts: attempts)

@@ -108,18 +108,23 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     }
 
     /// Ends a body that nothing reads, and releases what links hold until its end, such as a slot. The rest of a small body
-    /// is received, so that its connection can be reused; any other body is cancelled.
+    /// is received within a second, so that its connection can be reused; any other body is cancelled.
     ///
     /// Call it in a link before it awaits its next loader again.
     public func discard() async {
         guard case .stream(let stream) = released().source else { return }
-        let pieces = stream.walk()
-        var left = (length ?? .max) <= Self.mostDiscarded ? Self.mostDiscarded : 0
-        while left > 0, let piece = try? await pieces.next() { left -= piece.count }
-        stream.cancel()
+        guard let length, length <= 64 << 10 else { return stream.cancel() }
+        await withTaskGroup { group in
+            group.addTask {
+                let pieces = stream.walk()
+                while (try? await pieces.next()) != nil {}
+            }
+            group.addTask { try? await Task.sleep(for: .seconds(1)) }
+            await group.next()
+            stream.cancel()
+            group.cancelAll()
+        }
     }
-
-    private static let mostDiscarded = 64 << 10
 
     /// Returns a body whose pieces a closure has changed. The bytes of a body in memory are one piece.
     ///

@@ -200,6 +200,19 @@ private struct Odd: Error {}
         await server.stop()
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a streamed redirect without the end of its body is followed`() async throws {
+        let server = try await MockServer.start { request in
+            request.path == "/1"
+                ? MockServer.Response(status: 302, headers: ["Location": "/2"], body: Data(count: 10))
+                    .fault(.stall, at: .responseBody)
+                : MockServer.Response(body: Data("ok".utf8))
+        }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        #expect(try await client.stream(Endpoint("1")).body.data() == Data("ok".utf8))
+        await server.stop()
+    }
+
     @Test func `the response limit does not apply to the body of a redirect that is followed`() async throws {
         let large = Data(count: 200_000)
         let server = try await MockServer.start { request in
@@ -212,6 +225,9 @@ private struct Odd: Error {}
         #expect(try await client.send(template) == Data("ok".utf8))
         let refused = await #expect(throws: HTTPError.self) { try await client.send(template.redirects(.never)) }
         #expect(refused?.code == .unacceptableStatus && refused?.response?.status == .found)
+        let accepted = template.redirects(.never).accepting([302])
+        let unread = await #expect(throws: HTTPError.self) { try await client.send(accepted) }
+        #expect(unread?.code == .responseTooLarge && unread?.response?.status == .found)
         let few = await #expect(throws: HTTPError.self) {
             try await client.send(template.redirects(.safely.limit(0)))
         }
