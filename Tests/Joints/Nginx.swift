@@ -36,7 +36,8 @@
         func start() async {
             let client = HTTPClient(transport: HTTPClient.makeTransport(.trustingTests))
             for _ in 0..<500 {
-                let request = HTTPRequest(url: URL(string: "https://127.0.0.1:\(ports[.api] ?? 0)/") ?? URL(filePath: "/"))
+                let request = HTTPRequest(
+                    url: URL(string: "https://127.0.0.1:\(ports[.api] ?? 0)/") ?? URL(filePath: "/"))
                 if (try? await client.send(request)) != nil { return }
                 try? await Task.sleep(for: .milliseconds(20))
             }

@@ -109,7 +109,7 @@ private struct Explaining {
         explainURL()
         explainHeaders()
         if !final.body.isEmpty {
-            add("body", Redaction.outline(of: final.body, headers: final.framedHeaders()), setter { "\($0.body)" })
+            add("body", Redaction.outline(of: final.describedBody, headers: final.framedHeaders()), setter { "\($0.body)" })
         }
         explainAuthentication()
         explainSettings()

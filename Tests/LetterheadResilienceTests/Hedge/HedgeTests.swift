@@ -49,7 +49,11 @@ import Testing
     @Test func `the events of a connection belong to the exchange that has used it`() async throws {
         let arrived = Flag(0)
         let server = try await MockServer.start { _ in
-            if arrived.next() == 0 { await until { arrived.value == 2 } } else { try await Task.sleep(for: .seconds(60)) }
+            if arrived.next() == 0 {
+                await until { arrived.value == 2 }
+            } else {
+                try await Task.sleep(for: .seconds(60))
+            }
             return MockServer.Response()
         }
         let recorder = EventRecorder()

@@ -158,6 +158,26 @@ import Testing
         #expect(try mock.requests.map { try $0.body.encode() } == [Data(#""text""#.utf8), Data("1".utf8)])
     }
 
+    @Test(arguments: ["one", "compressed", "multipart"])
+    func `bytes that were read are sent, whatever the encoder of the client`(kind: String) async throws {
+        let mock = MockLoader { .ok($0) }
+        let client = HTTPClient(transport: mock).encoder(NumberingEncoder())
+        let body: any HTTPBody =
+            switch kind {
+            case "compressed": JSONBody("text").compressed()
+            case "multipart": MultipartBody([.body(JSONBody("text"), name: "a")], uncheckedBoundary: "b")
+            default: JSONBody("text")
+            }
+        for isRead in [true, false] {
+            var request = try HTTPRequest(method: .post, "https://a.example/")
+            request.body = body
+            _ = (request.description, request.curlCommand(), Redaction.standard.body(of: request))
+            if isRead { _ = try request.body.encode() }
+            _ = try await client.send(request)
+            #expect((try mock.requests.last?.body.encode() == body.encode()) == isRead)
+        }
+    }
+
     @Test func `an encoding that fails is thrown and not kept`() throws {
         struct FailingOnce: HTTPBody {
             let count = Counter()

@@ -77,7 +77,7 @@ private struct CurlCommand {
 extension CurlCommand {
     /// Adds the body. Returns true if it is a form, whose Content-Type curl writes.
     private mutating func addBody() -> Bool {
-        let body = request.body
+        let body = request.describedBody
         if body.isEmpty {
             if request.method.expectsBody { addData("--data-raw", "") }
         } else if !showsSecrets, request.isSecret {

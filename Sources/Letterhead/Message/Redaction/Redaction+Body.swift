@@ -13,10 +13,9 @@ extension Redaction {
     /// ``RequestSettings/isSecret`` is true, the result is `<redacted>`.
     public func body(of request: HTTPRequest) -> String {
         guard !request.body.isEmpty, !request.isSecret else { return request.body.isEmpty ? "" : Self.placeholder }
-        let headers = request.framedHeaders()
-        guard request.body.isReplayable, let data = try? request.body.chunks().data,
-            let text = excerpt(of: data, headers: headers)
-        else { return Self.outline(of: request.body, headers: headers) }
+        let (headers, body) = (request.framedHeaders(), request.describedBody)
+        guard body.isReplayable, let data = try? body.chunks().data, let text = excerpt(of: data, headers: headers)
+        else { return Self.outline(of: body, headers: headers) }
         return text + Self.rest(of: data)
     }
 

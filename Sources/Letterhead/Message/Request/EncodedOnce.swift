@@ -15,8 +15,16 @@ final class EncodedOnce: SteadyBody {
     /// Returns a body as a request holds it. A function of the existential, because a member would copy the body.
     static func holding(_ body: any HTTPBody) -> any HTTPBody {
         guard let steady = body as? any SteadyBody else { return EncodedOnce(body) }
-        return steady.encodedOnce ?? body
+        return steady.mapBodies(holding) ?? body
     }
+
+    /// Returns a body whose reader does not decide which bytes are sent, unless they are decided already.
+    fileprivate static func described(_ body: any HTTPBody) -> any HTTPBody {
+        if let once = body as? EncodedOnce { return once.isDecided ? once : EncodedOnce(once.base) }
+        return (body as? any SteadyBody)?.mapBodies(described) ?? body
+    }
+
+    var isDecided: Bool { first.withLock { $0 != nil } }
 
     var isEmpty: Bool { base.isEmpty }
     var additionalHeaders: HTTPHeaders { base.additionalHeaders.httpHeaders }
@@ -50,12 +58,17 @@ extension EncodedOnce: CustomStringConvertible, CustomReflectable {
 /// A body that needs no copy of its bytes to be the same each time: they are given or streamed, or the bodies that it
 /// contains are encoded once.
 protocol SteadyBody: HTTPBody {
-    /// The same body with the bodies that it contains encoded once. Default: nil (it contains none).
-    var encodedOnce: Self? { get }
+    /// Returns the same body with other bodies inside. Default: nil (it contains none whose bytes can change).
+    func mapBodies(_ change: (any HTTPBody) -> any HTTPBody) -> Self?
 }
 
 extension SteadyBody {
-    var encodedOnce: Self? { nil }
+    func mapBodies(_ change: (any HTTPBody) -> any HTTPBody) -> Self? { nil }
+}
+
+extension HTTPRequest {
+    /// The body for a description, which leaves the choice of the encoder to the load.
+    var describedBody: any HTTPBody { EncodedOnce.described(body) }
 }
 
 extension EmptyBody: SteadyBody {}

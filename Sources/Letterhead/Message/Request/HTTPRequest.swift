@@ -174,8 +174,9 @@ public struct HTTPRequest: RequestSettings, Identifiable {
     /// The body. Default: ``EmptyBody``.
     ///
     /// A body in memory is encoded once for each load, when its bytes are first read. Copies of the request share the
-    /// bytes, so the hash of `request.body.encode()` is the hash of what every attempt and redirect sends. For this, the
-    /// request wraps a body that encodes a value: don't cast it, but pass what a link must know as an option.
+    /// bytes, so the hash of `request.body.encode()` is the hash of what every attempt and redirect sends. The encoder of a
+    /// client no longer applies to bytes that were read, unless only a description was. For this, the request wraps a
+    /// body that encodes a value: don't cast it, but pass what a link must know as an option.
     public var body: any HTTPBody {
         get { parts.body }
         set { parts.body = EncodedOnce.holding(newValue) }
@@ -251,7 +252,7 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var description: String {
         var lines = [redaction.requestLine(of: self)]
         if !headers.isEmpty { lines.append(redaction.text(of: headers)) }
-        if !body.isEmpty { lines += ["", Redaction.outline(of: body, headers: framedHeaders())] }
+        if !body.isEmpty { lines += ["", Redaction.outline(of: describedBody, headers: framedHeaders())] }
         return lines.joined(separator: "\n")
     }
 

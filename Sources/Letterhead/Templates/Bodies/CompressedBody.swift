@@ -18,7 +18,7 @@ extension HTTPBody {
 ///
 /// The compressed length is known only if the uncompressed body is in memory. The same bytes always have the same
 /// compressed form, so a retry sends the same bytes.
-struct CompressedBody: SteadyBody, EncoderTaking {
+struct CompressedBody: SteadyBody {
     private let body: any HTTPBody
     private let level: Int
 
@@ -37,10 +37,8 @@ struct CompressedBody: SteadyBody, EncoderTaking {
 
     var isReplayable: Bool { body.isReplayable }
 
-    var encodedOnce: CompressedBody? { CompressedBody(EncodedOnce.holding(body), level: level) }
-
-    func taking(_ encoder: any HTTPBodyEncoder) -> CompressedBody? {
-        body.taking(encoder).map { CompressedBody($0, level: level) }
+    func mapBodies(_ change: (any HTTPBody) -> any HTTPBody) -> CompressedBody? {
+        CompressedBody(change(body), level: level)
     }
 
     func encode() throws -> Data { try Deflater(level: level).finish(try body.encode()) }

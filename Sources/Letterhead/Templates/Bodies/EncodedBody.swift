@@ -107,14 +107,17 @@ extension RequestTemplate {
     }
 }
 
-/// A body that is encoded by the encoder of its request, or that contains such a body.
+/// A body that is encoded by the encoder of its request.
 protocol EncoderTaking: HTTPBody {
-    /// Returns the body with an encoder; nil if it has its own.
+    /// Returns the body with an encoder; nil if it has its own, or if its bytes are decided.
     func taking(_ encoder: any HTTPBodyEncoder) -> Self?
 }
 
 extension HTTPBody {
-    func taking(_ encoder: any HTTPBodyEncoder) -> (any HTTPBody)? { (self as? any EncoderTaking)?.taking(encoder) }
+    func taking(_ encoder: any HTTPBodyEncoder) -> (any HTTPBody)? {
+        if let own = self as? any EncoderTaking { return own.taking(encoder) }
+        return (self as? any SteadyBody)?.mapBodies { $0.taking(encoder) ?? $0 }
+    }
 }
 
 extension JSONBody: EncoderTaking {
@@ -127,7 +130,9 @@ extension JSONBody: EncoderTaking {
 }
 
 extension EncodedOnce: EncoderTaking {
-    func taking(_ encoder: any HTTPBodyEncoder) -> EncodedOnce? { base.taking(encoder).map(EncodedOnce.init) }
+    func taking(_ encoder: any HTTPBodyEncoder) -> EncodedOnce? {
+        isDecided ? nil : base.taking(encoder).map(EncodedOnce.init)
+    }
 }
 
 extension HTTPRequest {

@@ -25,7 +25,7 @@ public import LetterheadFoundation
 /// set a custom boundary or a custom random source, all parts are searched, and a part that contains the boundary at
 /// the start of a line is ``HTTPBodyError/invalid(_:file:)``. There is one exception: with a custom random source, a
 /// text or data part that contains the boundary causes another boundary to be created.
-public struct MultipartBody: HTTPBody, SteadyBody, EncoderTaking {
+public struct MultipartBody: HTTPBody, SteadyBody {
     public let parts: [MultipartBody.Part]
     /// The subtype of the media type, such as `form-data`.
     public let subtype: String
@@ -93,14 +93,9 @@ public struct MultipartBody: HTTPBody, SteadyBody, EncoderTaking {
             parts + added, subtype: subtype, boundary: boundary, origin: origin == .random ? .random : .givenUnchecked)
     }
 
-    var encodedOnce: MultipartBody? {
-        parts.contains { $0.countInMemory == nil } ? mapBodies(EncodedOnce.holding) : nil
-    }
-
-    func taking(_ encoder: any HTTPBodyEncoder) -> MultipartBody? { mapBodies { $0.taking(encoder) ?? $0 } }
-
-    private func mapBodies(_ change: (any HTTPBody) -> any HTTPBody) -> MultipartBody {
-        MultipartBody(parts.map { $0.mapBody(change) }, subtype: subtype, boundary: boundary, origin: origin)
+    func mapBodies(_ change: (any HTTPBody) -> any HTTPBody) -> MultipartBody? {
+        guard parts.contains(where: { $0.countInMemory == nil }) else { return nil }
+        return MultipartBody(parts.map { $0.mapBody(change) }, subtype: subtype, boundary: boundary, origin: origin)
     }
 
     /// The Content-Type with the boundary. For related parts it also contains the type of the first part (RFC 2387,
