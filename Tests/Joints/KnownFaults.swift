@@ -10,12 +10,6 @@ enum KnownFaults {
     }
 
     static let all = [
-        Known(name: "1: Balance and an authentication that fetches", rules: ["outcome", "requests", "afterwards"]) {
-            $0.fetchesTokens && $0.isBalanced
-        },
-        Known(name: "1: the token request of a provider is not observed", rules: ["count"]) {
-            $0[.authentication] == "provider"
-        },
         Known(name: "6: the client of a relay follows redirects", rules: ["origin", "value", "ends", "afterwards"]) {
             $0[.transport] == "relay-client"
         },

@@ -433,6 +433,17 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "https://
         #expect(mock.requests.map(\.scheme) == ["http"])
     }
 
+    @Test func `a request that refuses the environment of its client passes`() async throws {
+        let mock = MockLoader.answering { _ in .ok }
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://orders.test"), attemptLinks: Balance(among: replicas),
+            transport: mock)
+        var request = try HTTPRequest("https://cdn.test/a.png")
+        request.serverEnvironment = nil
+        try await client.send(request)
+        #expect(mock.hosts == ["cdn.test"])
+    }
+
     @Test func `without an environment, the logical origin must be named`() async throws {
         let chain = Balance(among: replicas) --> MockLoader.answering { _ in .ok }
         let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }

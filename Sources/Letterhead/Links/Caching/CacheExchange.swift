@@ -254,7 +254,7 @@ extension CacheExchange {
         request.context.progress = nil
         request.options.remove(TransferProgressOption.self)
         request.responseDelivery = .buffered
-        let load = AnyLoader { [next, request] in try await next.load($0, as: "validation", for: request) }
+        let load = AnyLoader { [next, request] in try await next.load($0, onBehalfOf: request, as: "validation") }
         let exchange = CacheExchange(cache: cache, request: request, next: load)
         cache.validations.start(key(of: entry)) {
             let demand = CacheDemand()
