@@ -2,7 +2,6 @@
 import LetterheadFoundation
 import Synchronization
 
-/// Provides OAuth 2 tokens: stored, refreshed or newly granted.
 final class OAuth2Provider: CredentialProvider {
     private let endpoint: TokenEndpoint
     private let grant: OAuth2.Grant

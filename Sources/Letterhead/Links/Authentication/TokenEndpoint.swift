@@ -12,7 +12,6 @@ struct TokenEndpoint: Sendable {
         let members: [String: JSONValue]
     }
 
-    /// The maximum size of a response, in bytes.
     private static let longestAnswer = 1 << 20
 
     let url: URL

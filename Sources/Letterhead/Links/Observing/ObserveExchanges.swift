@@ -61,7 +61,6 @@ private final class ObservedExchange: Sendable {
         }
     }
 
-    /// Records the head, and the body as soon as it has arrived.
     func observing(_ response: HTTPResponse) -> HTTPResponse {
         let firstByte = response.metrics.firstByte
         record(.responseHead, at: firstByte > .zero ? start + firstByte : nil, .response(response)) { event in
@@ -237,7 +236,6 @@ struct ObservedWait: Sendable {
 }
 
 extension HTTPResponse {
-    /// Sets the facts of `connection.closed`.
     func describeClosing(_ event: inout HTTPEvent, after failure: (any Error)?) {
         event[.address] = metrics.remoteAddress
         event[.reason] = failure == nil ? closingReason : "the exchange failed"
