@@ -45,6 +45,6 @@ extension Reader {
     ) { bytes in CacheReading.read(text(bytes)) }
 
     static let cacheFiles = Reader(
-        name: "cache file", samples: CacheReading.samples, hostile: ["\u{0}", "LHC2", "-", "0-", "f"]
+        name: "cache file", samples: CacheReading.samples, hostile: ["\u{0}", "LHC3", "-", "0-", "f"]
     ) { bytes in CacheReading.readFile(bytes) }
 }

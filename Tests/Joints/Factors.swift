@@ -37,12 +37,14 @@ enum Factor: Int, CaseIterable {
                 "deduplicate-throttle", "throttle-balance", "resilience",
             ]
         case .method: ["GET", "POST", "PUT", "PATCH", "DELETE", "QUERY", "HEAD"]
-        case .retry: ["none", "twice", "idempotent", "refusals", "client", "validator"]
+        case .retry: ["none", "twice", "idempotent", "refusals", "client", "validator", "alternate"]
         case .redirects: ["safely", "never", "same", "keeping", "one", "custom"]
         case .cookies: ["none", "jar", "file"]
         case .cache: ["none", "fresh", "validate", "stale", "files"]
         case .authentication:
-            ["none", "basic", "bearer", "provider", "oauth", "session", "digest", "challenge", "key"]
+            [
+                "none", "basic", "bearer", "provider", "oauth", "oauth-home", "session", "digest", "challenge", "key",
+            ]
         case .environment: ["client", "closure", "template", "derived", "absolute"]
         case .entry: ["template", "request", "builder", "chain", "handle"]
         case .outer: ["none", "continue", "deadline", "trace", "print"]

@@ -10,20 +10,11 @@ enum KnownFaults {
     }
 
     static let all = [
-        Known(name: "1: Balance and an authentication that fetches", rules: ["outcome", "requests", "afterwards"]) {
-            $0.fetchesTokens && $0.isBalanced
-        },
-        Known(name: "1: the token request of a provider is not observed", rules: ["count"]) {
-            $0[.authentication] == "provider"
-        },
         Known(name: "6: the client of a relay follows redirects", rules: ["origin", "value", "ends", "afterwards"]) {
             $0[.transport] == "relay-client"
         },
         Known(name: "7: digest and what sends again below it", rules: ["nonce", "outcome", "requests", "afterwards"]) {
             $0[.authentication] == "digest" && ($0.isHedged || $0.is(.plan, "stale", "reset"))
-        },
-        Known(name: "8: Balance and nextURL in a body", rules: ["outcome", "requests"]) {
-            $0[.delivery] == "pages" && $0.isBalanced
         },
         Known(name: "connection.closed without connection.opened, in few runs", rules: ["connections"]) {
             !$0.is(.ending, "complete", "drop")
@@ -36,7 +27,6 @@ enum KnownFaults {
 
 extension Case {
     var isHedged: Bool { self.is(.link, "hedge", "hedge-balance", "resilience") }
-    fileprivate var isBalanced: Bool { self.is(.link, "balance", "hedge-balance", "throttle-balance", "resilience") }
 
     /// The known fault that explains a broken rule; nil if none does.
     func known(_ rule: String) -> String? {

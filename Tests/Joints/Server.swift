@@ -248,7 +248,7 @@
             case "basic", "challenge": return authorization == Self.basic
             case "bearer": return authorization == "Bearer static"
             case "key": return seen["x-api-key"] == "key"
-            case "provider", "oauth", "session":
+            case "provider", "oauth", "oauth-home", "session":
                 return state.withLock { state in
                     authorization.map { state.tokens.contains(String($0.dropFirst(7))) } ?? false
                 }
@@ -275,7 +275,7 @@
                 response.fields.append(
                     "WWW-Authenticate: Digest realm=\"r\", qop=\"auth\", algorithm=MD5, nonce=\"\(nonce)\""
                         + (isStale ? ", stale=true" : ""))
-            case "provider", "oauth", "session", "bearer":
+            case "provider", "oauth", "oauth-home", "session", "bearer":
                 response.fields.append("WWW-Authenticate: Bearer realm=\"r\"")
             default: response.fields.append("WWW-Authenticate: Basic realm=\"r\"")
             }

@@ -59,7 +59,11 @@
             let attemptLinks = Self.attemptLinks(testCase, scene, parts.throttle, parts.deduplicate)
             let authentication = try Self.authentication(testCase, scene)
             let validators: [any HTTPValidator] =
-                testCase[.retry] == "validator" ? [RetryUnavailable()] : [DefaultValidator()]
+                switch testCase[.retry] {
+                case "validator": [RetryUnavailable()]
+                case "alternate": [Self.alternate(scene), DefaultValidator()]
+                default: [DefaultValidator()]
+                }
             let settings = Self.settings(testCase)
             let outer = Self.outer(testCase)
             let tracing = testCase[.outer] == "trace" ? TraceContextPropagation() : nil
@@ -107,9 +111,16 @@
         private static func settings(_ testCase: Case) -> Retry.Settings {
             switch testCase[.retry] {
             case "client": Retry.Settings(maximumRetries: 2, strategy: .immediate)
-            case "validator": Retry.Settings(maximumRetries: 2)
+            case "validator", "alternate": Retry.Settings(maximumRetries: 2)
             default: Retry.Settings()
             }
+        }
+
+        /// Sends a request to another origin after a 503.
+        private static func alternate(_ scene: Scene) -> AltRequestValidator {
+            let url = scene.url(.other, "/ticket")
+            return AltRequestValidator(
+                statuses: [503], request: { _, _ in try HTTPRequest(url) }, onResponse: { _, _ in })
         }
 
         private static func outer(_ testCase: Case) -> (any LoaderLink)? {
@@ -150,7 +161,8 @@
         private static func authentication(_ testCase: Case, _ scene: Scene) throws -> HTTPAuthentication? {
             let isBound = testCase[.environment] == "client" && !testCase.isOverChain
             let origins = isBound ? nil : URL(string: scene.origin(.api)).map { [$0] }
-            let tokens = URL(string: scene.url(.other, "/token")) ?? URL(filePath: "/")
+            let isHome = testCase[.authentication] == "oauth-home"
+            let tokens = URL(string: scene.url(isHome ? .api : .other, "/token")) ?? URL(filePath: "/")
             switch testCase[.authentication] {
             case "basic": return .basic(username: "u", password: "p", allowedOrigins: origins)
             case "bearer": return .bearer("static", allowedOrigins: origins)
@@ -164,11 +176,10 @@
                     let token = try JSONDecoder().decode([String: String].self, from: try await response.body.data())
                     return token["access_token"].map { Secret($0) }
                 }
-            case "oauth":
+            case "oauth", "oauth-home":
                 return .oauth2(
                     client: OAuth2.Client(id: "app", secret: "hush"), tokenEndpoint: tokens,
-                    grant: .clientCredentials(),
-                    allowedOrigins: origins.map { $0 + [tokens] })
+                    grant: .clientCredentials(), allowedOrigins: origins)
             case "session":
                 let api = URL(string: scene.origin(.api)).map { [$0] }
                 return try OAuth2.Session(
@@ -188,7 +199,7 @@
         private var needsClient: Bool { self.is(.delivery, "resumed", "reconnecting", "pages", "links") }
 
         var isPaged: Bool { self.is(.delivery, "pages", "links") }
-        var fetchesTokens: Bool { self.is(.authentication, "provider", "oauth", "session") }
+        var fetchesTokens: Bool { self.is(.authentication, "provider", "oauth", "oauth-home", "session") }
         var isDirect: Bool { self.is(.transport, "curl", "tls", "http2") }
     }
 

@@ -88,6 +88,10 @@ public final class Balance: LoaderLink {
     ///   errors of the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let logical = logical ?? request.homeOrigin else {
+            // A request that refuses the environment is for another server.
+            if request.options.contains(ServerEnvironment.self), request.serverEnvironment == nil {
+                return try await next.load(request)
+            }
             throw HTTPError(
                 .invalidRequest, request: request,
                 message:
@@ -113,6 +117,7 @@ public final class Balance: LoaderLink {
                     Self.tried(shared, replica, isBad: health == .bad || response.status.code >= 400))
                 response.request.boundServer = response.status == .unauthorized ? replica : nil
                 response.returnLinks(from: replica, to: logical)
+                response.respondingServer = replica
                 return response
             case .failure(let error):
                 state.withLock { $0.fleet.leave(permit) }

@@ -67,12 +67,11 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Replaces the origin of a replica in `Location` and `Link`, because for its client, the logical origin has responded.
+    /// Replaces the origin of a replica in `Location`, `Content-Location` and `Link`, because for its client, the logical origin has responded.
     mutating func returnLinks(from replica: HTTPOrigin, to logical: HTTPOrigin) {
-        if let location = headers["Location"], [201, 202].contains(status.code) || (300..<400).contains(status.code),
-            let returned = Self.returned(location[...], from: replica, to: logical)
-        {
-            headers["Location"] = returned
+        for name in ["Location", "Content-Location"] as [HTTPHeaders.Name] {
+            guard let place = headers[name] else { continue }
+            if let returned = Self.returned(place[...], from: replica, to: logical) { headers[name] = returned }
         }
         guard headers.contains("Link") else { return }
         // The target of each link is in angle brackets (RFC 8288, 3).

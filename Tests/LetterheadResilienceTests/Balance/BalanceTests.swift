@@ -341,6 +341,49 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "https://
                 + "<https://orders.test>; rel=home")
     }
 
+    @Test(arguments: [nil, ResponseCache.Store.memory(bytes: 1 << 20), try .files(in: folder, bytes: 1 << 20)])
+    func `the next page at a replica is one at the logical origin, also of a stored page`(
+        store: ResponseCache.Store?
+    ) async throws {
+        let mock = MockLoader { request in
+            let next = request[query: "page"] == "2" ? "" : "https://\(request.host ?? "")/orders?page=2"
+            return HTTPResponse(
+                request: request, status: .ok, headers: ["Cache-Control": "max-age=60"],
+                body: HTTPResponseBody(Data(#"{"next": "\#(next)"}"#.utf8)))
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://orders.test"), authentication: .bearer("secret"),
+            cache: store.map { ResponseCache(store: $0) },
+            attemptLinks: Balance(among: ["https://a.test", "https://b.test"], by: .roundRobin), transport: mock)
+        for _ in 1...2 {
+            var count = 0
+            let pages = Get<[String: String]>("orders").paginated(by: .nextURL(\.["next"]))
+            for try await page in client.pages(of: pages) {
+                #expect(page.response.request.origin == logical && page.response.respondingServer != logical)
+                count += 1
+            }
+            #expect(count == 2)
+        }
+        #expect(mock.hosts.prefix(2) == ["a.test", "b.test"] && mock.hosts.count == (store == nil ? 4 : 2))
+        #expect(mock.requests.allSatisfy { $0.headers.contains("Authorization") })
+    }
+
+    @Test func `only the replica that has responded may name itself`() async throws {
+        let mock = MockLoader { request in
+            HTTPResponse(
+                request: request, status: .ok,
+                body: HTTPResponseBody(Data(#"{"next": "https://b.test/orders?page=2"}"#.utf8)))
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://orders.test"),
+            attemptLinks: Balance(among: ["https://a.test"], by: .ordered), transport: mock)
+        let pages = Get<[String: String]>("orders").paginated(by: .nextURL(\.["next"]))
+        let error = await #expect(throws: HTTPError.self) { for try await _ in client.pages(of: pages) {} }
+        #expect(error?.code == .invalidResponse && mock.hosts == ["a.test"])
+    }
+
+    private static var folder: URL { FileManager.default.temporaryDirectory.appending(path: "balance-\(UUID())") }
+
     @Test func `credentials and cookies belong to the logical origin, and events to the replica`() async throws {
         let mock = MockLoader { request in
             switch request.path.string {
@@ -431,6 +474,17 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "https://
             environment: ServerEnvironment(logical), attemptLinks: Balance(among: [Replica(replica)]), transport: mock)
         try await client.send(HTTPRequest())
         #expect(mock.requests.map(\.scheme) == ["http"])
+    }
+
+    @Test func `a request that refuses the environment of its client passes`() async throws {
+        let mock = MockLoader.answering { _ in .ok }
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://orders.test"), attemptLinks: Balance(among: replicas),
+            transport: mock)
+        var request = try HTTPRequest("https://cdn.test/a.png")
+        request.serverEnvironment = nil
+        try await client.send(request)
+        #expect(mock.hosts == ["cdn.test"])
     }
 
     @Test func `without an environment, the logical origin must be named`() async throws {

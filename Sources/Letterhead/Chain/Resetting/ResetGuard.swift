@@ -38,7 +38,9 @@ public final class ResetGuard: LoaderLink {
         }
         // A request that a link of the caller has created belongs to the client as well.
         guard let generation, request.context.generation == nil else { return try await next.load(request) }
-        return try await next.load(generation.adopting(request))
+        var adopted = request
+        adopted.context.generation = generation
+        return try await next.load(adopted)
     }
 
     /// Resets the next loader, or waits for the reset in progress.

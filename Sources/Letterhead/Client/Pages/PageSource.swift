@@ -35,7 +35,6 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
             walker: PageWalker(template, settings: walk), start: template, unreached: unreached)
     }
 
-    /// Requests the pages in order.
     struct Iterator: AsyncIteratorProtocol, Sendable {
         var loader: PageLoader<Template>
         let walk: PageWalk

@@ -77,7 +77,6 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
     /// Whether there may be another page. It is true until the last page has been returned.
     public var hasMore: Bool { state.withLock { $0.hasMore || $0.iterator.isStale } }
 
-    /// The number of calls that wait for a page.
     package var waiting: Int { state.withLock { $0.waiters.count } }
 
     /// Returns the next page, or nil after the last one.

@@ -142,7 +142,6 @@ extension PagePosition {
 
 /// A cursor with a carried value, encoded as a single cursor.
 private struct CarriedCursor {
-    /// The cursor without the carried value.
     let position: PagePosition
     let carried: JSONValue?
 

@@ -228,7 +228,16 @@ extension Page {
     /// Returns whether an anchor refers to this page (RFC 8288, 3.2).
     private func isContext(_ anchor: String) -> Bool {
         guard let context else { return true }
-        return PageURL(context.resolving(URLParts(anchor))) == PageURL(context)
+        return PageURL(resolved(anchor, in: context)) == PageURL(context)
+    }
+
+    /// Resolves a reference. A server that has responded for the origin of the page may name itself.
+    private func resolved(_ reference: String, in context: URLParts) -> URLParts {
+        var target = context.resolving(URLParts(reference))
+        if let server = response.respondingServer, target.userInfo == nil, HTTPOrigin(target) == server {
+            (target.scheme, target.authority) = (context.scheme, context.authority)
+        }
+        return target
     }
 
     /// Returns the URL reference of a link: a string, or an object with `href` (JSON:API, HAL).
@@ -255,7 +264,7 @@ extension Page {
         guard let context, let origin = response.request.origin else {
             throw error(.invalidResponse, "the page has no URL against which the link could be resolved")
         }
-        var target = context.resolving(URLParts(reference)).escaped(path: .pathLiteral, query: .queryLiteral)
+        var target = resolved(reference, in: context).escaped(path: .pathLiteral, query: .queryLiteral)
         target.fragment = nil
         guard let linked = HTTPOrigin(target), target.userInfo == nil else {
             throw error(

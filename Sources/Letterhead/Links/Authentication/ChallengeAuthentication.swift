@@ -90,7 +90,6 @@ private enum ChosenMethodOption: HTTPRequestOption {
     static let defaultOptionValue: (challenges: Challenges, method: HTTPAuthentication?)? = nil
 }
 
-/// Remembers which requests receive which challenges.
 private final class AnswerChallenges: LoaderLink {
     private let methods: SharedCredential<ChosenMethods>
     /// The challenges by the beginning of the URL.

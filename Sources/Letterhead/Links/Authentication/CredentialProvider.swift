@@ -113,7 +113,6 @@ extension HTTPAuthentication {
             response: HTTPResponse? = nil
         ) {
             (self.request, self.previous, self.isRefused, self.response) = (request, previous, isRefused, response)
-            let generation = request.context.generation
             self.next = AnyLoader { own throws(HTTPError) in
                 if let chosen = own.authentication, !chosen.isAnonymous {
                     throw HTTPError(
@@ -122,7 +121,7 @@ extension HTTPAuthentication {
                             "need.next is below the authentication and cannot sign a request with \(chosen); set the "
                                 + "header of the request, or send it with a client"), request: own)
                 }
-                return try await next.load(generation?.adopting(own) ?? own)
+                return try await next.load(own, onBehalfOf: request, as: "refresh")
             }
         }
     }

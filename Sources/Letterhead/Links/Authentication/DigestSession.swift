@@ -8,7 +8,6 @@ final class DigestSession: Sendable {
     private struct State {
         var nonce: String
         var count = 0
-        /// Whether the server has accepted a proof.
         var isAccepted = false
         var isOver = false
     }

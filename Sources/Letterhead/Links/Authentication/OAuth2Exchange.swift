@@ -35,8 +35,6 @@ extension OAuth2 {
         public let scope: Set<String>
         private let endpoint: TokenEndpoint
         private let next: any HTTPLoader
-        /// The request that waits for the tokens; nil if there is none.
-        private let original: HTTPRequest?
         private let now: @Sendable () -> Date
         private let random: @Sendable (Int) -> [UInt8]
 
@@ -53,16 +51,14 @@ extension OAuth2 {
             let endpoint = TokenEndpoint(
                 url: tokenEndpoint, client: client, origins: AllowedOrigins(nil), parameters: parameters)
             self.init(
-                endpoint: endpoint, scope: scope, next: next, original: nil, now: { Date() }, random: RandomBytes.system
-            )
+                endpoint: endpoint, scope: scope, next: next, now: { Date() }, random: RandomBytes.system)
         }
 
         init(
-            endpoint: TokenEndpoint, scope: Set<String>, next: any HTTPLoader, original: HTTPRequest?,
-            now: @escaping @Sendable () -> Date, random: @escaping @Sendable (Int) -> [UInt8]
+            endpoint: TokenEndpoint, scope: Set<String>, next: any HTTPLoader, now: @escaping @Sendable () -> Date,
+            random: @escaping @Sendable (Int) -> [UInt8]
         ) {
-            (self.endpoint, self.scope, self.next, self.original) = (endpoint, scope, next, original)
-            (self.now, self.random) = (now, random)
+            (self.endpoint, self.scope, self.next, self.now, self.random) = (endpoint, scope, next, now, random)
         }
 
         /// Requests tokens from the token endpoint.
@@ -81,7 +77,7 @@ extension OAuth2 {
             let origin = HTTPRequest(url: url).origin
             return try await endpoint.answer(
                 to: form.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, at: url,
-                of: "the endpoint of \(origin?.description ?? "an unknown host")", over: next, for: original)
+                of: "the endpoint of \(origin?.description ?? "an unknown host")", over: next)
         }
 
         /// Has a person sign in on a page of the server, and exchanges the code; see
@@ -99,7 +95,7 @@ extension OAuth2 {
         private func tokens(_ form: [(String, String)]) async throws(HTTPAuthentication.Failure) -> Tokens {
             // The lifetime is counted from before the request, so that it is never overestimated.
             let date = now()
-            let grant = try await endpoint.tokens(form, over: next, for: original)
+            let grant = try await endpoint.tokens(form, over: next)
             return Tokens(
                 accessToken: grant.accessToken, refreshToken: grant.refreshToken, scope: grant.scope,
                 expiresAt: grant.lifetime.map { date.addingTimeInterval($0 / .seconds(1)) }, members: grant.members)

@@ -2,7 +2,6 @@
 import LetterheadFoundation
 import Synchronization
 
-/// Provides OAuth 2 tokens: stored, refreshed or newly granted.
 final class OAuth2Provider: CredentialProvider {
     private let endpoint: TokenEndpoint
     private let grant: OAuth2.Grant
@@ -169,8 +168,7 @@ extension OAuth2Provider {
         case .custom(let obtain):
             let tokens = try await obtain(
                 OAuth2.Exchange(
-                    endpoint: endpoint, scope: scope, next: need.next, original: need.request, now: keeper.now,
-                    random: random))
+                    endpoint: endpoint, scope: scope, next: need.next, now: keeper.now, random: random))
             try Task.checkCancellation()
             return try await keeper.keep(tokens, asked: scope, origin: origin(of: need))
         case .refreshToken:
@@ -187,7 +185,7 @@ extension OAuth2Provider {
     ) async throws -> OAuth2Credential {
         // The lifetime is counted from before the request, so that it is never overestimated.
         let instant = keeper.instant
-        let answer = try await endpoint.tokens(form, over: need.next, for: need.request)
+        let answer = try await endpoint.tokens(form, over: need.next)
         try Task.checkCancellation()
         return try await keeper.keep(
             answer, asked: asked, refreshToken: refreshToken, members: members, origin: origin(of: need), since: instant

@@ -50,9 +50,7 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         // Without its streamed body, the response occupies no connection or slot during the wait for another credential.
         await response.body.discard()
         response.body = HTTPResponseBody(response.body.buffered?.prefix(1 << 20) ?? Data())
-        if let observation = request.observation {
-            observation.record(.credentialsRefused) { $0[.status] = refusal.status.code }
-        }
+        request.record(.credentialsRefused) { $0[.status] = refusal.status.code }
         let newer: Held
         do throws(CredentialRefusal) {
             newer = try await credential(key, for: request, next: next, refused: (held, refusal))

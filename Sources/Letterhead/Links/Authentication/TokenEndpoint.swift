@@ -12,7 +12,6 @@ struct TokenEndpoint: Sendable {
         let members: [String: JSONValue]
     }
 
-    /// The maximum size of a response, in bytes.
     private static let longestAnswer = 1 << 20
 
     let url: URL
@@ -22,27 +21,22 @@ struct TokenEndpoint: Sendable {
 
     /// Requests tokens once, without redirects or retries.
     func tokens(
-        _ form: [(String, String)], over next: any HTTPLoader, for original: HTTPRequest?
+        _ form: [(String, String)], over next: any HTTPLoader
     ) async throws(HTTPAuthentication.Failure) -> Grant {
-        try TokenAnswer.grant(in: await answer(to: form, at: url, of: "the token endpoint", over: next, for: original))
+        try TokenAnswer.grant(in: await answer(to: form, at: url, of: "the token endpoint", over: next))
     }
 
     /// Sends a form once to an endpoint of the server, and returns the body of a successful response without an `error`.
     ///
     /// - Parameter name: names the endpoint in messages.
     func answer(
-        to form: [(String, String)], at url: URL, of name: String, over next: any HTTPLoader, for original: HTTPRequest?
+        to form: [(String, String)], at url: URL, of name: String, over next: any HTTPLoader
     ) async throws(HTTPAuthentication.Failure) -> Data {
         let request = try request(form, to: url, of: name)
         let status: HTTPStatus
         let body: Data
         do {
-            let response =
-                if let original {
-                    try await next.load(request, as: "refresh", for: original)
-                } else {
-                    try await next.load(request)
-                }
+            let response = try await next.load(request)
             status = response.status
             body = try await response.body.data(upTo: Self.longestAnswer)
         } catch let error as HTTPError {

@@ -107,6 +107,7 @@ struct CacheExchange: Sendable {
             response.body = entry.body.makeBody(isBuffered: request.responseDelivery == .buffered)
         }
         response[option: NewSetCookies.self] = []
+        response.respondingServer = entry.head.respondingServer
         response.cacheDecision = CacheDecision(outcome: outcome, reason: reason, freshness: freshness)
         if request.options.contains(TransferProgressOption.self) || request.reportsProgress,
             let count = response.body.buffered?.count, count > 0
@@ -209,6 +210,7 @@ extension CacheExchange {
         response.headers = head.headers
         response.body = entry.body.makeBody(isBuffered: request.responseDelivery == .buffered)
         response.request = request
+        response.respondingServer = head.respondingServer
         response[option: NewSetCookies.self] = confirmation.headers.values(for: .setCookie)
         response.cacheDecision = CacheDecision(
             outcome: .revalidated, freshness: CacheFreshness(head, now: cache.seconds))
@@ -254,7 +256,7 @@ extension CacheExchange {
         request.context.progress = nil
         request.options.remove(TransferProgressOption.self)
         request.responseDelivery = .buffered
-        let load = AnyLoader { [next, request] in try await next.load($0, as: "validation", for: request) }
+        let load = AnyLoader { [next, request] in try await next.load($0, onBehalfOf: request, as: "validation") }
         let exchange = CacheExchange(cache: cache, request: request, next: load)
         cache.validations.start(key(of: entry)) {
             let demand = CacheDemand()
@@ -269,7 +271,6 @@ extension CacheExchange {
     }
 }
 
-/// The result of a validation that requests share.
 struct CacheValidation: Sendable {
     /// A validation is shared by the requests of one client between two resets.
     struct Key: Hashable {
@@ -277,7 +278,6 @@ struct CacheValidation: Sendable {
         let generation: ClientGeneration?
     }
 
-    /// The result for the request that was sent.
     let result: Result<HTTPResponse, HTTPError>
     /// The entry that the other requests can use: the stored entry, which the server has confirmed, or the new one that
     /// has replaced it. If it is nil, they look up the entry again.

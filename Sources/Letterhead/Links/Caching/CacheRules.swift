@@ -117,7 +117,6 @@ package enum CacheRules {
 
     // MARK: Validating (RFC 9111, 4.3)
 
-    /// Returns the request with the validators of a stored response.
     static func validating(_ request: HTTPRequest, _ head: CachedHead, reload: Bool) -> HTTPRequest {
         var request = request
         if let tag = head.headers[.eTag] { request.headers[.ifNoneMatch] = tag }

@@ -11,10 +11,10 @@ package struct CachedHead: Equatable, Sendable {
     var responseTime: Int64
     /// The request fields that `Vary` names, normalized. The value is nil if the request did not have the field.
     var varied: [VariedField] = []
+    var respondingServer: HTTPOrigin?
 
     /// A request field that selects a variant (RFC 9111, 4.1).
     struct VariedField: Hashable, Sendable {
-        /// The name in lower case.
         let name: String
         let value: String?
 
@@ -35,8 +35,8 @@ extension CachedHead {
     package init(_ response: HTTPResponse, to request: HTTPRequest, requestTime: Int64, responseTime: Int64) {
         self.init(
             status: response.status.code, headers: Self.storable(response.headers), requestTime: requestTime,
-            responseTime: responseTime)
-        varied = Vary.fields(Vary.names(in: response.headers) ?? [], of: request)
+            responseTime: responseTime, varied: Vary.fields(Vary.names(in: response.headers) ?? [], of: request),
+            respondingServer: response.respondingServer)
     }
 
     /// Returns the fields, except those that belong to one connection and those that `Connection` names.
@@ -109,7 +109,6 @@ package struct CacheFreshness: Equatable, Sendable {
     let isHeuristic: Bool
 
     var isFresh: Bool { age < lifetime }
-    /// The time since the response became stale.
     var staleness: Int64 { max(0, age - lifetime) }
 
     /// - Parameter now: the current time in seconds since 1970. A time before the response was received makes the

@@ -12,7 +12,7 @@ package struct FileCacheHead: Equatable {
     var bodyCount: Int
     var bodyChecksum: UInt64
 
-    private static let mark: UInt32 = 0x3243_484C  // "LHC2"
+    private static let mark: UInt32 = 0x3343_484C  // "LHC3"
 
     /// Whether a file has the mark of another version of the library.
     static func isOfOtherVersion(_ bytes: [UInt8]) -> Bool {
@@ -27,6 +27,7 @@ package struct FileCacheHead: Equatable {
         var writer = Writer()
         writer.number(Self.mark)
         writer.text(url)
+        writer.text(head.respondingServer?.description ?? "")
         writer.number(UInt32(truncatingIfNeeded: head.status))
         writer.number(UInt64(bitPattern: head.requestTime))
         writer.number(UInt64(bitPattern: head.responseTime))
@@ -57,7 +58,8 @@ package struct FileCacheHead: Equatable {
         var end = Reader(bytes: bytes, index: bytes.count - 8)
         guard end.number(UInt64.self) == CacheChecksum.of(bytes.dropLast(8)) else { return nil }
         var reader = Reader(bytes: Array(bytes.dropLast(8)), index: 0)
-        guard reader.number(UInt32.self) == Self.mark, let url = reader.text(), let status = reader.number(UInt32.self),
+        guard reader.number(UInt32.self) == Self.mark, let url = reader.text(), let server = reader.text(),
+            let status = reader.number(UInt32.self),
             let requestTime = reader.number(UInt64.self), let responseTime = reader.number(UInt64.self),
             let count = reader.number(UInt64.self), let checksum = reader.number(UInt64.self),
             let headers = reader.headers(), let varied = reader.varied(), reader.isAtEnd, count <= UInt64(Int.max),
@@ -66,7 +68,8 @@ package struct FileCacheHead: Equatable {
         self.url = url
         head = CachedHead(
             status: Int(status), headers: headers, requestTime: Int64(bitPattern: requestTime),
-            responseTime: Int64(bitPattern: responseTime), varied: varied)
+            responseTime: Int64(bitPattern: responseTime), varied: varied,
+            respondingServer: HTTPOrigin(URLParts(server)))
         (bodyCount, bodyChecksum) = (Int(count), checksum)
     }
 

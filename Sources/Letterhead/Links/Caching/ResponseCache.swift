@@ -87,7 +87,6 @@ public final class ResponseCache: LoaderLink {
         try storingLock.withLock { _ in try state.withLock { $0.isCurrent(ticket) } ? store() : nil }
     }
 
-    /// Reports an error, and returns nil.
     func guarded<Value>(_ use: () throws -> Value) -> Value? {
         do { return try use() } catch {
             onError(error)

@@ -61,7 +61,6 @@ private final class ObservedExchange: Sendable {
         }
     }
 
-    /// Records the head, and the body as soon as it has arrived.
     func observing(_ response: HTTPResponse) -> HTTPResponse {
         let firstByte = response.metrics.firstByte
         record(.responseHead, at: firstByte > .zero ? start + firstByte : nil, .response(response)) { event in
@@ -160,14 +159,23 @@ extension HTTPLoader {
         return try result.get()
     }
 
-    /// Sends a request on behalf of another one: it ends at a reset of the client of that request, and is observed as
-    /// its child.
-    func load(
-        _ request: HTTPRequest, as kind: String, for original: HTTPRequest
+    /// Sends a request that a link creates on behalf of another one, such as a request for a token.
+    ///
+    /// A reset of the original's client ends it, ``HTTPRequest/homeOrigin`` is that of the original, and it is observed as a
+    /// load of its own, whose parent is the original's load. A request that is observed already, because it is part of
+    /// another load, stays part of that load.
+    ///
+    /// - Parameter kind: what the load is, for observers.
+    public func load(
+        _ request: HTTPRequest, onBehalfOf original: HTTPRequest, as kind: String
     ) async throws(HTTPError) -> HTTPResponse {
         var request = request
-        request.context.generation = original.context.generation
-        guard let observation = original.observation?.child(kind) else { return try await load(request) }
+        request.context.generation = request.context.generation ?? original.context.generation
+        request.homeOrigin = original.homeOrigin
+        guard let parent = original.observation, request.observation == nil || request.observation === parent else {
+            return try await load(request)
+        }
+        let observation = parent.child(kind)
         request.observation = observation
         observation.begin(request)
         do throws(HTTPError) {
@@ -228,7 +236,6 @@ struct ObservedWait: Sendable {
 }
 
 extension HTTPResponse {
-    /// Sets the facts of `connection.closed`.
     func describeClosing(_ event: inout HTTPEvent, after failure: (any Error)?) {
         event[.address] = metrics.remoteAddress
         event[.reason] = failure == nil ? closingReason : "the exchange failed"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// The observers of a client, shared by all its loads.
 final class ObservationHub: Sendable {
     let observers: [any HTTPObserver]
     private let messageObservers: [any MessageObserver]

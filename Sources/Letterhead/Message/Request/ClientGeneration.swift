@@ -81,14 +81,6 @@ struct ClientGeneration: Hashable, Sendable {
         remove()
         try Task.checkCancellation()
     }
-
-    /// Makes a request that code of the caller has created a part of this generation, unless it has another one.
-    func adopting(_ request: HTTPRequest) -> HTTPRequest {
-        guard request.context.generation == nil else { return request }
-        var adopted = request
-        adopted.context.generation = self
-        return adopted
-    }
 }
 
 extension HTTPRequest {

@@ -56,3 +56,17 @@ extension HTTPRequest {
         set { context.boundServer = newValue }
     }
 }
+
+extension HTTPResponse {
+    /// The server that has responded for the origin of the request; nil if it is that origin.
+    ///
+    /// A link that chooses a server sets it. If a `nextURL` names the server, the next page is requested from the origin.
+    public var respondingServer: HTTPOrigin? {
+        get { self[option: RespondingServer.self] }
+        set { self[option: RespondingServer.self] = newValue }
+    }
+}
+
+private enum RespondingServer: HTTPRequestOption {
+    static let defaultOptionValue: HTTPOrigin? = nil
+}

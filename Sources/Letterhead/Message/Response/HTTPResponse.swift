@@ -87,7 +87,6 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, C
 }
 
 extension HTTPResponse {
-    /// Gives the request of the response the scheme, the host and the port of another request.
     mutating func returnToOrigin(of other: HTTPRequest) {
         (request.scheme, request.host, request.port) = (other.scheme, other.host, other.port)
     }

@@ -192,7 +192,7 @@ extension HTTPLoader {
         request.shareDeadline(of: isShared ? nil : original)
         let point = request.deadline.flatMap { request.limit(to: $0, on: timeline) }
         defer { point?.end() }
-        var response = try await load(request, as: "alternate", for: original)
+        var response = try await load(request, onBehalfOf: original, as: "alternate")
         // The closure may send this request again.
         response.request.isAttempt = false
         if response.body.buffered == nil { response.body = HTTPResponseBody(try await response.body.data()) }
