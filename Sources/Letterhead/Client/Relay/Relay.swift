@@ -136,7 +136,6 @@ private struct RelayWire: HTTPLoader {
         return try await response.delivered(to: request)
     }
 
-    /// Returns the next piece of a streamed body, or nil at its end.
     private func piece(_ next: Pull, of body: RelayedBody, for request: HTTPRequest) async throws -> Data? {
         guard let data = try await next() else { throw request.relayEnded }
         let (message, bytes) = try form.read(data, for: request)

@@ -195,7 +195,6 @@ extension HTTPRequest {
 // MARK: Responses
 
 extension WireForm {
-    /// Reads a message that answers a request.
     func read(_ data: Data, for request: HTTPRequest) throws(HTTPError) -> (message: WireMessage, body: Data) {
         do { return try WireMessage.read(data) } catch { throw request.malformedAnswer(error.description) }
     }
@@ -217,12 +216,10 @@ extension WireForm {
         return message
     }
 
-    /// The names and values of the fields that travel.
     func pairs(of fields: HTTPHeaders, in request: HTTPRequest) -> [[String]] {
         HTTPHeaders(fields.filter { secrets == .travel || !request.isSecret($0) }).pairs
     }
 
-    /// Returns the response of a message, or throws its failure.
     func response(
         _ answer: (message: WireMessage, body: Data), to request: HTTPRequest
     ) throws(HTTPError) -> HTTPResponse {

@@ -5,7 +5,6 @@ import Synchronization
 struct AllowedOrigins: Hashable, Sendable {
     enum Verdict: Equatable {
         case sign
-        /// For this reason.
         case leaveUnsigned(String)
         case refuse(String)
     }

@@ -103,7 +103,6 @@ public struct Authenticate: LoaderLink {
         }
     }
 
-    /// The places of the credentials that may sign the request.
     func places(for request: HTTPRequest) -> [CredentialPlace] {
         ((request.authentication?.methods ?? []) + authentication.methods).compactMap(\.place)
     }

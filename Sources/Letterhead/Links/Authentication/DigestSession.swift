@@ -8,7 +8,6 @@ final class DigestSession: Sendable {
     private struct State {
         var nonce: String
         var count = 0
-        /// Whether the server has accepted a proof.
         var isAccepted = false
         var isOver = false
     }
@@ -112,7 +111,6 @@ final class DigestSession: Sendable {
         }
     }
 
-    /// Returns the bytes of the body, which are part of the proof.
     private func bytes(of request: HTTPRequest) throws -> [UInt8] {
         if request.body.isReplayable, let data = try? request.body.encode() { return Array(data) }
         throw HTTPAuthentication.Failure(

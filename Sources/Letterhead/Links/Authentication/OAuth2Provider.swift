@@ -2,13 +2,11 @@
 import LetterheadFoundation
 import Synchronization
 
-/// Provides OAuth 2 tokens: stored, refreshed or newly granted.
 final class OAuth2Provider: CredentialProvider {
     private let endpoint: TokenEndpoint
     private let grant: OAuth2.Grant
     private let keeper: TokenKeeper
     private let random: @Sendable (Int) -> [UInt8]
-    /// Whether the tokens belong to the one origin for which they were obtained.
     private let isBound: Bool
     /// The refresh token of the grant; nil if the grant has none, after the server has refused a refresh token, and
     /// after a reset.

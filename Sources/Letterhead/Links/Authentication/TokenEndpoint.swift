@@ -8,11 +8,9 @@ struct TokenEndpoint: Sendable {
         let refreshToken: Secret?
         let scope: Set<String>?
         let lifetime: Duration?
-        /// All members of the response but those above.
         let members: [String: JSONValue]
     }
 
-    /// The maximum size of a response, in bytes.
     private static let longestAnswer = 1 << 20
 
     let url: URL

@@ -82,7 +82,6 @@ final class TokenKeeper: Sendable {
         return try await save(credential(tokens, asked: asked, life: grant.lifetime, since: instant))
     }
 
-    /// Saves the tokens of a custom grant, and creates their credential.
     func keep(
         _ tokens: OAuth2.Tokens, asked: Set<String>, origin: HTTPOrigin?
     ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential {

@@ -79,11 +79,9 @@ package enum CacheRules {
         /// The stored response is returned although it is stale. If the flag is set, it is validated in the
         /// background.
         case stale(validatesLater: Bool)
-        /// The server is asked whether the stored response is still valid.
         case validate
     }
 
-    /// Decides whether a stored response that was selected by its key may be reused.
     package static func use(of head: CachedHead, for demand: CacheDemand, now: Int64) -> Use {
         let freshness = CacheFreshness(head, now: now)
         let control = head.control
@@ -117,7 +115,6 @@ package enum CacheRules {
 
     // MARK: Validating (RFC 9111, 4.3)
 
-    /// Returns the request with the validators of a stored response.
     static func validating(_ request: HTTPRequest, _ head: CachedHead, reload: Bool) -> HTTPRequest {
         var request = request
         if let tag = head.headers[.eTag] { request.headers[.ifNoneMatch] = tag }

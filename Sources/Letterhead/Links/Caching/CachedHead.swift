@@ -103,13 +103,11 @@ enum Vary {
 /// The age of a stored response, and the time for which it is fresh (RFC 9111, 4.2), in seconds.
 package struct CacheFreshness: Equatable, Sendable {
     let age: Int64
-    /// The age at which the response becomes stale.
     let lifetime: Int64
     /// Whether the lifetime was estimated from `Last-Modified`.
     let isHeuristic: Bool
 
     var isFresh: Bool { age < lifetime }
-    /// The time since the response became stale.
     var staleness: Int64 { max(0, age - lifetime) }
 
     /// - Parameter now: the current time in seconds since 1970. A time before the response was received makes the
