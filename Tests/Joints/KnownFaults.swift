@@ -19,9 +19,6 @@ enum KnownFaults {
         Known(name: "6: the client of a relay follows redirects", rules: ["origin", "value", "ends", "afterwards"]) {
             $0[.transport] == "relay-client"
         },
-        Known(name: "7: digest and what sends again below it", rules: ["nonce", "outcome", "requests", "afterwards"]) {
-            $0[.authentication] == "digest" && ($0.isHedged || $0.is(.plan, "stale", "reset"))
-        },
         Known(name: "8: Balance and nextURL in a body", rules: ["outcome", "requests"]) {
             $0[.delivery] == "pages" && $0.isBalanced
         },

@@ -33,7 +33,7 @@ struct WireMessage: Codable, Sendable {
     struct Settings: Codable {
         var timeout, idleTimeout, connectTimeout, deadline, responseLimit: Int?
         var acceptedStatuses: [[Int]]?
-        var isSecret: Bool?
+        var isSecret, isSignedOnce: Bool?
         var route: String?
         /// The names that are redacted in addition to the standard ones.
         var secretHeaders, secretParameters: [String]?
