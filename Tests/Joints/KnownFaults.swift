@@ -16,9 +16,6 @@ enum KnownFaults {
         Known(name: "1: the token request of a provider is not observed", rules: ["count"]) {
             $0[.authentication] == "provider"
         },
-        Known(name: "6: the client of a relay follows redirects", rules: ["origin", "value", "ends", "afterwards"]) {
-            $0[.transport] == "relay-client"
-        },
         Known(name: "8: Balance and nextURL in a body", rules: ["outcome", "requests"]) {
             $0[.delivery] == "pages" && $0.isBalanced
         },

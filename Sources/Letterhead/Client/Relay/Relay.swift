@@ -117,10 +117,11 @@ private struct RelayWire: HTTPLoader {
         var response = try form.response(answer, to: request)
         if answer.message.streams == true {
             let body = RelayedBody()
+            let timeout = request.accepts(response.status) ? nil : request.timeout
             response.provide(metrics: { HTTPResponse.Metrics() }, trailers: { body.trailers.valueNow ?? [:] })
             let pull = { @Sendable () async throws -> Data? in
                 do {
-                    let limit = [request.timeLeft, request.idleTimeout].compactMap(\.self).min()
+                    let limit = [request.timeLeft, request.idleTimeout, timeout].compactMap(\.self).min()
                     return try await wait(within: limit, named: "idleTimeout") {
                         var data = try await piece(next, of: body, for: request)
                         // An empty piece is no activity, so it does not begin another wait.
