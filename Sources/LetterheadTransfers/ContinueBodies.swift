@@ -13,7 +13,7 @@ public import Letterhead
 /// If the connection is lost in the middle of the body, the link requests the rest with `Range` and `If-Range`. It
 /// joins only what certainly belongs together. A body is continued under these conditions:
 ///
-/// - The request is a streamed or downloaded GET without a body.
+/// - The request is a streamed or downloaded GET without a body, and not yet signed by a digest or the like.
 /// - The response is a 200 of known length or a 206, and has a strong validator: a strong `ETag`, or without any tag a
 ///   `Last-Modified` that is at least a minute before its `Date`.
 /// - The body has no content coding. The link requests `identity`, unless the request sets `Accept-Encoding`.
@@ -51,7 +51,7 @@ public struct ContinueBodies: LoaderLink {
     ///   throws the error with which it broke off if the attempts are used up.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard request.responseDelivery != .buffered, request.method == .get, request.body.isEmpty,
-            !request[option: ContinuedOption.self]
+            !request.isSignedOnce, !request[option: ContinuedOption.self]
         else { return try await next.load(request) }
         try check(request)
         let continued = AnyLoader { (request: HTTPRequest) async throws -> HTTPResponse in

@@ -10,12 +10,6 @@ enum KnownFaults {
     }
 
     static let all = [
-        Known(name: "6: the client of a relay follows redirects", rules: ["origin", "value", "ends", "afterwards"]) {
-            $0[.transport] == "relay-client"
-        },
-        Known(name: "7: digest and what sends again below it", rules: ["nonce", "outcome", "requests", "afterwards"]) {
-            $0[.authentication] == "digest" && ($0.isHedged || $0.is(.plan, "stale", "reset"))
-        },
         Known(name: "connection.closed without connection.opened, in few runs", rules: ["connections"]) {
             !$0.is(.ending, "complete", "drop")
         },

@@ -29,7 +29,8 @@ public struct Choose: CompositeLink, CustomStringConvertible {
         }
         guard let link = parts.first(where: { $0.name == name })?.link else {
             throw HTTPError(
-                .invalidRequest, request: request, message: "Choose has no link with the name that its closure returned")
+                .invalidRequest, request: request, message: "Choose has no link with the name that its closure returned"
+            )
         }
         return try await link.load(request, next: next)
     }

@@ -109,7 +109,9 @@ private struct Explaining {
         explainURL()
         explainHeaders()
         if !final.body.isEmpty {
-            add("body", Redaction.outline(of: final.describedBody, headers: final.framedHeaders()), setter { "\($0.body)" })
+            add(
+                "body", Redaction.outline(of: final.describedBody, headers: final.framedHeaders()),
+                setter { "\($0.body)" })
         }
         explainAuthentication()
         explainSettings()

@@ -64,7 +64,6 @@ struct TransportFailure: Error {
     var mayHaveBeenSent = true
     var underlying: (any Error)?
     private var isOfBody = false
-    /// The received part of the head of the response.
     var head: [UInt8] = []
     var body = Data()
 
@@ -86,7 +85,6 @@ struct TransportFailure: Error {
         return failure
     }
 
-    /// The failure of a request whose body threw an error while it was sent.
     static func ofBody(_ error: any Error) -> TransportFailure {
         var failure = TransportFailure(.invalidRequest, "", underlying: error)
         failure.isOfBody = true

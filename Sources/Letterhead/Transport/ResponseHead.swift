@@ -24,7 +24,6 @@ struct ResponseHead {
         headers = HTTPHeaders(fields)
     }
 
-    /// Parses the fields of a trailer section, which has no status line.
     static func trailers(_ bytes: [UInt8]) throws(TransportFailure) -> HTTPHeaders {
         try bytes.withUnsafeBufferPointer { bytes throws(TransportFailure) in
             var lines = HeadLines(bytes)
@@ -78,7 +77,6 @@ struct HeadLines {
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) { rest = bytes }
 
-    /// Returns the next line without its line break; nil at the end.
     mutating func next() -> Line? {
         guard !rest.isEmpty else { return nil }
         let end = rest.first("\n", from: 0, to: rest.count) ?? rest.count
@@ -87,7 +85,6 @@ struct HeadLines {
         return line.last == 0x0D ? line.extracting(..<(end - 1)) : line
     }
 
-    /// Returns the fields of all remaining lines.
     mutating func fields() throws(TransportFailure) -> [HTTPHeaders.Field] {
         var fields: [HTTPHeaders.Field] = []
         fields.reserveCapacity(16)
@@ -181,7 +178,6 @@ extension UnsafeRawBufferPointer {
         return digits.count == 3 ? digits.reduce(0) { $0 * 10 + Int($1 - 48) } : nil
     }
 
-    /// Whether a status line names HTTP/2 or a later version.
     var claimsHTTP2: Bool {
         guard let slash = firstIndex(of: UInt8(ascii: "/")), slash + 1 < count else { return false }
         return (UInt8(ascii: "2")...UInt8(ascii: "9")).contains(self[slash + 1])
@@ -198,7 +194,6 @@ struct ResponseFraming {
     /// The declared length; nil if it is missing, or if a transfer coding marks the end.
     var bodyLength: Int? { hasTransferCoding ? nil : length }
 
-    /// Whether a body would end with its connection.
     var endsWithConnection: Bool { !hasLength && !hasTransferCoding }
 
     /// The contradiction between the fields; nil if they agree.

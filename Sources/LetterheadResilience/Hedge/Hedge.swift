@@ -20,6 +20,7 @@ import Synchronization
 ///
 /// - Those whose method is not idempotent, unless they have an `Idempotency-Key`, by which the server recognizes the second
 ///   one. `.idempotent()` adds it.
+/// - Those whose signature a server may accept only once (`HTTPRequest.isSignedOnce`), such as those of `.digest`.
 /// - Those with a one-shot body, and those that report their progress.
 /// - Downloads to a file. Of a streamed response, the head decides.
 /// - Those with `.hedging(.never)`.
@@ -139,7 +140,7 @@ extension Hedge: CustomStringConvertible {
 extension HTTPRequest {
     fileprivate var mayBeHedged: Bool {
         guard hedging == .standard, method.isIdempotent || isIdempotent && headers.contains("Idempotency-Key"),
-            body.isEmpty || body.isReplayable, onProgress == nil
+            body.isEmpty || body.isReplayable, onProgress == nil, !isSignedOnce
         else { return false }
         if case .file = responseDelivery { return false }
         return true

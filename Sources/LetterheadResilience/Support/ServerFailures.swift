@@ -37,7 +37,9 @@ extension HTTPError {
     /// used up by a queue of the client.
     fileprivate func tellsNothing(of request: HTTPRequest) -> Bool {
         switch code {
-        case .cancelled, .resetInProgress, .invalidRequest, .cannotAuthenticate, .queueFull, .circuitOpen: true
+        case .cancelled, .resetInProgress, .invalidRequest, .cannotAuthenticate, .signatureSpent, .queueFull,
+            .circuitOpen:
+            true
         case .cannotConnect, .insecureConnection: false
         case .timedOut: !mayHaveBeenSent && request.timeLeft.map { $0 <= .zero } ?? false
         default: !mayHaveBeenSent

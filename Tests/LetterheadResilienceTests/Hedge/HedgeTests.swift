@@ -85,6 +85,16 @@ import Testing
         #expect(sent.value == [Data("0".utf8), Data("0".utf8)])
     }
 
+    @Test func `a request whose signature may be used only once is not hedged`() async throws {
+        let mock = server([.milliseconds(50)])
+        let sign = ModifyRequest { $0.headers["X-Signature"] = "1" }
+        let url = try #require(URL(string: "https://api.example.com"))
+        let chain = Authenticate(.method("one", allowedOrigins: [url], link: sign)) --> hedge() --> mock
+        let response = try await clock.run { try await chain.load(HTTPRequest(url: url)) }
+        #expect(response.request.headers["X-Signature"] == "1")
+        #expect(mock.requests.count == 1)
+    }
+
     @Test func `without a slow response there is no hedge`() async throws {
         let mock = server([.milliseconds(39)])
         let chain = hedge() --> mock

@@ -176,5 +176,27 @@
             for _ in 0..<2 { #expect(try await load(.get, server, over: loader).status == 200) }
             #expect(server.connectionCount == 2)
         }
+
+        @Test func `A signed GET that is refused is sent again, with another signature unless it was not processed`()
+            async throws
+        {
+            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
+                guard connection.beginHTTP2() else { return }
+                while let stream = connection.readHTTP2Request() {
+                    connection.write(number == 0 && stream > 1 ? .refusal(of: stream) : .success(on: stream))
+                }
+            }
+            let count = Mutex(0)
+            let sign = ModifyRequest { request in
+                request.headers["X-Signature"] = count.withLock { count in
+                    count += 1
+                    return "\(count)"
+                }
+            }
+            let chain = Authenticate(.method("count", allowedOrigins: [server.url()], link: sign)) --> loader
+            for _ in 0..<2 { #expect(try await chain.load(HTTPRequest(url: server.url())).status == 200) }
+            #expect(count.withLock { $0 } == (CurlQuirks.explainsRepetitions ? 2 : 3))
+            #expect(server.connectionCount >= 2)
+        }
     }
 #endif

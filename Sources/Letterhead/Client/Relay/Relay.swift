@@ -117,10 +117,11 @@ private struct RelayWire: HTTPLoader {
         var response = try form.response(answer, to: request)
         if answer.message.streams == true {
             let body = RelayedBody()
+            let timeout = request.accepts(response.status) ? nil : request.timeout
             response.provide(metrics: { HTTPResponse.Metrics() }, trailers: { body.trailers.valueNow ?? [:] })
             let pull = { @Sendable () async throws -> Data? in
                 do {
-                    let limit = [request.timeLeft, request.idleTimeout].compactMap(\.self).min()
+                    let limit = [request.timeLeft, request.idleTimeout, timeout].compactMap(\.self).min()
                     return try await wait(within: limit, named: "idleTimeout") {
                         var data = try await piece(next, of: body, for: request)
                         // An empty piece is no activity, so it does not begin another wait.
@@ -136,7 +137,6 @@ private struct RelayWire: HTTPLoader {
         return try await response.delivered(to: request)
     }
 
-    /// Returns the next piece of a streamed body, or nil at its end.
     private func piece(_ next: Pull, of body: RelayedBody, for request: HTTPRequest) async throws -> Data? {
         guard let data = try await next() else { throw request.relayEnded }
         let (message, bytes) = try form.read(data, for: request)

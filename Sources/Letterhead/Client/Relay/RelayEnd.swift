@@ -14,6 +14,8 @@ import Synchronization
 /// > device reaches, with the credentials that the links of the chain add, and can read the response and reset the chain.
 /// > Authenticate the peer, and refuse what it may not do in a link at the beginning of the chain.
 ///
+/// The end follows no redirect and does not retry, because the near end decides about both.
+///
 /// A malformed message is answered with an error, sends nothing and never traps. The deadline of a request is the time that
 /// was left when it was written, from its arrival on. Setting `timeout` limits each attempt of the chain.
 ///
@@ -33,8 +35,7 @@ public struct RelayEnd: Sendable {
         self.form = form
     }
 
-    /// Creates an end that sends the requests with a client. A status that the request does not accept is an error, which
-    /// the near end throws with the response.
+    /// Creates an end that sends the requests with a client.
     public init(_ client: HTTPClient, _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock()) {
         self.init(ClientLoader(client: client), form, clock: clock)
     }
@@ -65,6 +66,8 @@ public struct RelayEnd: Sendable {
             var request = try self.request(wire, body)
             received = request
             request.responseDelivery = streamed ? .streamed : .buffered
+            // The near end decides these, and so knows which headers belong to which origin.
+            (request.redirectPolicy, request.maximumRetries) = (.never, 0)
             let response = try await load(request, wire.id ?? UUID().uuidString)
             var answer = form.message(of: response, to: received)
             if streamed, response.body.buffered == nil {
@@ -118,7 +121,6 @@ public struct RelayEnd: Sendable {
 private final class StreamedAnswer: Sendable {
     private enum State {
         case message(Data)
-        /// A body of which a number of bytes have been sent.
         case body(HTTPResponseBody.Iterator, HTTPResponse, count: Int)
     }
 
@@ -205,7 +207,10 @@ private struct ClientLoader: HTTPLoader {
     let client: HTTPClient
 
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        try await request.mappingErrors { try await client.send(request) }
+        var request = request
+        // The near end judges the status, after its own links have seen the response.
+        request.acceptedStatuses = .any
+        return try await request.mappingErrors { [request] in try await client.send(request) }
     }
 
     func reset() async { await client.reset() }

@@ -21,7 +21,7 @@ public import LetterheadFoundation
 /// What travels with a request:
 /// - the method, the URL, the headers including those of the body, and the body, which may have at most 64 MiB
 /// - `timeout`, `idleTimeout`, `connectTimeout`, the time that is left until the deadline, `acceptedStatuses`,
-///   `responseLimit` if it is set, `isSecret`, the names that its `redaction` adds, and its route
+///   `responseLimit` if it is set, `isSecret`, `isSignedOnce`, the names that its `redaction` adds, and its route
 /// - the options that the form carries by name; an option that only the writing end carries is an error of the reading end
 ///
 /// All other options stay where the request was created, because the links there have applied them: retries, validators,
@@ -195,7 +195,6 @@ extension HTTPRequest {
 // MARK: Responses
 
 extension WireForm {
-    /// Reads a message that answers a request.
     func read(_ data: Data, for request: HTTPRequest) throws(HTTPError) -> (message: WireMessage, body: Data) {
         do { return try WireMessage.read(data) } catch { throw request.malformedAnswer(error.description) }
     }
@@ -217,12 +216,10 @@ extension WireForm {
         return message
     }
 
-    /// The names and values of the fields that travel.
     func pairs(of fields: HTTPHeaders, in request: HTTPRequest) -> [[String]] {
         HTTPHeaders(fields.filter { secrets == .travel || !request.isSecret($0) }).pairs
     }
 
-    /// Returns the response of a message, or throws its failure.
     func response(
         _ answer: (message: WireMessage, body: Data), to request: HTTPRequest
     ) throws(HTTPError) -> HTTPResponse {
@@ -307,6 +304,7 @@ extension WireMessage.Settings {
         if request.hasResponseLimit { responseLimit = request.responseLimit }
         acceptedStatuses = request.acceptedStatuses?.ranges.map { [$0.lowerBound, $0.upperBound] }
         if request.isSecret { isSecret = true }
+        if request.isSignedOnce { isSignedOnce = true }
         route = request.path.route
         let (redaction, standard) = (request.redaction, Redaction.standard)
         // Values that are marked as secret are secret by name at the other end.
@@ -326,6 +324,7 @@ extension WireMessage.Settings {
         if let deadline { request.deadline = .milliseconds(deadline) }
         if let responseLimit { request.responseLimit = responseLimit }
         if let isSecret { request.isSecret = isSecret }
+        if isSignedOnce == true { request.signature = RequestSignature(identity: "", headers: [], query: []) }
         if let withheldHeaders { request.withheldHeaders = Set(try HTTPHeaders.Name.list(withheldHeaders)) }
         guard (secretParameters ?? []).allSatisfy(\.isQuicklyCompared) else {
             throw WireMessage.Malformed("the name of a secret parameter has too many consecutive combining characters")

@@ -3,14 +3,11 @@ import LetterheadFoundation
 
 /// One message between the two ends of a relay: a JSON object on one line, a line feed, and the bytes of a body.
 struct WireMessage: Codable, Sendable {
-    /// The version of the form.
     var letterhead = 1
     var request: Request?
     var response: Response?
     var failure: Failure?
-    /// The id of the request that ends.
     var cancel: String?
-    /// Whether the chain at the other end is to be reset.
     var reset: Bool?
     /// Whether the pieces of the body follow, each in a message.
     var streams: Bool?
@@ -36,7 +33,7 @@ struct WireMessage: Codable, Sendable {
     struct Settings: Codable {
         var timeout, idleTimeout, connectTimeout, deadline, responseLimit: Int?
         var acceptedStatuses: [[Int]]?
-        var isSecret: Bool?
+        var isSecret, isSignedOnce: Bool?
         var route: String?
         /// The names that are redacted in addition to the standard ones.
         var secretHeaders, secretParameters: [String]?
@@ -48,7 +45,6 @@ struct WireMessage: Codable, Sendable {
         var status: Int
         var headers: [[String]]
         var trailers: [[String]]?
-        /// The names of the secret headers that were left out.
         var headersLeftOut: [String]?
         /// Where the request was sent, if it differs from its target.
         var sentTo: Target?
@@ -65,19 +61,16 @@ struct WireMessage: Codable, Sendable {
         var mayHaveBeenSent: Bool
     }
 
-    /// Why bytes of the other end are not a message.
     struct Malformed: Error, SafelyDescribed {
         let description: String
 
         init(_ description: String) { self.description = description }
     }
 
-    /// The largest number of bytes of a head.
     static let headLimit = 1 << 20
 }
 
 extension WireMessage {
-    /// Returns the bytes of the message, followed by those of a body.
     func data(with body: Data? = nil) -> Data {
         var message = self
         if let body { message.length = body.count }
@@ -90,7 +83,6 @@ extension WireMessage {
         return data
     }
 
-    /// Reads a message and the bytes after its head.
     static func read(_ data: Data) throws(Malformed) -> (message: WireMessage, body: Data) {
         guard let end = data.prefix(headLimit + 1).firstIndex(of: UInt8(ascii: "\n")) else {
             throw Malformed("there is no head of at most \(headLimit) bytes")
@@ -112,7 +104,6 @@ extension WireMessage {
 }
 
 extension WireMessage.Target {
-    /// - Parameter query: what is sent of the query.
     init(_ request: HTTPRequest, query: QueryParameters) {
         scheme = request.hasScheme ? request.scheme : nil
         (host, port, path) = (request.host, request.port, request.path.string)

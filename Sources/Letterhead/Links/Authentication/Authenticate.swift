@@ -53,8 +53,31 @@ public struct Authenticate: LoaderLink {
         }
     }
 
+    /// Signs the request once more if its signature is spent, as often as libcurl replaces connections that have ended.
     @inline(__always)
     private static func load(
+        _ request: HTTPRequest, signedBy method: SigningMethod, next: any HTTPLoader
+    ) async throws(HTTPError) -> HTTPResponse {
+        var repetitions = 0
+        while true {
+            do throws(HTTPError) {
+                return try await send(request, signedBy: method, next: next)
+            } catch {
+                // The first of several signatures is that of a link above.
+                guard error.code == .signatureSpent, !request.isSignedOnce else {
+                    throw repetitions == 0 ? error : error.with(mayHaveBeenSent: true)
+                }
+                guard repetitions < 5, request.body.isEmpty || request.body.isReplayable else {
+                    throw HTTPError(
+                        .connectionLost, request: error.request, message: error.message, mayHaveBeenSent: true)
+                }
+                repetitions += 1
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func send(
         _ request: HTTPRequest, signedBy method: SigningMethod, next: any HTTPLoader
     ) async throws(HTTPError) -> HTTPResponse {
         guard case .unknown(let home) = method.memory else { return try await method.link.load(request, next: next) }
@@ -103,7 +126,6 @@ public struct Authenticate: LoaderLink {
         }
     }
 
-    /// The places of the credentials that may sign the request.
     func places(for request: HTTPRequest) -> [CredentialPlace] {
         ((request.authentication?.methods ?? []) + authentication.methods).compactMap(\.place)
     }

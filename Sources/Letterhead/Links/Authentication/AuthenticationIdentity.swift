@@ -66,7 +66,17 @@ private enum RequestSignatureOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    var signature: RequestSignature? { self[option: RequestSignatureOption.self] }
+    var signature: RequestSignature? {
+        get { self[option: RequestSignatureOption.self] }
+        set { self[option: RequestSignatureOption.self] = newValue }
+    }
+
+    /// Whether a server may accept the signature of this request only once, such as the count of a digest nonce.
+    ///
+    /// It is true below an authentication by `.digest`, `.challenge` or a custom method, or by a provider with an
+    /// ``CredentialProvider/identity(of:)``. A link or a transport must not send the request twice, unless the server
+    /// certainly has not processed it. Throw ``HTTPError/Code/signatureSpent`` instead.
+    public var isSignedOnce: Bool { signature != nil }
 
     /// Another request that a method sends, such as a request for a nonce, is not a signed request.
     mutating func markSigned(by identity: String, from unsigned: HTTPRequest) {
@@ -74,7 +84,7 @@ extension HTTPRequest {
         let names = Set(headers.map(\.name)).filter { headers.values(for: $0) != unsigned.headers.values(for: $0) }
         let items = query.filter { !unsigned.query.contains($0.name) }
         guard !names.isEmpty || !items.isEmpty else { return }
-        self[option: RequestSignatureOption.self] = RequestSignature(
+        signature = RequestSignature(
             identity: (signature.map { $0.identity + " " } ?? "") + identity,
             headers: names.union(signature?.headers ?? []), query: items + (signature?.query ?? []))
     }

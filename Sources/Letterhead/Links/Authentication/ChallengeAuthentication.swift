@@ -85,7 +85,6 @@ private struct Challenges: Sendable {
     ]
 }
 
-/// The challenges for which a request is signed, and the method that signs it.
 private enum ChosenMethodOption: HTTPRequestOption {
     static let defaultOptionValue: (challenges: Challenges, method: HTTPAuthentication?)? = nil
 }

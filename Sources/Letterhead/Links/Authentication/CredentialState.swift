@@ -188,7 +188,6 @@ package struct HeldCredential<Credential: Sendable>: Sendable {
     package let credential: Credential
     package let generation: Int
     package let epoch: Int
-    /// The 401 that refused the credential; nil if none did.
     package var refusal: HTTPResponse?
 
     package var isRefused: Bool { refusal != nil }

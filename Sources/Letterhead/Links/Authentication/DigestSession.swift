@@ -111,7 +111,6 @@ final class DigestSession: Sendable {
         }
     }
 
-    /// Returns the bytes of the body, which are part of the proof.
     private func bytes(of request: HTTPRequest) throws -> [UInt8] {
         if request.body.isReplayable, let data = try? request.body.encode() { return Array(data) }
         throw HTTPAuthentication.Failure(

@@ -17,7 +17,6 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     private let clock: any Clock<Duration>
     private let timeline: Timeline
     private let state: Mutex<Machine>
-    /// The tasks of the fetches in flight, by the number of the fetch.
     private let tasks = Mutex<[Int: Int]>([:])
     private let fetches = Fetches()
 
@@ -191,7 +190,6 @@ extension SharedCredential {
         return task != nil && tasks.withLock { $0[number] } == task
     }
 
-    /// Identifies the calling task as long as it runs.
     private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 }
 

@@ -8,7 +8,6 @@ struct TokenEndpoint: Sendable {
         let refreshToken: Secret?
         let scope: Set<String>?
         let lifetime: Duration?
-        /// All members of the response but those above.
         let members: [String: JSONValue]
     }
 

@@ -144,7 +144,7 @@ extension CacheExchange {
             case .failure(let error):
                 if let stale = staleReplacement(error: error, with: entry, demand: demand) { return stale }
                 if isOwn { throw error }
-                if error.code == .cancelled || error.code == .timedOut { return nil }
+                if [.cancelled, .timedOut, .signatureSpent].contains(error.code) { return nil }
                 throw error.with(request: request)
             }
         }
@@ -194,6 +194,10 @@ extension CacheExchange {
             cache.state.withLock { $0.end(ticket) }
             _ = cache.guarded { try cache.storage.remove(entry) }
             await response.body.discard()
+            if request.isSignedOnce {
+                throw HTTPError(
+                    .signatureSpent, request: request, message: "the server has confirmed another response")
+            }
             return (try await forward.response(), nil)
         }
         await response.body.discard()
@@ -243,7 +247,7 @@ extension CacheExchange {
     }
 
     private func staleReplacement(error: HTTPError, with entry: CachedEntry, demand: CacheDemand) -> HTTPResponse? {
-        guard error.code != .cancelled, error.code != .resetInProgress, error.code != .invalidRequest,
+        guard ![.cancelled, .resetInProgress, .invalidRequest, .signatureSpent].contains(error.code),
             CacheRules.mayReplaceError(entry.head, for: demand, now: cache.seconds)
         else { return nil }
         return reuse(entry, as: .stale, reason: "the validation failed: \(error.code)")

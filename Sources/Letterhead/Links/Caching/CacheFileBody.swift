@@ -14,7 +14,6 @@ final class CacheFileBody: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Returns all bytes; nil if they do not have this checksum.
     func data(checksum: UInt64) -> Data? {
         guard let data else { return nil }
         var found = CacheChecksum()
@@ -53,7 +52,6 @@ final class CacheFileBody: Sendable {
         return found.value == checksum
     }
 
-    /// Returns a body that reads the file from its beginning.
     func makeBody() -> HTTPResponseBody {
         let offset = Mutex(0)
         let pull: @Sendable () async throws -> Data? = {

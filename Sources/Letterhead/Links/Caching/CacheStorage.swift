@@ -34,7 +34,6 @@ struct CachedEntry: Sendable {
     let key: CacheKey
     let head: CachedHead
     let body: CachedBody
-    /// Identifies the stored body within its store.
     let id: UInt64
 }
 

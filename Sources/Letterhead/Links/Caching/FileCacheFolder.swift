@@ -77,7 +77,6 @@ struct FileCacheFolder: Sendable {
         } catch .unreadable(ENOENT) { return nil } catch { throw Failure(error) }
     }
 
-    /// Sets the time of the last use of a file to the current time.
     func touch(_ name: String, inShard shard: Int) { _ = utimes("\(path(ofShard: shard))/\(name)", nil) }
 
     /// Returns the heads of a folder, and removes files that an interrupted program left an hour ago or earlier.

@@ -217,6 +217,9 @@ extension HTTPError.Code {
     /// The request could not be signed. The underlying error tells why: an `HTTPAuthentication.Failure`, or the
     /// error of a provider.
     public static let cannotAuthenticate = Self(rawValue: "cannotAuthenticate")
+    /// The request must be signed again before it is sent a second time; see ``HTTPRequest/isSignedOnce``. The
+    /// authentication does so, so callers do not get this code.
+    public static let signatureSpent = Self(rawValue: "signatureSpent")
     /// A time limit was exceeded. The message names the limit and the phase.
     public static let timedOut = Self(rawValue: "timedOut")
     /// The response violates HTTP or is truncated.

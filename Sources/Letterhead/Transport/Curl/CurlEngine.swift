@@ -114,7 +114,6 @@
 
         deinit { if wakeDescriptor >= 0 { Glibc.close(wakeDescriptor) } }
 
-        /// Whether the mailbox accepts commands.
         var isOpen: Bool { belongsToProcess && state.withLock { !$0.isClosed } }
 
         /// Whether this process created the mailbox. In a fork, the thread does not exist, and the descriptor would

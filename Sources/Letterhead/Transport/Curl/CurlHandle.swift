@@ -9,7 +9,6 @@
     /// ``CurlWire/init(loop:handle:)`` to the end of that object, only the thread of the loop uses it.
     final class CurlHandle {
         let easy: OpaquePointer
-        /// The memory into which libcurl writes its error text.
         let reasonBuffer: UnsafeMutablePointer<CChar>
         /// Whether TLS alerts can be observed. libcurl with OpenSSL does not require close_notify: it treats the end of
         /// the connection as the end of the body.

@@ -38,16 +38,17 @@
             progress.connectionsMade = connectionsMade
             guard mayUseConnection(), passesChecks() else { return false }
             progress.isConnecting = false
-            return progress.timesSent == 1 || maySendAgain(isRefused: wasRefused && progress.connection.isMultiplexed)
+            return progress.timesSent == 1 || maySendAgain(wasRefused: wasRefused)
         }
 
         /// Returns whether the request may be sent a second time, on another connection. libcurl tries this if a reused
         /// connection ended before the response began, or if the server refused an HTTP/2 stream.
         ///
-        /// - Parameter isRefused: whether the server certainly refused the stream, and so did not process the request
-        ///   (RFC 9113, 8.7).
-        private func maySendAgain(isRefused: Bool) -> Bool {
+        /// - Parameter wasRefused: whether the server refused the stream. If it did not ask for HTTP/1.1, it certainly did
+        ///   not process the request (RFC 9113, 8.7).
+        private func maySendAgain(wasRefused: Bool) -> Bool {
             guard let plan = transfer?.plan else { return false }
+            let isRefused = wasRefused && progress.connection.isMultiplexed
             guard plan.method.isIdempotent || isRefused else {
                 progress.failure = TransportFailure(
                     .connectionLost,
@@ -64,6 +65,13 @@
                     "the server closed a reused connection while the request was being sent; "
                         + "the request's body can be sent only once",
                     mayHaveBeenSent: !isRefused)
+                return false
+            }
+            guard wasRefused || transfer?.request.isSignedOnce != true else {
+                progress.failure = TransportFailure(
+                    .signatureSpent,
+                    "the server closed a reused connection while the request was being sent; "
+                        + "the request's signature can be used only once")
                 return false
             }
             return true
@@ -107,7 +115,6 @@
             }
         }
 
-        /// Records that the transfer no longer uses its connection.
         func leaveConnection() {
             if let session = progress.connection.tlsSession, loop.lastUsers[session] === self {
                 loop.lastUsers[session] = nil

@@ -61,7 +61,6 @@
             }
         }
 
-        /// Stops watching a socket for now.
         func unwatch(_ socket: CInt) {
             if let watch = watches[socket], watch.isKept {
                 watches[socket]?.isWanted = false

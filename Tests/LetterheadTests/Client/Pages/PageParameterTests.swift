@@ -99,7 +99,9 @@ struct PageParameterTests {
     }
 
     @Test(arguments: [HTTPMethod.get, .post])
-    func `a template that is paginated and modified many times is built in the same time for each level`(method: HTTPMethod) throws {
+    func `a template that is paginated and modified many times is built in the same time for each level`(
+        method: HTTPMethod
+    ) throws {
         let template = Query(method: method, parameters: ["a": 1])
         #expect(try nested(template, 24).query.count == (method == .get ? 25 : 0))
     }

@@ -170,13 +170,50 @@ import Testing
         #expect(try far.requests.first?.urlString() == "https://example.com/a/b")
     }
 
-    @Test func `a redirect that the far end follows is visible in the response`() async throws {
-        let far = MockLoader().then {
-            HTTPResponse(request: $0, status: 302, headers: ["Location": "http://other.example/c"])
+    /// The headers of an environment belong to its origin, which only the near end knows.
+    @Test(arguments: Kind.allCases) func `the near end follows redirects, without the headers of its environment`(
+        kind: Kind
+    ) async throws {
+        for isClient in [true, false] {
+            let far = MockLoader { request in
+                guard request.host != "other.example" else { return .ok(request) }
+                return HTTPResponse(request: request, status: 302, headers: ["Location": "http://other.example/c"])
+            }
+            let end = isClient ? RelayEnd(HTTPClient(transport: far)) : RelayEnd(FollowRedirects() --> far)
+            let environment = ServerEnvironment("http://api.example", headers: ["X-Tenant": "acme"])
+            let client = HTTPClient(environment: environment, transport: kind.relay(to: end))
+            let response = try await client.send(Get<HTTPResponse>("a"))
+            #expect(try response.request.urlString() == "http://other.example/c" && response.redirects.count == 1)
+            #expect(far.requests.map { $0.headers["X-Tenant"] } == ["acme", nil])
+            let refused = try await client.send(Get<HTTPResponse>("a").redirects(.never).accepting([302]))
+            #expect(refused.status == 302 && far.requests.count == 3)
         }
-        .then { .ok($0) }
-        let response = try await Relay { await RelayEnd(FollowRedirects() --> far).answer($0) }.load(request())
-        #expect(try response.request.urlString() == "http://other.example/c")
+    }
+
+    @Test func `the environment of the far end completes each hop to its origin, and no other`() async throws {
+        let far = MockLoader { request in
+            let next = ["/v2/a": "/b", "/b": "https://other.example/c"][request.path.string]
+            return HTTPResponse(
+                request: request, status: next == nil ? 200 : 302, headers: next.map { ["Location": $0] } ?? [:])
+        }
+        let environment = ServerEnvironment("https://api.example.com/v2", headers: ["X-Tenant": "acme"])
+        let end = RelayEnd(HTTPClient(environment: environment, transport: far))
+        let response = try await HTTPClient(transport: Relay { await end.answer($0) }).send(Get<HTTPResponse>("a"))
+        #expect(try response.request.urlString() == "https://other.example/c")
+        let urls = ["https://api.example.com/v2/a", "https://api.example.com/b", "https://other.example/c"]
+        #expect(try far.requests.map { try $0.urlString() } == urls)
+        #expect(far.requests.map { $0.headers["X-Tenant"] } == ["acme", "acme", nil])
+    }
+
+    @Test(arguments: Kind.allCases) func `the near end retries, and the far end does not`(kind: Kind) async throws {
+        let far = MockLoader { HTTPResponse(request: $0, status: 503) }
+        let settings = Retry.Settings(maximumRetries: 5, strategy: .immediate)
+        let end = RelayEnd(HTTPClient(retrying: settings, transport: far))
+        let client = HTTPClient(environment: ServerEnvironment("http://api.example"), transport: kind.relay(to: end))
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.send(Get<HTTPResponse>("a").retry(.immediate, maximumRetries: 2))
+        }
+        #expect(error?.response?.status == 503 && error?.attempts.count == 3 && far.requests.count == 3)
     }
 
     // MARK: Errors
