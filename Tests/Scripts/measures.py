@@ -27,12 +27,12 @@ def inside(*names):
 rooms = {path.parts[0] for path in files if len(path.parts) > 1}
 measures = [
     # what is counted, how many there are, the limit
-    ("Swift lines", sum(lines.values()), 38_189),
+    ("Swift lines", sum(lines.values()), 38_179),
     ("files", len(files), 237),
     ("folders at the top level", len(rooms), 9),
     (f"lines in the longest file, {longest}", lines[longest], 500),
     ("task-local values", count(r"@TaskLocal"), 1),
-    ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 48),
+    ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 47),
     ("files of Retry", inside("Retry"), 12),
     ("files of Caching", inside("Caching"), 14),
     ("lines of Package.swift", (root / "Package.swift").read_text().count("\n"), 110),
