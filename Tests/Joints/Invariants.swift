@@ -285,6 +285,8 @@
     }
 
     extension Case {
+        var isHedged: Bool { self.is(.link, "hedge", "hedge-balance", "resilience") }
+
         /// Whether the request may be sent twice.
         var isIdempotent: Bool { !self.is(.method, "POST", "PATCH") || self[.retry] == "idempotent" }
     }

@@ -20,7 +20,7 @@ enum Main {
             case "run", "show":
                 guard let testCase = Case(arguments.dropFirst().joined(separator: " ")) else { return usage() }
                 let faults = await Run.faults(of: testCase, shows: arguments.first == "show")
-                for fault in faults { print("\(fault)\(testCase.known(fault.rule).map { " (known: \($0))" } ?? "")") }
+                for fault in faults { print(fault) }
                 print(faults.isEmpty ? "passed: \(testCase)" : "failed: \(testCase)")
                 exit(faults.isEmpty ? 0 : 1)
             default: usage()
@@ -49,19 +49,12 @@ enum Main {
             print("seed \(seed), \(count) cases")
             let cases = Mutexed((array: CoveringArray(seed: seed), left: count))
             let found = Mutexed<[(Case, Fault)]>([])
-            let known = Mutexed<[String: Int]>([:])
             await withTaskGroup { group in
                 for _ in 0..<Self.width {
                     group.addTask {
                         while let testCase = Self.next(of: cases) {
-                            let isKnown = testCase.known("hang") != nil
-                            let faults = await Run.faults(of: testCase, within: isKnown ? .seconds(1) : .seconds(10))
-                            for fault in faults {
-                                if let name = testCase.known(fault.rule) {
-                                    known.value.withLock { $0[name, default: 0] += 1 }
-                                } else {
-                                    found.value.withLock { $0.append((testCase, fault)) }
-                                }
+                            for fault in await Run.faults(of: testCase, within: .seconds(10)) {
+                                found.value.withLock { $0.append((testCase, fault)) }
                             }
                         }
                     }
@@ -70,13 +63,10 @@ enum Main {
             var faults = found.value.withLock { $0 }
             let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
             // A case that hangs keeps its connections.
-            if open > 100, known.value.withLock({ $0.isEmpty }), !faults.contains(where: { $0.1.rule == "hang" }) {
+            if open > 100, !faults.contains(where: { $0.1.rule == "hang" }) {
                 faults.append((Case(), Fault(rule: "descriptors", detail: "\(open) are open")))
             }
             await report(faults)
-            for (name, number) in known.value.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
-                print("known: \(name), in \(number) cases")
-            }
             let seconds = Int((ContinuousClock.now - start) / .seconds(1))
             let failed = Set(faults.map(\.0)).count
             print("joints: \(count) cases, seed \(seed), \(failed) failed, in \(seconds) s")

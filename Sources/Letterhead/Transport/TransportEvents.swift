@@ -8,7 +8,7 @@ extension HTTPRequest {
         let (metrics, details) = (facts.metrics, facts.details)
         let step = Step(observation: observation, number: exchange.number, start: exchange.start)
         step.recordQueue(details)
-        guard metrics.total > .zero || metrics.firstByte > .zero || metrics.remoteAddress != nil else { return }
+        guard metrics.isMeasured else { return }
         if metrics.isReusedConnection {
             step.record(.connectionReused, at: details.queued) { $0.describe(metrics, details) }
         } else {
@@ -29,7 +29,10 @@ extension HTTPRequest {
 
     /// Records that the connection was closed, because the exchange failed.
     func recordClosing(_ facts: TransportFacts, after error: HTTPError) {
-        guard facts.details.isClosed else { return }
+        // A cancellation may come before the connection is known.
+        guard facts.details.isClosed, facts.metrics.isMeasured,
+            facts.metrics.isReusedConnection || facts.metrics.connect > .zero
+        else { return }
         record(.connectionClosed) { event in
             event[.exchange] = context.exchange?.number
             event[.address] = facts.metrics.remoteAddress
@@ -91,6 +94,10 @@ extension HTTPRequest {
             }
         }
     }
+}
+
+extension HTTPResponse.Metrics {
+    fileprivate var isMeasured: Bool { total > .zero || firstByte > .zero || remoteAddress != nil }
 }
 
 extension HTTPEvent {

@@ -153,9 +153,10 @@ import Testing
         var request = try HTTPRequest(method: .post, "https://a.example/")
         request.body = JSONBody("text")
         #expect(request.curlCommand().contains("text") && request.description.contains("6 bytes"))
-        _ = try await HTTPClient(transport: mock).send(request)
-        _ = try await HTTPClient(transport: mock).encoder(NumberingEncoder()).send(request)
-        #expect(try mock.requests.map { try $0.body.encode() } == [Data(#""text""#.utf8), Data("1".utf8)])
+        let client = HTTPClient(transport: mock)
+        _ = try await client.encoder(NumberingEncoder()).send(request)
+        _ = try await client.send(request)
+        #expect(try mock.requests.map { try $0.body.encode() } == [Data("1".utf8), Data(#""text""#.utf8)])
     }
 
     @Test(arguments: ["one", "compressed", "multipart"])

@@ -97,7 +97,7 @@ private struct RelayWire: HTTPLoader {
         } catch {
             let error = sent.ofRelay(error)
             if error.code == .cancelled || error.code == .timedOut { cancel(id) }
-            throw error
+            return try error.judgedByStatus()
         }
     }
 

@@ -22,7 +22,7 @@ public struct StreamBody: HTTPBody, SteadyBody {
     public let contentLength: Int?
     /// Whether the stream can be created anew.
     public let isReplayable: Bool
-    private let walk: @Sendable () -> BodyChunks
+    private let walk: @Sendable () throws -> BodyChunks
 
     /// Creates a body from a stream that is created anew each time the body is sent.
     ///
@@ -55,6 +55,8 @@ public struct StreamBody: HTTPBody, SteadyBody {
         self.additionalHeaders = additionalHeaders.describing(contentType)
         let ticket = OneTimeTicket()
         walk = {
+            // Before anything is sent. Two requests can still pass here at once, so the stream is taken below.
+            try ticket.check()
             let walk = StreamWalk {
                 try ticket.take()
                 return stream
@@ -117,12 +119,12 @@ actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
 final class OneTimeTicket: Sendable {
     private let isTaken = Atomic(false)
 
-    func take() throws(HTTPBodyError) {
-        if isTaken.exchange(true, ordering: .relaxed) {
-            throw HTTPBodyError.invalid(
-                "the stream can be sent only once and has already been sent; pass a closure that creates it")
-        }
-    }
+    func check() throws(HTTPBodyError) { if isTaken.load(ordering: .relaxed) { throw Self.spent } }
+
+    func take() throws(HTTPBodyError) { if isTaken.exchange(true, ordering: .relaxed) { throw Self.spent } }
+
+    private static let spent = HTTPBodyError.invalid(
+        "the stream can be sent only once and has already been sent; pass a closure that creates it")
 }
 
 // `InputStream` is not in FoundationEssentials.
