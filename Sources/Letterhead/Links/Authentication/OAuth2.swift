@@ -25,9 +25,7 @@ extension OAuth2 {
         public var authentication: Authentication
 
         public init(id: String, secret: Secret? = nil, authentication: Authentication = .basic) {
-            self.id = id
-            self.secret = secret
-            self.authentication = authentication
+            (self.id, self.secret, self.authentication) = (id, secret, authentication)
         }
     }
 }
@@ -57,12 +55,8 @@ extension OAuth2 {
             accessToken: Secret, refreshToken: Secret? = nil, scope: Set<String>? = nil, expiresAt: Date? = nil,
             origin: HTTPOrigin? = nil, members: [String: JSONValue] = [:]
         ) {
-            self.accessToken = accessToken
-            self.refreshToken = refreshToken
-            self.scope = scope
-            self.expiresAt = expiresAt
-            self.origin = origin
-            self.members = members
+            (self.accessToken, self.refreshToken, self.scope) = (accessToken, refreshToken, scope)
+            (self.expiresAt, self.origin, self.members) = (expiresAt, origin, members)
         }
     }
 }

@@ -16,10 +16,7 @@ final class OAuth2Provider: CredentialProvider {
         endpoint: TokenEndpoint, grant: OAuth2.Grant, keeper: TokenKeeper, random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         isBound = !endpoint.origins.areNamed
-        self.endpoint = endpoint
-        self.grant = grant
-        self.keeper = keeper
-        self.random = random
+        (self.endpoint, self.grant, self.keeper, self.random) = (endpoint, grant, keeper, random)
         given = Mutex(grant.givenToken)
     }
 

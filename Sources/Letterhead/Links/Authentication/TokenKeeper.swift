@@ -47,7 +47,6 @@ final class TokenKeeper: Sendable {
         self.refreshAhead = refreshAhead
     }
 
-    /// The current point on the timeline, from which the lifetime of a token is counted.
     var instant: Duration { timeline.now }
 
     /// Returns the stored tokens. If they equal the previous credential, its expiry on the timeline is kept.
@@ -97,10 +96,8 @@ final class TokenKeeper: Sendable {
             result = try await store.withLock {
                 do { return .success(try await body()) } catch { return .failure(error) }
             }
-        } catch let failure as HTTPAuthentication.Failure {
-            throw failure
         } catch {
-            throw Self.failure("lock", error)
+            throw error as? HTTPAuthentication.Failure ?? Self.failure("lock", error)
         }
         return try result.get()
     }
