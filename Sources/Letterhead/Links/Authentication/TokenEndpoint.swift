@@ -53,7 +53,7 @@ struct TokenEndpoint: Sendable {
         }
         // Some servers report errors with a status of success.
         let answer = ServerAnswer(body)
-        guard status.isSuccess, answer?.isError != true else {
+        guard status.isSuccess, answer?.errorCode == nil else {
             let sent = form.filter { $0.0 != "grant_type" }.map(\.1) + parameters.values
             throw TokenAnswer.refusal(status, answer, of: name, hiding: sent + [client.secret?.reveal() ?? ""])
         }
@@ -126,8 +126,8 @@ package struct ServerAnswer {
         HTTPAuthentication.Failure(.malformed, "\(name) in the response of the authorization server is malformed")
     }
 
-    /// Whether there is a member `error` (RFC 6749, 5.2).
-    var isError: Bool { members["error"].map { ![.null, .bool(false), .string("")].contains($0) } ?? false }
+    /// The member `error` (RFC 6749, 5.2), which some servers add to a success with an empty text or another value.
+    var errorCode: String? { members["error"]?.string.flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 enum TokenAnswer {
@@ -160,8 +160,8 @@ enum TokenAnswer {
         return Set((words.count > 1 ? words : text.split(at: ",")).map { ASCII.trimmed($0) }.filter(ASCII.isPrintable))
     }
 
-    /// `invalid_grant`, or an error without a registered code, with a status of 400, 401 or success invalidates the refresh
-    /// token. Other errors of the client or the server may be temporary, so the tokens are kept.
+    /// A code that ends a grant, or no code, with a status of 400, 401 or success invalidates the refresh token. Other
+    /// errors of the client or the server may be temporary, so the tokens are kept.
     ///
     /// - Parameters:
     ///   - name: names the endpoint in the message.
@@ -170,14 +170,14 @@ enum TokenAnswer {
     static func refusal(
         _ status: HTTPStatus, _ answer: ServerAnswer?, of name: String, hiding sent: [String]
     ) -> HTTPAuthentication.Failure {
-        let code = answer?.members["error"]?.string
+        let code = answer?.errorCode
         let detail = answer?.members["error_description"]?.string
-        let isKnown = code.map(HTTPAuthentication.Failure.isRegistered) ?? false
-        let refuses = status.isSuccess || [400, 401].contains(status.code)
-        let endsSession = refuses && (!isKnown || code?.isSame(as: "invalid_grant") == true)
+        func isOne(of codes: String...) -> Bool { codes.contains { code?.isSame(as: $0) == true } }
+        // The last two are GitHub's.
+        let endsGrant = code == nil || isOne(of: "invalid_grant", "bad_refresh_token", "bad_verification_code")
         let isPassing =
             [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
-            || isKnown && ["server_error", "temporarily_unavailable"].contains(code)
+            || isOne(of: "server_error", "temporarily_unavailable")
         var failure = HTTPAuthentication.Failure(
             isPassing ? .unavailable : .refused,
             "\(name) responded with \(status) and "
@@ -185,7 +185,7 @@ enum TokenAnswer {
             code: code,
             status: status,
             detail: detail.map { Secret($0) })
-        failure.endsSession = endsSession
+        failure.endsSession = endsGrant && (status.isSuccess || [400, 401].contains(status.code))
         return failure
     }
 }
