@@ -154,10 +154,12 @@ enum TokenAnswer {
             members: answer.members.filter { !ownMembers.contains($0.key) })
     }
 
-    /// Spaces separate scopes (RFC 6749, 3.3), and commas in a text without a space, as some servers write them.
+    /// Spaces separate scopes (RFC 6749, 3.3). Some servers write commas, with or without a space beside them.
     private static func scopes(_ text: String) -> Set<String> {
         let words = text.split(at: " ")
-        return Set((words.count > 1 ? words : text.split(at: ",")).map { ASCII.trimmed($0) }.filter(ASCII.isPrintable))
+        let hasCommas = words.count < 2 || words.contains { $0.begins(with: ",") || $0.ends(with: ",") }
+        let scopes = hasCommas ? words.flatMap { $0.split(at: ",") } : words
+        return Set(scopes.map { ASCII.trimmed($0) }.filter(ASCII.isPrintable))
     }
 
     /// A code that ends a grant, or no code, with a status of 400, 401 or success invalidates the refresh token. Other

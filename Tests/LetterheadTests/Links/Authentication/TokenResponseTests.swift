@@ -29,6 +29,7 @@ import Testing
         #"{"access_token":"x","scope":"repo,gist","expires_in":"3600"}"#,
         "access_token=x&scope=repo%2Cgist&token_type=bearer&expires_in=3600",
         #"{"access_token":"x","token_type":null,"scope":"repo gist","expires_in":3600}"#,
+        #"{"access_token":"x","scope":"repo, gist","expires_in":3600}"#,
     ])
     func `A form, a missing type and scopes with commas are read`(body: String) async throws {
         server.state.withLock { _ = $0.good.insert("x") }
@@ -40,9 +41,12 @@ import Testing
         #expect(tokens?.expiresAt == Date(timeIntervalSince1970: 1_003_600))
     }
 
-    @Test func `A scope with a comma beside others is one scope`() throws {
-        let body = Data(#"{"access_token":"x","scope":"a,b c"}"#.utf8)
-        #expect(try TokenAnswer.grant(in: body).scope == ["a,b", "c"])
+    @Test(arguments: [
+        ("a,b c", ["a,b", "c"]), ("a, b", ["a", "b"]), ("a ,b", ["a", "b"]), ("a , b,c", ["a", "b", "c"]), (", ", []),
+    ])
+    func `Commas separate scopes beside a space or without one`(text: String, scopes: [String]) throws {
+        let body = Data(#"{"access_token":"x","scope":"\#(text)"}"#.utf8)
+        #expect(try TokenAnswer.grant(in: body).scope == Set(scopes))
     }
 
     @Test(arguments: ["0", "false", "null", "{}", "[1]", #""""#])
