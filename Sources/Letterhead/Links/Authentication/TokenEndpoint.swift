@@ -70,7 +70,8 @@ struct TokenEndpoint: Sendable {
         }
         request.isSecret = true
         request.headers[.accept] = "application/json"
-        request.timeout = .seconds(30)
+        // The request may hold the lock of the tokens, so it waits in no queue.
+        (request.timeout, request.throttling) = (.seconds(30), .never)
         request.responseLimit = Self.longestAnswer
         var form = form
         let own = Set(form.map(\.0)).union(["client_id", "client_secret"])

@@ -38,6 +38,7 @@ final class TokenKeeper: Sendable {
 
     private let store: any OAuth2.TokenStore
     private let scope: Set<String>
+    private let clock: any Clock<Duration>
     private let timeline: Timeline
     let now: @Sendable () -> Date
     private let refreshAhead: Duration
@@ -46,11 +47,11 @@ final class TokenKeeper: Sendable {
     private let lastCall = Mutex<OneShot<Void>?>(nil)
 
     init(
-        store: any OAuth2.TokenStore, grant: OAuth2.Grant, timeline: Timeline, now: @escaping @Sendable () -> Date,
-        refreshAhead: Duration
+        store: any OAuth2.TokenStore, grant: OAuth2.Grant, clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Date, refreshAhead: Duration
     ) {
-        (self.store, self.timeline, self.now, self.refreshAhead) = (store, timeline, now, refreshAhead)
-        scope = grant.scope
+        (self.store, self.clock, self.now, self.refreshAhead) = (store, clock, now, refreshAhead)
+        (scope, timeline) = (grant.scope, Timeline(clock))
     }
 
     var instant: Duration { timeline.now }
@@ -129,13 +130,16 @@ final class TokenKeeper: Sendable {
     }
 
     /// Deletes the tokens, after a renewal of another process has saved those that it has received. A lock that cannot be
-    /// taken must not keep anybody signed in. If the store fails, ``settle()`` retries the deletion.
+    /// taken within two seconds must not keep anybody signed in. If the store fails, ``settle()`` retries the deletion.
     func reset() async {
-        do {
-            try await exclusively { try await self.delete(isReset: true) }
-        } catch {
-            try? await delete(isReset: true)
+        let deletion = Task { try await exclusively { try await self.delete(isReset: true) } }
+        let limit = Task { [clock] in
+            try await clock.sleep(for: .seconds(2))
+            deletion.cancel()
         }
+        let result = await deletion.result
+        limit.cancel()
+        if case .failure = result { try? await delete(isReset: true) }
     }
 
     /// A fetch that a reset has cancelled deletes nothing, because the tokens may already be those of the next user.

@@ -34,7 +34,7 @@ private final class HeldStore: OAuth2.TokenStore {
 
     private var keeper: TokenKeeper {
         TokenKeeper(
-            store: store, grant: .clientCredentials(), timeline: Timeline(TestClock()), now: { Date() },
+            store: store, grant: .clientCredentials(), clock: TestClock(), now: { Date() },
             refreshAhead: .zero)
     }
 

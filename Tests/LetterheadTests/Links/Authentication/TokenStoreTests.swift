@@ -193,6 +193,14 @@ private final class ChangingStore: OAuth2.TokenStore {
         #expect(tokens?.accessToken == (isOvertaken ? "kept" : call == "save" ? "a1" : nil) && changes == 0)
     }
 
+    @Test(.timeLimit(.minutes(1))) func `A token request does not wait in a Throttle`() async throws {
+        server.state.withLock { _ = $0.good.insert("a1") }
+        var request = HTTPRequest(url: AuthorizationServer.api)
+        request.throttling = .never
+        let chain = Authenticate(.testing(.clientCredentials())) --> Throttle(limit: 0) --> server
+        #expect(try await chain.load(request).status == .ok)
+    }
+
     @Test func `Tokens that cannot be loaded fail the waiting requests`() async throws {
         let store = FickleStore()
         store.state.withLock { $0.failing = ["load"] }
@@ -399,6 +407,24 @@ private final class ChangingStore: OAuth2.TokenStore {
                 #expect(failure?.reason == .unavailable)
             }
             try await other.withLock {}
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `A reset waits two seconds for the lock of another process, and then deletes the tokens`() async throws {
+        try await inStore { store, _ in
+            try await store.save(tokens)
+            let clock = TestClock()
+            let chain = Authenticate(.testing(.storedTokens, store: store, clock: clock)) --> AuthorizationServer()
+            try await store.withLock {
+                let reset = Task { await chain.reset() }
+                await clock.waitForSleepers(1)
+                let held = try await store.load()
+                clock.advance(by: .seconds(2))
+                await reset.value
+                let left = try await store.load()
+                #expect(held == tokens && left == nil)
+            }
         }
     }
 
