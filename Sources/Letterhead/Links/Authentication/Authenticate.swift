@@ -188,11 +188,7 @@ final class SigningMethod: Hashable, Sendable {
     let link: any LoaderLink
 
     init(_ name: String, place: CredentialPlace?, origins: AllowedOrigins, memory: Memory, link: any LoaderLink) {
-        self.name = name
-        self.place = place
-        self.origins = origins
-        self.memory = memory
-        self.link = link
+        (self.name, self.place, self.origins, self.memory, self.link) = (name, place, origins, memory, link)
     }
 
     var isStateful: Bool {

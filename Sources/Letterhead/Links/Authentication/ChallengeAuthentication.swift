@@ -169,9 +169,7 @@ private final class ChosenMethods: CredentialProvider {
     }
 
     typealias Choose =
-        @Sendable (
-            HTTPChallenge, HTTPAuthentication.Need<HTTPAuthentication>
-        ) async throws -> HTTPAuthentication?
+        @Sendable (HTTPChallenge, HTTPAuthentication.Need<HTTPAuthentication>) async throws -> HTTPAuthentication?
 
     private let choose: Choose
     /// The methods that store credentials, which a reset must remove.

@@ -42,12 +42,20 @@ extension HTTPAuthentication {
     }
 }
 
-enum DigestCredential: Sendable {
-    /// The server has sent no challenge yet.
-    case unknown
-    case session(DigestSession)
+struct DigestCredential: Sendable {
+    /// nil without a challenge to answer.
+    fileprivate var session: DigestSession?
+    /// The strength of the last challenge that was accepted before the session, which ends only with a reset.
+    fileprivate var earlierStrength = 0
 
-    fileprivate var session: DigestSession? { if case .session(let session) = self { session } else { nil } }
+    fileprivate var acceptedStrength: Int { session?.acceptedStrength ?? earlierStrength }
+
+    /// Returns the strongest challenge of a response. Over plain http, a weaker one than was accepted is not answered,
+    /// because a weaker proof would let an attacker on the way guess the password.
+    fileprivate func challenge(of response: HTTPResponse) -> DigestChallenge? {
+        guard let new = DigestChallenge.strongest(in: response) else { return nil }
+        return response.request.origin?.isSecure == true || new.strength >= acceptedStrength ? new : nil
+    }
 }
 
 /// Keeps a session with each origin, which begins with the challenge of a 401.
@@ -65,34 +73,33 @@ private struct DigestProvider: CredentialProvider {
     func key(for request: HTTPRequest) -> String { request.origin?.description ?? "" }
 
     func credential(for need: HTTPAuthentication.Need<DigestCredential>) async throws -> DigestCredential? {
-        guard let challenge = need.response.flatMap(DigestChallenge.strongest) else { return .unknown }
+        var credential = need.previous ?? DigestCredential()
+        credential.earlierStrength = credential.acceptedStrength
+        let challenge = need.response.flatMap(credential.challenge)
         // Concurrent requests with one session use each count once.
-        if let session = need.previous?.session, session.meets(challenge) { return .session(session) }
-        return .session(
+        if let challenge, credential.session?.meets(challenge) == true { return credential }
+        credential.session = try challenge.map {
             DigestSession(
-                challenge, user: try user.get(), password: try password.get(),
-                clientNonce: Data(random(33)).base64EncodedString(), after: need.previous?.session))
+                $0, user: try user.get(), password: try password.get(),
+                clientNonce: Data(random(33)).base64EncodedString())
+        }
+        return credential
     }
 
     func sign(_ request: inout HTTPRequest, with credential: DigestCredential) throws {
         _ = (try user.get(), try password.get())
-        switch credential {
-        case .session(let session):
+        if let session = credential.session {
             let value = try session.proof(for: request)
             CredentialPlace.header(.authorization).put(value, into: &request)
-        case .unknown:
-            guard request.body.isEmpty || request.body.isReplayable else {
-                throw HTTPAuthentication.Failure(
-                    .noCredentials,
-                    "the server has not sent a digest challenge yet, and the body can be sent only once; send another "
-                        + "request to the server first, or use a replayable body")
-            }
+        } else if !request.body.isEmpty, !request.body.isReplayable {
+            throw HTTPAuthentication.Failure(
+                .noCredentials,
+                "the server has not sent a digest challenge yet, and the body can be sent only once; send another "
+                    + "request to the server first, or use a replayable body")
         }
     }
 
-    func freshness(
-        of credential: DigestCredential, for request: HTTPRequest
-    ) -> HTTPAuthentication.Freshness {
+    func freshness(of credential: DigestCredential, for request: HTTPRequest) -> HTTPAuthentication.Freshness {
         credential.session?.isOver == true ? .expired : .fresh
     }
 
@@ -101,8 +108,8 @@ private struct DigestProvider: CredentialProvider {
             credential.session?.accept(response)
             return false
         }
-        guard let challenge = DigestChallenge.strongest(in: response) else { return false }
-        return credential.session?.mayBeReplaced(by: challenge, of: response) ?? true
+        guard credential.challenge(of: response) != nil else { return false }
+        return credential.session?.mayBeReplaced(after: response) ?? true
     }
 }
 
@@ -154,7 +161,6 @@ enum DigestHash: Sendable {
 
     var strength: Int { self == .md5 ? 0 : 1 }
 
-    /// Returns the hash of a text in hexadecimal digits, as all hashes of RFC 7616 are written.
     func hexadecimal(_ text: String) -> String { hexadecimal(Array(text.utf8)) }
 
     func hexadecimal(_ bytes: [UInt8]) -> String {

@@ -14,22 +14,14 @@ final class DigestSession: Sendable {
 
     private let challenge: DigestChallenge
     private let clientNonce: String
-    /// The parameters that are the same in each request.
     private let (userParameters, realmParameter): (String, String)
     /// The hash of the username, the realm and the password (RFC 7616, 3.4.2), as valuable as the password.
     private let key: Secret
     private let state: Mutex<State>
-    /// The strength of the last challenge that was accepted before this session.
-    private let earlierStrength: Int
 
-    init(
-        _ challenge: DigestChallenge, user: String, password: Secret, clientNonce: String,
-        after previous: DigestSession? = nil
-    ) {
-        earlierStrength = previous?.acceptedStrength ?? 0
+    init(_ challenge: DigestChallenge, user: String, password: Secret, clientNonce: String) {
         let hash = challenge.hash
-        self.challenge = challenge
-        self.clientNonce = clientNonce
+        (self.challenge, self.clientNonce) = (challenge, clientNonce)
         userParameters = Self.parameters(of: user, for: challenge)
         realmParameter = "realm=" + ASCII.quoted(challenge.realm)
         let key = hash.hexadecimal("\(user):\(challenge.realm):\(password.reveal())")
@@ -37,7 +29,8 @@ final class DigestSession: Sendable {
         state = Mutex(State(nonce: challenge.nonce))
     }
 
-    private var acceptedStrength: Int { state.withLock { $0.isAccepted ? challenge.strength : earlierStrength } }
+    /// nil if the server has accepted no proof.
+    var acceptedStrength: Int? { state.withLock { $0.isAccepted ? challenge.strength : nil } }
 
     /// Whether the server has refused the password.
     var isOver: Bool { state.withLock { $0.isOver } }
@@ -65,13 +58,11 @@ final class DigestSession: Sendable {
         return "Digest " + parameters.joined(separator: ", ")
     }
 
-    /// Returns whether the server may accept a proof for the challenge of a 401.
+    /// Returns whether the server may accept a proof for the challenge of a 401 that can be answered.
     ///
     /// Without `stale`, a 401 refuses the password (RFC 7616, 3.3). But some servers do not send it when a nonce has
     /// expired, so a password that has been accepted before is tried with a new nonce.
-    func mayBeReplaced(by new: DigestChallenge, of response: HTTPResponse) -> Bool {
-        // A weaker proof would let an attacker on the way guess the password.
-        if new.strength < acceptedStrength, response.request.origin?.isSecure != true { return false }
+    func mayBeReplaced(after response: HTTPResponse) -> Bool {
         let isStale = response.challenges.contains {
             $0.hasScheme("Digest") && $0["stale"].map(ASCII.keyword) == "true"
         }

@@ -9,9 +9,7 @@ extension HTTPAuthentication {
     /// Sends a username and a password in the `Authorization` header (RFC 7617), encoded as UTF-8. If one of them
     /// contains a control character, or the username a colon, each request fails with `.invalidRequest`. See
     /// ``HTTPAuthentication`` for `allowedOrigins`.
-    public static func basic(
-        username: String, password: Secret, allowedOrigins: [URL]? = nil
-    ) -> HTTPAuthentication {
+    public static func basic(username: String, password: Secret, allowedOrigins: [URL]? = nil) -> HTTPAuthentication {
         let value = BasicCredentials(username: username, password: password).headerValue
         return given("basic", value, in: .header(.authorization), allowedOrigins: allowedOrigins)
     }
@@ -84,9 +82,7 @@ extension HTTPAuthentication {
         apiKey(key, in: .query(name), allowedOrigins: allowedOrigins)
     }
 
-    private static func apiKey(
-        _ key: Secret, in place: CredentialPlace, allowedOrigins: [URL]?
-    ) -> HTTPAuthentication {
+    private static func apiKey(_ key: Secret, in place: CredentialPlace, allowedOrigins: [URL]?) -> HTTPAuthentication {
         let isSendable =
             switch place {
             case .header: !key.isEmpty && key.reveal().utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }

@@ -297,13 +297,10 @@ extension HTTPAuthentication {
             _ reason: Reason, _ message: String, code: String? = nil, status: HTTPStatus? = nil,
             detail: Secret? = nil, underlying: (any Error)? = nil
         ) {
-            self.reason = reason
-            self.message = message
+            (self.reason, self.message) = (reason, message)
             // Comparing any other text can take quadratic time.
             self.code = code.flatMap { ASCII.allBytes(of: $0, fit: { (0x20...0x7E).contains($0) }) ? $0 : nil }
-            self.status = status
-            self.detail = detail
-            self.underlying = underlying
+            (self.status, self.detail, self.underlying) = (status, detail, underlying)
         }
     }
 }

@@ -25,9 +25,7 @@ extension OAuth2 {
         public var authentication: Authentication
 
         public init(id: String, secret: Secret? = nil, authentication: Authentication = .basic) {
-            self.id = id
-            self.secret = secret
-            self.authentication = authentication
+            (self.id, self.secret, self.authentication) = (id, secret, authentication)
         }
     }
 }
@@ -57,12 +55,8 @@ extension OAuth2 {
             accessToken: Secret, refreshToken: Secret? = nil, scope: Set<String>? = nil, expiresAt: Date? = nil,
             origin: HTTPOrigin? = nil, members: [String: JSONValue] = [:]
         ) {
-            self.accessToken = accessToken
-            self.refreshToken = refreshToken
-            self.scope = scope
-            self.expiresAt = expiresAt
-            self.origin = origin
-            self.members = members
+            (self.accessToken, self.refreshToken, self.scope) = (accessToken, refreshToken, scope)
+            (self.expiresAt, self.origin, self.members) = (expiresAt, origin, members)
         }
     }
 }
@@ -117,7 +111,8 @@ extension OAuth2.TokenStore {
     }
 }
 
-/// Tries to take a lock until its holder, who has it for at most half a minute, releases it. No thread is blocked.
+/// Tries to take a lock until its holder releases it, which has it for one token request: at most half a minute, because
+/// a `Throttle` does not delay it. No thread is blocked.
 private func waiting<Lock>(on clock: any Clock<Duration>, _ take: () throws -> Lock?) async throws -> Lock {
     for _ in 0..<3_000 {
         if let lock = try take() { return lock }
@@ -246,7 +241,7 @@ extension HTTPAuthentication {
         let endpoint = TokenEndpoint(
             url: tokenEndpoint, client: client, origins: AllowedOrigins(allowedOrigins), parameters: parameters)
         let keeper = TokenKeeper(
-            store: store, grant: grant, timeline: Timeline(clock), now: now, refreshAhead: refreshAhead)
+            store: store, grant: grant, clock: clock, now: now, refreshAhead: refreshAhead)
         let provider = OAuth2Provider(
             endpoint: endpoint, grant: grant, keeper: keeper, random: random ?? RandomBytes.system)
         return shared(

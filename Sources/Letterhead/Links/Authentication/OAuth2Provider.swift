@@ -16,14 +16,12 @@ final class OAuth2Provider: CredentialProvider {
         endpoint: TokenEndpoint, grant: OAuth2.Grant, keeper: TokenKeeper, random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         isBound = !endpoint.origins.areNamed
-        self.endpoint = endpoint
-        self.grant = grant
-        self.keeper = keeper
-        self.random = random
+        (self.endpoint, self.grant, self.keeper, self.random) = (endpoint, grant, keeper, random)
         given = Mutex(grant.givenToken)
     }
 
     func credential(for need: HTTPAuthentication.Need<OAuth2Credential>) async throws -> OAuth2Credential? {
+        try await keeper.settle()
         let kept = try await stored(for: need)
         if let kept, isGood(kept, for: need) { return kept }
         do {
@@ -65,7 +63,7 @@ final class OAuth2Provider: CredentialProvider {
     private func stored(
         for need: HTTPAuthentication.Need<OAuth2Credential>
     ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential? {
-        let kept = try await keeper.load(previous: need.previous)
+        let kept = try await keeper.load()
         guard let origin = origin(of: need), let owner = kept?.tokens.origin, owner != origin else { return kept }
         throw HTTPAuthentication.Failure(
             .misconfigured,

@@ -21,9 +21,7 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     private let fetches = Fetches()
 
     init(_ provider: Provider, limit: CredentialLimit, isBound: Bool, clock: any Clock<Duration>) {
-        self.provider = provider
-        self.isBound = isBound
-        self.clock = clock
+        (self.provider, self.isBound, self.clock) = (provider, isBound, clock)
         timeline = Timeline(clock)
         state = Mutex(Machine(limit: limit))
     }

@@ -53,7 +53,7 @@ struct TokenEndpoint: Sendable {
         }
         // Some servers report errors with a status of success.
         let answer = ServerAnswer(body)
-        guard status.isSuccess, answer?.isError != true else {
+        guard status.isSuccess, answer?.errorCode == nil else {
             let sent = form.filter { $0.0 != "grant_type" }.map(\.1) + parameters.values
             throw TokenAnswer.refusal(status, answer, of: name, hiding: sent + [client.secret?.reveal() ?? ""])
         }
@@ -70,7 +70,8 @@ struct TokenEndpoint: Sendable {
         }
         request.isSecret = true
         request.headers[.accept] = "application/json"
-        request.timeout = .seconds(30)
+        // The request may hold the lock of the tokens, so it waits in no queue.
+        (request.timeout, request.throttling) = (.seconds(30), .never)
         request.responseLimit = Self.longestAnswer
         var form = form
         let own = Set(form.map(\.0)).union(["client_id", "client_secret"])
@@ -126,8 +127,8 @@ package struct ServerAnswer {
         HTTPAuthentication.Failure(.malformed, "\(name) in the response of the authorization server is malformed")
     }
 
-    /// Whether there is a member `error` (RFC 6749, 5.2).
-    var isError: Bool { members["error"].map { ![.null, .bool(false), .string("")].contains($0) } ?? false }
+    /// The member `error` (RFC 6749, 5.2), which some servers add to a success with an empty text or another value.
+    var errorCode: String? { members["error"]?.string.flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 enum TokenAnswer {
@@ -154,14 +155,16 @@ enum TokenAnswer {
             members: answer.members.filter { !ownMembers.contains($0.key) })
     }
 
-    /// Spaces separate scopes (RFC 6749, 3.3), and commas in a text without a space, as some servers write them.
+    /// Spaces separate scopes (RFC 6749, 3.3). Some servers write commas, with or without a space beside them.
     private static func scopes(_ text: String) -> Set<String> {
         let words = text.split(at: " ")
-        return Set((words.count > 1 ? words : text.split(at: ",")).map { ASCII.trimmed($0) }.filter(ASCII.isPrintable))
+        let hasCommas = words.count < 2 || words.contains { $0.begins(with: ",") || $0.ends(with: ",") }
+        let scopes = hasCommas ? words.flatMap { $0.split(at: ",") } : words
+        return Set(scopes.map { ASCII.trimmed($0) }.filter(ASCII.isPrintable))
     }
 
-    /// `invalid_grant`, or an error without a registered code, with a status of 400, 401 or success invalidates the refresh
-    /// token. Other errors of the client or the server may be temporary, so the tokens are kept.
+    /// A code that ends a grant, or no code, with a status of 400, 401 or success invalidates the refresh token. Other
+    /// errors of the client or the server may be temporary, so the tokens are kept.
     ///
     /// - Parameters:
     ///   - name: names the endpoint in the message.
@@ -170,14 +173,14 @@ enum TokenAnswer {
     static func refusal(
         _ status: HTTPStatus, _ answer: ServerAnswer?, of name: String, hiding sent: [String]
     ) -> HTTPAuthentication.Failure {
-        let code = answer?.members["error"]?.string
+        let code = answer?.errorCode
         let detail = answer?.members["error_description"]?.string
-        let isKnown = code.map(HTTPAuthentication.Failure.isRegistered) ?? false
-        let refuses = status.isSuccess || [400, 401].contains(status.code)
-        let endsSession = refuses && (!isKnown || code?.isSame(as: "invalid_grant") == true)
+        func isOne(of codes: String...) -> Bool { codes.contains { code?.isSame(as: $0) == true } }
+        // The last two are GitHub's.
+        let endsGrant = code == nil || isOne(of: "invalid_grant", "bad_refresh_token", "bad_verification_code")
         let isPassing =
             [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
-            || isKnown && ["server_error", "temporarily_unavailable"].contains(code)
+            || isOne(of: "server_error", "temporarily_unavailable")
         var failure = HTTPAuthentication.Failure(
             isPassing ? .unavailable : .refused,
             "\(name) responded with \(status) and "
@@ -185,7 +188,7 @@ enum TokenAnswer {
             code: code,
             status: status,
             detail: detail.map { Secret($0) })
-        failure.endsSession = endsSession
+        failure.endsSession = endsGrant && (status.isSuccess || [400, 401].contains(status.code))
         return failure
     }
 }

@@ -21,46 +21,72 @@ struct OAuth2Credential: Sendable {
 /// Calls of the store wait for each other, because a reset does not await the fetch that it cancels, and the tokens of
 /// that fetch must not be saved after their deletion.
 final class TokenKeeper: Sendable {
-    private struct Pending {
-        /// Tokens that the store could not save. The server has already revoked the stored ones.
-        var save: OAuth2Credential?
-        var delete = false
+    /// What the store failed to do.
+    private enum Pending {
+        /// The server has already revoked the stored tokens.
+        case save(OAuth2Credential)
+        case deletion
+        /// The deletion of all tokens, also of those that another process has saved since.
+        case reset
+    }
+
+    private struct State {
+        /// What the store contained when it was last used.
+        var stored: OAuth2Credential?
+        var pending: Pending?
     }
 
     private let store: any OAuth2.TokenStore
     private let scope: Set<String>
+    private let clock: any Clock<Duration>
     private let timeline: Timeline
     let now: @Sendable () -> Date
     private let refreshAhead: Duration
-    private let pending = Mutex(Pending())
+    private let state = Mutex(State())
     /// The end of the last call to the store, and of all calls before it.
     private let lastCall = Mutex<OneShot<Void>?>(nil)
 
     init(
-        store: any OAuth2.TokenStore, grant: OAuth2.Grant, timeline: Timeline, now: @escaping @Sendable () -> Date,
-        refreshAhead: Duration
+        store: any OAuth2.TokenStore, grant: OAuth2.Grant, clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Date, refreshAhead: Duration
     ) {
-        self.store = store
-        scope = grant.scope
-        self.timeline = timeline
-        self.now = now
-        self.refreshAhead = refreshAhead
+        (self.store, self.clock, self.now, self.refreshAhead) = (store, clock, now, refreshAhead)
+        (scope, timeline) = (grant.scope, Timeline(clock))
     }
 
-    /// The current point on the timeline, from which the lifetime of a token is counted.
     var instant: Duration { timeline.now }
 
-    /// Returns the stored tokens. If they equal the previous credential, its expiry on the timeline is kept.
-    func load(previous: OAuth2Credential?) async throws(HTTPAuthentication.Failure) -> OAuth2Credential? {
-        let (unsaved, mustDelete) = pending.withLock { ($0.save, $0.delete) }
-        if mustDelete { try await delete() }
-        if let unsaved { return try await save(unsaved) }
-        let loaded = try await calling("load") { try await store.load() }
-        guard let tokens = loaded else { return nil }
-        if let previous, previous.tokens.accessToken == tokens.accessToken {
-            return OAuth2Credential(tokens: tokens, asked: previous.asked, end: previous.end, margin: previous.margin)
+    /// Returns the stored tokens. If this keeper has stored or loaded them before, their expiry on the timeline is kept.
+    func load() async throws(HTTPAuthentication.Failure) -> OAuth2Credential? {
+        try await calling("load") {
+            let loaded = try await store.load()
+            let known = state.withLock { $0.stored }
+            let stored = loaded.map { tokens in
+                guard let known, known.tokens.accessToken == tokens.accessToken else {
+                    return credential(tokens, asked: tokens.scope ?? scope)
+                }
+                return OAuth2Credential(tokens: tokens, asked: known.asked, end: known.end, margin: known.margin)
+            }
+            state.withLock { $0.stored = stored }
+            return stored
         }
-        return credential(tokens, asked: tokens.scope ?? scope)
+    }
+
+    /// Retries what the store failed to do. If another process has changed the tokens since, only a reset is retried.
+    func settle() async throws {
+        guard state.withLock({ $0.pending != nil }) else { return }
+        try await exclusively {
+            let (known, pending) = self.state.withLock { ($0.stored?.tokens, $0.pending) }
+            if case .reset? = pending { return try await self.delete() }
+            let tokens = try await self.load()?.tokens
+            guard tokens?.accessToken == known?.accessToken, tokens?.refreshToken == known?.refreshToken else {
+                return try self.state.withLock { state in
+                    try Task.checkCancellation()
+                    state.pending = nil
+                }
+            }
+            if case .save(let unsaved)? = pending { _ = try await self.save(unsaved) } else { try await self.delete() }
+        }
     }
 
     /// Creates a credential from tokens that were issued at a point on the timeline, and saves it before it is used.
@@ -97,32 +123,34 @@ final class TokenKeeper: Sendable {
             result = try await store.withLock {
                 do { return .success(try await body()) } catch { return .failure(error) }
             }
-        } catch let failure as HTTPAuthentication.Failure {
-            throw failure
         } catch {
-            throw Self.failure("lock", error)
+            throw error as? HTTPAuthentication.Failure ?? Self.failure("lock", error)
         }
         return try result.get()
     }
 
     /// Deletes the tokens, after a renewal of another process has saved those that it has received. A lock that cannot be
-    /// taken must not keep anybody signed in. If the store fails, ``load(previous:)`` retries the deletion before it loads
-    /// tokens.
+    /// taken within two seconds must not keep anybody signed in. If the store fails, ``settle()`` retries the deletion.
     func reset() async {
-        pending.withLock { $0 = Pending(delete: true) }
-        try? await exclusively { try await self.delete(isReset: true) }
-        if pending.withLock({ $0.delete }) { try? await delete(isReset: true) }
+        let deletion = Task { try await exclusively { try await self.delete(isReset: true) } }
+        let limit = Task { [clock] in
+            try await clock.sleep(for: .seconds(2))
+            deletion.cancel()
+        }
+        let result = await deletion.result
+        limit.cancel()
+        if case .failure = result { try? await delete(isReset: true) }
     }
 
     /// A fetch that a reset has cancelled deletes nothing, because the tokens may already be those of the next user.
     func delete(isReset: Bool = false) async throws(HTTPAuthentication.Failure) {
         try await calling("delete") {
-            try pending.withLock { pending in
+            try state.withLock { state in
                 if !isReset { try Task.checkCancellation() }
-                pending = Pending(delete: true)
+                state.pending = isReset ? .reset : state.pending ?? .deletion
             }
             try await store.delete()
-            pending.withLock { $0.delete = false }
+            state.withLock { $0 = State() }
         }
     }
 
@@ -135,12 +163,12 @@ final class TokenKeeper: Sendable {
     private func save(_ credential: OAuth2Credential) async throws(HTTPAuthentication.Failure) -> OAuth2Credential {
         try await calling("save") {
             // Only a reset cancels a fetch, before it deletes the tokens.
-            try pending.withLock { pending in
+            try state.withLock { state in
                 try Task.checkCancellation()
-                pending.save = credential
+                state.pending = .save(credential)
             }
             try await store.save(credential.tokens)
-            pending.withLock { $0.save = nil }
+            state.withLock { $0 = State(stored: credential) }
             guard Task.isCancelled else { return }
             try await store.delete()
             throw CancellationError()

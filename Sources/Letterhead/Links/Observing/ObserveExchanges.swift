@@ -150,9 +150,7 @@ extension HTTPLoader {
         return try await attempt(request, in: observation)
     }
 
-    private func attempt(
-        _ request: HTTPRequest, in observation: Observation
-    ) async throws(HTTPError) -> HTTPResponse {
+    private func attempt(_ request: HTTPRequest, in observation: Observation) async throws(HTTPError) -> HTTPResponse {
         guard observation.beginAttempt(request) else { return try await load(request) }
         let result = await result(of: request)
         observation.endAttempt(result)

@@ -225,6 +225,37 @@ private final class DigestServer: HTTPLoader {
         #expect(proofs.allSatisfy { $0.contains("algorithm=SHA-256") && $0.contains("qop=auth") } == (scheme == "http"))
     }
 
+    @Test func `over plain http, the strength of an accepted challenge outlives its session, until a reset`()
+        async throws
+    {
+        let challenges = Mutex<[String]>([])
+        let mock = MockLoader { request in
+            guard let next = challenges.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return .ok(request) }
+            let challenge = "Digest realm=r, nonce=\(next)"
+            return HTTPResponse(request: request, status: 401, headers: ["WWW-Authenticate": challenge])
+        }
+        let url = try #require(URL(string: "http://api.example.com"))
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: url),
+            authentication: .digest(user: "ada", password: "p", allowedOrigins: [url]), transport: mock)
+        func status(after new: String...) async throws -> HTTPStatus {
+            challenges.withLock { $0 = new }
+            return try await self.status(client)
+        }
+        let strong = "algorithm=SHA-256, qop=auth"
+        #expect(try await status(after: "a, \(strong)") == .ok)
+        // The second challenge refuses a password that the new session has not seen accepted, and ends that session.
+        #expect(try await status(after: "b, \(strong)", "c, \(strong)") == 401)
+        for _ in 1...2 { #expect(try await status(after: "w") == 401) }
+        #expect(try await status(after: "d, \(strong)") == .ok)
+        await client.reset()
+        #expect(try await status(after: "e") == .ok)
+        let nonces = mock.requests.compactMap { request in
+            "abcdew".first { request.headers[.authorization]?.contains("nonce=\"\($0)\"") == true }
+        }
+        #expect(nonces == ["a", "a", "b", "d", "e"])
+    }
+
     @Test func `a reset forgets the nonce`() async throws {
         let client = client()
         _ = try await status(client)

@@ -158,7 +158,7 @@ import Testing
 
     @Test(arguments: [
         (400, #"{"error":"invalid_grant"}"#), (401, ""), (401, "<html>"), (400, "{}"),
-        (400, #"{"error":"no_such_thing"}"#),
+        (400, #"{"error":"bad_refresh_token"}"#),
         (400, #"{"error":7}"#),
     ])
     func `A refused refresh token is deleted, and all waiting requests are loggedOut`(
@@ -192,6 +192,10 @@ import Testing
             (.answer(200, #"{"access_token":"x","token_type":"Bearer","expires_in":"soon"}"#), .malformed),
             (.answer(200, #"{"access_token":"x","token_type":"Bearer","expires_in":{}}"#), .malformed),
             (.answer(200, #"{"error":"temporarily_unavailable"}"#), .unavailable),
+            (.answer(200, #"{"error":"rate_limited"}"#), .refused),
+            (.answer(200, #"{"error":"incorrect_client_credentials"}"#), .refused),
+            (.answer(400, #"{"error":"no_such_thing"}"#), .refused), (.answer(200, #"{"error":0}"#), .malformed),
+            (.answer(200, #"{"error":{"message":"expired"}}"#), .malformed),
             (.answer(200, #"{"error":"invalid_client","access_token":"x"}"#), .refused),
             (.answer(400, #"{"error":"invalid_client"}"#), .refused),
             (.answer(401, #"{"error":"invalid_client"}"#), .refused),

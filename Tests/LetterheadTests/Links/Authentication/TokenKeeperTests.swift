@@ -34,19 +34,19 @@ private final class HeldStore: OAuth2.TokenStore {
 
     private var keeper: TokenKeeper {
         TokenKeeper(
-            store: store, grant: .clientCredentials(), timeline: Timeline(TestClock()), now: { Date() },
+            store: store, grant: .clientCredentials(), clock: TestClock(), now: { Date() },
             refreshAhead: .zero)
     }
 
     @Test func `a call in a cancelled task waits for the calls before it`() async throws {
         let (keeper, store) = (keeper, store)
-        let first = Task { try await keeper.load(previous: nil) }
+        let first = Task { try await keeper.load() }
         await until { store.isHeld.withLock { $0 } }
         let reset = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             await keeper.reset()
         }
-        let later = Task { try await keeper.load(previous: nil) }
+        let later = Task { try await keeper.load() }
         for _ in 0..<50 { await Task.yield() }
         store.gate.set(())
         _ = try await (first.value, reset.value, later.value)

@@ -16,7 +16,7 @@ import Testing
 
     @Test(arguments: [
         #"{"error":"invalid_grant"}"#, #"{"error":"bad_refresh_token","error_description":"expired"}"#,
-        "error=bad_refresh_token&error_description=The+token+has+expired", #"{"error":{"message":"expired"}}"#,
+        "error=bad_refresh_token&error_description=The+token+has+expired",
     ])
     func `An error with a status of success ends the session as any other does`(body: String) async throws {
         let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "old", refreshToken: "r0"))
@@ -29,6 +29,7 @@ import Testing
         #"{"access_token":"x","scope":"repo,gist","expires_in":"3600"}"#,
         "access_token=x&scope=repo%2Cgist&token_type=bearer&expires_in=3600",
         #"{"access_token":"x","token_type":null,"scope":"repo gist","expires_in":3600}"#,
+        #"{"access_token":"x","scope":"repo, gist","expires_in":3600}"#,
     ])
     func `A form, a missing type and scopes with commas are read`(body: String) async throws {
         server.state.withLock { _ = $0.good.insert("x") }
@@ -40,9 +41,19 @@ import Testing
         #expect(tokens?.expiresAt == Date(timeIntervalSince1970: 1_003_600))
     }
 
-    @Test func `A scope with a comma beside others is one scope`() throws {
-        let body = Data(#"{"access_token":"x","scope":"a,b c"}"#.utf8)
-        #expect(try TokenAnswer.grant(in: body).scope == ["a,b", "c"])
+    @Test(arguments: [
+        ("a,b c", ["a,b", "c"]), ("a, b", ["a", "b"]), ("a ,b", ["a", "b"]), ("a , b,c", ["a", "b", "c"]), (", ", []),
+    ])
+    func `Commas separate scopes beside a space or without one`(text: String, scopes: [String]) throws {
+        let body = Data(#"{"access_token":"x","scope":"\#(text)"}"#.utf8)
+        #expect(try TokenAnswer.grant(in: body).scope == Set(scopes))
+    }
+
+    @Test(arguments: ["0", "false", "null", "{}", "[1]", #""""#])
+    func `A token is used unless the member error is a text`(error: String) async throws {
+        server.state.withLock { _ = $0.good.insert("x") }
+        server.next(.answer(200, #"{"access_token":"x","error":\#(error)}"#))
+        #expect(try await chain().ask() == .ok)
     }
 
     private static func marks(_ count: Int) -> String { String(repeating: "\u{301}\u{316}", count: count) }

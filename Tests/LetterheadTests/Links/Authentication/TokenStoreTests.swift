@@ -5,26 +5,41 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-/// A store that does what it is told to, or fails.
+/// A store that does what it is told to, or fails, and counts its changes without the lock.
 private final class FickleStore: OAuth2.TokenStore {
     struct Failed: Error {}
     struct State {
         var tokens: OAuth2.Tokens?
         var failing: Set<String> = []
+        var isLocked = false
+        var changesWithoutLock = 0
     }
 
     let state: Mutex<State>
     init(_ tokens: OAuth2.Tokens? = nil) { state = Mutex(State(tokens: tokens)) }
 
     func load() async throws -> OAuth2.Tokens? { try run("load") { $0.tokens } }
-    func save(_ tokens: OAuth2.Tokens) async throws { try run("save") { $0.tokens = tokens } }
-    func delete() async throws { try run("delete") { $0.tokens = nil } }
+    func save(_ tokens: OAuth2.Tokens) async throws { try run("save") { $0.change(to: tokens) } }
+    func delete() async throws { try run("delete") { $0.change(to: nil) } }
+
+    func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+        state.withLock { $0.isLocked = true }
+        defer { state.withLock { $0.isLocked = false } }
+        return try await body()
+    }
 
     private func run<Value: Sendable>(_ name: String, _ body: (inout State) -> Value) throws -> Value {
         try state.withLock { state in
             if state.failing.contains(name) { throw Failed() }
             return body(&state)
         }
+    }
+}
+
+extension FickleStore.State {
+    fileprivate mutating func change(to new: OAuth2.Tokens?) {
+        tokens = new
+        changesWithoutLock += isLocked ? 0 : 1
     }
 }
 
@@ -159,6 +174,33 @@ private final class ChangingStore: OAuth2.TokenStore {
         #expect(store.state.withLock { $0.tokens?.accessToken } == "a1")
     }
 
+    @Test(arguments: ["save", "delete"], [true, false])
+    func `What failed is repeated under the lock, unless another process has saved tokens since`(
+        call: String, isOvertaken: Bool
+    ) async throws {
+        let old = OAuth2.Tokens(
+            accessToken: "old", refreshToken: call == "save" ? "r0" : "used", expiresAt: date.addingTimeInterval(-1))
+        let newer = OAuth2.Tokens(accessToken: "kept", refreshToken: "r9")
+        let store = FickleStore(old)
+        store.state.withLock { $0.failing = [call] }
+        let chain = chain(store, .storedTokens)
+        #expect(await chain.failing()?.reason == .store)
+        store.state.withLock { $0 = FickleStore.State(tokens: isOvertaken ? newer : $0.tokens) }
+        let failure = await chain.failing()
+        #expect(failure?.reason == (call == "save" || isOvertaken ? nil : .loggedOut))
+        #expect(server.tokenForms.count == 1)
+        let (tokens, changes) = store.state.withLock { ($0.tokens, $0.changesWithoutLock) }
+        #expect(tokens?.accessToken == (isOvertaken ? "kept" : call == "save" ? "a1" : nil) && changes == 0)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `A token request does not wait in a Throttle`() async throws {
+        server.state.withLock { _ = $0.good.insert("a1") }
+        var request = HTTPRequest(url: AuthorizationServer.api)
+        request.throttling = .never
+        let chain = Authenticate(.testing(.clientCredentials())) --> Throttle(limit: 0) --> server
+        #expect(try await chain.load(request).status == .ok)
+    }
+
     @Test func `Tokens that cannot be loaded fail the waiting requests`() async throws {
         let store = FickleStore()
         store.state.withLock { $0.failing = ["load"] }
@@ -173,6 +215,9 @@ private final class ChangingStore: OAuth2.TokenStore {
         store.state.withLock { $0.failing = ["delete"] }
         await chain.reset()
         #expect(await chain.failing()?.reason == .store)
+        store.state.withLock { $0.failing = ["save"] }
+        #expect(await chain.failing()?.reason == .store)
+        #expect(store.state.withLock { $0.tokens == nil && $0.changesWithoutLock == 0 })
         store.state.withLock { $0.failing = [] }
         #expect(try await chain.ask() == .ok)
         #expect(server.apiTokens == ["Bearer kept", "Bearer a1"])
@@ -362,6 +407,24 @@ private final class ChangingStore: OAuth2.TokenStore {
                 #expect(failure?.reason == .unavailable)
             }
             try await other.withLock {}
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `A reset waits two seconds for the lock of another process, and then deletes the tokens`() async throws {
+        try await inStore { store, _ in
+            try await store.save(tokens)
+            let clock = TestClock()
+            let chain = Authenticate(.testing(.storedTokens, store: store, clock: clock)) --> AuthorizationServer()
+            try await store.withLock {
+                let reset = Task { await chain.reset() }
+                await clock.waitForSleepers(1)
+                let held = try await store.load()
+                clock.advance(by: .seconds(2))
+                await reset.value
+                let left = try await store.load()
+                #expect(held == tokens && left == nil)
+            }
         }
     }
 
