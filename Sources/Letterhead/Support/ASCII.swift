@@ -57,7 +57,6 @@ package enum ASCII {
         !text.isEmpty && allBytes(of: text, standIn: tokens)
     }
 
-    /// Returns whether a part of a string is a token.
     package static func isToken(_ text: Substring) -> Bool { isToken(String(text)) }
 
     /// Returns whether a string contains only ASCII characters.

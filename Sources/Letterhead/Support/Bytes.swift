@@ -37,7 +37,6 @@ extension StringProtocol where SubSequence == Substring {
         self[...].utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     }
 
-    /// Returns whether the bytes of another string occur in the string.
     package func holds(_ part: String) -> Bool { Array(utf8).contains(Array(part.utf8)) }
 
     /// Returns whether two strings have the same bytes.
@@ -71,7 +70,6 @@ extension String? {
 }
 
 extension Hasher {
-    /// Adds the bytes of a string.
     mutating func combine(bytesOf text: String) {
         text.withBytes { combine(bytes: UnsafeRawBufferPointer($0)) }
     }

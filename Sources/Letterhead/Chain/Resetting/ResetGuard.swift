@@ -72,7 +72,6 @@ public final class ResetGuard: LoaderLink {
 }
 
 extension HTTPError {
-    /// Returns the error of a request during a reset of its chain.
     static func resetInProgress(_ request: HTTPRequest) -> HTTPError {
         HTTPError(
             .resetInProgress, request: request, message: "the chain is being reset; retry after the reset",

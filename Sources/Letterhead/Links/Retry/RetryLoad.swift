@@ -33,7 +33,6 @@ struct RetryLoad {
         }
     }
 
-    /// Whether this link may retry the load.
     var mayRetry: Bool { !isNested && maximum > 0 }
 
     /// The request for the next attempt. It is marked as being retried by this link, unless no retry is possible.

@@ -91,7 +91,6 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields.replace(with: Field(name, value, isSecret: true)) { $0.name == name }
     }
 
-    /// Binds the fields to an origin.
     mutating func bind(to origin: HTTPOrigin?) {
         for index in fields.indices where origin != nil {
             fields[index].mark = Field.Mark(isSecret: fields[index].isSecret, origin: origin)

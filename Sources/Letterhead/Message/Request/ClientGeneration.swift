@@ -90,7 +90,6 @@ extension HTTPRequest {
     /// Whether a reset of a part of the chain ends the request: its client was reset, or it has no client.
     var endsAtReset: Bool { context.generation?.hasEnded ?? true }
 
-    /// The error of a request whose client was reset.
     func resetError(_ message: String = "the client was reset", mayHaveBeenSent: Bool = true) -> HTTPError {
         HTTPError(.cancelled, request: self, message: message, mayHaveBeenSent: mayHaveBeenSent)
     }

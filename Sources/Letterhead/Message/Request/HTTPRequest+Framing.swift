@@ -179,7 +179,6 @@ extension HTTPRequest {
         }
     }
 
-    /// Returns whether a string is a host, with an optional port after a colon.
     fileprivate static func isHostAndPort(_ text: String) -> Bool {
         let parts = URLParts("//" + text)
         guard let (host, port) = parts.hostAndPort, parts.authority == text, parts.userInfo == nil else { return false }

@@ -29,7 +29,6 @@
         /// limit.
         var idleSeconds: TimeInterval { Self.seconds(of: idleTimeout) }
 
-        /// Returns the idle limit of a request in whole seconds.
         func idleSeconds(for request: HTTPRequest) -> TimeInterval {
             Self.seconds(of: request.idleTimeout ?? idleTimeout)
         }
