@@ -5,7 +5,7 @@ import LetterheadResilience
 import LetterheadTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct HedgeTests {
+@Suite(.timeLimit(.minutes(5))) struct HedgeTests {
     private let clock = TestClock()
 
     private func hedge(_ delay: Hedge.Delay = .fixed(.milliseconds(40)), atMost count: Int = 1, share: Double = 1)

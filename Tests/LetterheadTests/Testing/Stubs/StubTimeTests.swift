@@ -62,20 +62,18 @@ import Testing
         #expect(error.code == .timedOut)
     }
 
-    @Test func `a retry scenario of two minutes takes no time`() async throws {
+    @Test func `a retry scenario of two minutes runs on the clock of the test`() async throws {
         let stubs = StubLoader(clock: clock)
         stubs.on(
             GetPerson.self, inOrder: .status(.serviceUnavailable, headers: ["Retry-After": "60"]),
             .delayed(.seconds(3), .status(.serviceUnavailable, headers: ["Retry-After": "60"])), .value(.ada))
         let client = HTTPClient.over(stubs, retrying: Retry.Settings(maximumRetries: 3, clock: clock))
-        let start = ContinuousClock.now
         let task = Task { try await client.send(GetPerson(login: "a")) }
         try await stubs.waitForCalls(of: GetPerson.self)
         await clock.waitForSleepers(1)
         await clock.runUntilIdle()
         #expect(try await task.value == .ada)
         #expect(clock.now.offset == .seconds(123))
-        #expect(start.duration(to: .now) < .seconds(60))
         #expect(stubs.calls(of: GetPerson.self).map(\.time) == [.zero, .seconds(60), .seconds(123)])
     }
 
