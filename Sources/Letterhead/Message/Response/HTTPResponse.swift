@@ -134,8 +134,9 @@ extension HTTPResponse {
             return self
         }
         var response = self
+        response.body = HTTPResponseBody()
         do { response.body = HTTPResponseBody(try await body.data()) } catch {
-            throw HTTPError(error, request: self.request, response: withoutBody)
+            throw HTTPError(error, request: self.request, response: response)
         }
         return response
     }
