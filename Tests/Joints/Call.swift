@@ -83,11 +83,7 @@
         var file: URL { setup.folder.appending(path: "download-\(number)") }
 
         func outcome() async -> Outcome {
-            do {
-                return try await received()
-            } catch {
-                return Outcome(error)
-            }
+            do { return try await received() } catch { return Outcome(error) }
         }
 
         // MARK: The request
@@ -266,6 +262,13 @@
         static let text = (1...60).map { "line \($0) of the body of the request" }.joined(separator: "\n")
         private static let pieces = [text.prefix(500), text.dropFirst(500)].map { Data($0.utf8) }
 
+        private static var stream: AsyncStream<Data> {
+            AsyncStream { continuation in
+                for piece in pieces { continuation.yield(piece) }
+                continuation.finish()
+            }
+        }
+
         /// Each call makes its own.
         static func make(_ testCase: Case, in folder: URL) -> any HTTPBody {
             switch testCase[.body] {
@@ -276,21 +279,9 @@
                 return MultipartBody([
                     .text(text, name: "text"), .data(Data("file".utf8), name: "file", filename: "a.txt"),
                 ])
-            case "file":
-                let file = folder.appending(path: "body")
-                return FileBody(at: file)
-            case "stream":
-                return StreamBody(contentType: "text/plain") {
-                    AsyncStream { continuation in
-                        for piece in pieces { continuation.yield(piece) }
-                        continuation.finish()
-                    }
-                }
-            case "once":
-                let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
-                for piece in pieces { continuation.yield(piece) }
-                continuation.finish()
-                return StreamBody(once: stream, contentType: "text/plain")
+            case "file": return FileBody(at: folder.appending(path: "body"))
+            case "stream": return StreamBody(contentType: "text/plain") { stream }
+            case "once": return StreamBody(once: stream, contentType: "text/plain")
             case "compressed": return TextBody(text).compressed()
             default: return EmptyBody()
             }

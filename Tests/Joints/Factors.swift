@@ -14,47 +14,35 @@ enum Factor: Int, CaseIterable {
     /// The default comes first: a case is shrunk towards it.
     var levels: [String] { Self.table[rawValue] }
 
-    private static let table: [[String]] = allCases.map { factor in
-        switch factor {
-        case .body: ["none", "text", "json", "form", "multipart", "file", "stream", "once", "compressed"]
-        case .delivery:
-            [
-                "buffered", "stream", "download", "resumed", "lines", "events", "reconnecting", "values", "pages",
-                "links",
-            ]
+    private static let table = allCases.map { $0.words.split(separator: " ").map(String.init) }
+
+    private var words: String {
+        switch self {
+        case .body: "none text json form multipart file stream once compressed"
+        case .delivery: "buffered stream download resumed lines events reconnecting values pages links"
         // What the server does with one request after the other; the last step is repeated.
         case .plan:
-            [
-                "ok", "503", "503-always", "busy", "429", "page", "404", "cut", "cut-chunks", "cut-twice", "reset",
-                "stale",
-                "302", "302-away", "303", "307", "307-away", "loop", "401", "401-always", "early", "interim",
-                "until-close",
-                "gzip", "slow", "pieces", "503-302-away", "302-503",
-            ]
+            "ok 503 503-always busy 429 page 404 cut cut-chunks cut-twice reset stale 302 302-away 303 307 307-away loop "
+                + "401 401-always early interim until-close gzip slow pieces 503-302-away 302-503"
         case .link:
-            [
-                "none", "throttle", "balance", "hedge", "breaker", "deduplicate", "rate", "hedge-balance",
-                "deduplicate-throttle", "throttle-balance", "resilience",
-            ]
-        case .method: ["GET", "POST", "PUT", "PATCH", "DELETE", "QUERY", "HEAD"]
-        case .retry: ["none", "twice", "idempotent", "refusals", "client", "validator", "alternate"]
-        case .redirects: ["safely", "never", "same", "keeping", "one", "custom"]
-        case .cookies: ["none", "jar", "file"]
-        case .cache: ["none", "fresh", "validate", "stale", "files"]
-        case .authentication:
-            [
-                "none", "basic", "bearer", "provider", "oauth", "oauth-home", "session", "digest", "challenge", "key",
-            ]
-        case .environment: ["client", "closure", "template", "derived", "absolute"]
-        case .entry: ["template", "request", "builder", "chain", "handle"]
-        case .outer: ["none", "continue", "deadline", "trace", "print"]
-        case .transport: ["curl", "tls", "relay", "relay-client"] + (Nginx.shared == nil ? [] : ["http2"])
-        case .observers: ["recorder", "all", "none"]
-        case .concurrency: ["one", "again", "both"]
-        case .ending: ["complete", "cancel", "cancel-body", "drop", "reset", "reset-body", "deadline"]
-        case .order: ["inner", "outer", "nested"]
-        case .progress: ["none", "closure"]
-        case .limit: ["none", "small"]
+            "none throttle balance hedge breaker deduplicate rate hedge-balance deduplicate-throttle throttle-balance "
+                + "resilience"
+        case .method: "GET POST PUT PATCH DELETE QUERY HEAD"
+        case .retry: "none twice idempotent refusals client validator alternate"
+        case .redirects: "safely never same keeping one custom"
+        case .cookies: "none jar file"
+        case .cache: "none fresh validate stale files"
+        case .authentication: "none basic bearer provider oauth oauth-home session digest challenge key"
+        case .environment: "client closure template derived absolute"
+        case .entry: "template request builder chain handle"
+        case .outer: "none continue deadline trace print"
+        case .transport: "curl tls relay relay-client" + (Nginx.shared == nil ? "" : " http2")
+        case .observers: "recorder all none"
+        case .concurrency: "one again both"
+        case .ending: "complete cancel cancel-body drop reset reset-body deadline"
+        case .order: "inner outer nested"
+        case .progress: "none closure"
+        case .limit: "none small"
         }
     }
 }
