@@ -13,21 +13,6 @@ import Testing
 struct EventStreamChainTests {
     private static let type: HTTPHeaders = ["Content-Type": "text/event-stream"]
 
-    @Test func `a 401 refreshes the token before the stream begins`() async throws {
-        let mock = MockLoader { request in
-            guard request.headers["Authorization"] == "Bearer 2" else {
-                return HTTPResponse(request: request, status: .unauthorized)
-            }
-            return HTTPResponse(
-                request: request, status: .ok, headers: Self.type, body: StreamedBody.of("data: a\n\ndata: b\n\n"))
-        }
-        let provider = RisingToken()
-        let client = HTTPClient(
-            environment: .of("https://a.example"), authentication: .shared(provider), transport: mock)
-        #expect(try await client.events(of: Endpoint()).all().map(\.data) == ["a", "b"])
-        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer 1", "Bearer 2"])
-    }
-
     @Test(arguments: [429, 529])
     func `a POST that the server refused is sent again before its stream, if refusals are retried`(status: Int)
         async throws

@@ -41,15 +41,6 @@ private func signatures(
         #expect(try await signatures(client: .bearer("t", allowedOrigins: allowed)) == [signed, nil, nil])
     }
 
-    @Test func `A redirect within an allowed origin keeps the credentials`() async throws {
-        let mock = MockLoader()
-            .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "/x"]) }
-            .then { HTTPResponse(request: $0, status: .ok) }
-        let client = HTTPClient(authentication: .bearer("t", allowedOrigins: [first]), transport: mock)
-        _ = try await client.send(HTTPRequest(url: first))
-        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t", "Bearer t"])
-    }
-
     @Test func `An API key in the query is removed`() async throws {
         let mock = MockLoader()
             .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "https://b.example/x"]) }

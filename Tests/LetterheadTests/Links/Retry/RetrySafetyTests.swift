@@ -49,20 +49,6 @@ import Testing
         #expect(mock.requests.count == 1)
     }
 
-    @Test func `a POST that a redirect turned into a GET is not retried`() async throws {
-        let mock = MockLoader { request in
-            request.path == "/x"
-                ? HTTPResponse(request: request, status: 303, headers: ["Location": "/y"])
-                : HTTPResponse(request: request, status: 503)
-        }
-        let chain = Retry() --> FollowRedirects() --> mock
-        let response = try await chain.load(
-            .plain(.post) {
-                $0.retryStrategy = .immediate; $0.maximumRetries = 2
-            })
-        #expect(mock.requests.count == 2 && response.status == 503)
-    }
-
     @Test func `a POST whose redirect leads to a server that cannot be reached is sent once`() async throws {
         let mock = MockLoader { request in
             guard request.path == "/x" else {
@@ -88,19 +74,6 @@ import Testing
             #expect(scene.sent == 1)
             #expect(result.attempts.last?.reason.contains("only once") == true)
         }
-    }
-
-    @Test func `a replayable body has the same bytes in each attempt`() async throws {
-        let journal = Journal()
-        let scene = RetryScene(
-            MockLoader { request in
-                journal.write(String(decoding: try request.body.encode(), as: UTF8.self))
-                return HTTPResponse(request: request, status: 503)
-            })
-        _ = await scene.load(.put) {
-            $0.body = Words(); $0.retryStrategy = .immediate; $0.maximumRetries = 2
-        }
-        #expect(journal.all == ["words", "words", "words"])
     }
 
     @Test(arguments: [HTTPError.Code.cancelled, .resetInProgress])

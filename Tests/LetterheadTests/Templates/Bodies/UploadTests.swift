@@ -119,23 +119,6 @@ struct UploadTests {
         #expect(!sent.requests.contains { $0.isComplete })
     }
 
-    @Test(arguments: [true, false]) func `a redirect sends a replayable streamed body again completely`(
-        isReplayable: Bool
-    ) async throws {
-        let stream: @Sendable () -> AsyncStream<Data> = {
-            AsyncStream<Data> {
-                $0.yield(noise(100_000))
-                $0.finish()
-            }
-        }
-        let body = isReplayable ? StreamBody(stream) : StreamBody(once: stream())
-        let sent = try await requests(of: body) { request in
-            request.path == "/next" ? .init() : .init(status: 307, headers: ["Location": "/next"])
-        }
-        #expect(sent.requests.first?.body == noise(100_000))
-        #expect(sent.requests.dropFirst().map(\.body) == (isReplayable ? [noise(100_000)] : []))
-    }
-
     @Test func `a range of a file arrives with its length, and nothing arrives of a range past the end`() async throws {
         let file = try directory.file("a.bin", noise(200_000))
         let sent = try await requests(of: FileBody(at: file, range: 70_000..<170_001))
