@@ -3,18 +3,21 @@ extension HTTPRequest {
     /// Records the events of the connection, at the times that the transport has measured.
     ///
     /// - Parameter facts: the facts of a transfer that has failed, or whose response has at least a head.
-    func record(_ facts: TransportFacts) {
-        guard let observation, let exchange = context.exchange else { return }
+    /// - Returns: whether a connection was recorded. A transfer that is cancelled may have none, or may not know it yet.
+    @discardableResult
+    func record(_ facts: TransportFacts) -> Bool {
+        guard let observation, let exchange = context.exchange else { return false }
         let (metrics, details) = (facts.metrics, facts.details)
         let step = Step(observation: observation, number: exchange.number, start: exchange.start)
         step.recordQueue(details)
-        guard metrics.isMeasured else { return }
+        guard metrics.total > .zero || metrics.firstByte > .zero || metrics.remoteAddress != nil else { return false }
         if metrics.isReusedConnection {
             step.record(.connectionReused, at: details.queued) { $0.describe(metrics, details) }
         } else {
             step.recordConnecting(metrics, details)
         }
-        guard metrics.bytesSent > 0 else { return }
+        let isConnected = metrics.isReusedConnection || metrics.connect > .zero
+        guard metrics.bytesSent > 0 else { return isConnected }
         let connected = max(metrics.secureConnect, metrics.connect, details.queued)
         step.record(.requestSent, at: max(details.sent, connected)) { $0[.wireBytes] = metrics.bytesSent }
         for lines in details.interim {
@@ -25,14 +28,12 @@ extension HTTPRequest {
                 event[.headers] = head.headers.map(redaction.text(of:))
             }
         }
+        return isConnected
     }
 
     /// Records that the connection was closed, because the exchange failed.
     func recordClosing(_ facts: TransportFacts, after error: HTTPError) {
-        // A cancellation may come before the connection is known.
-        guard facts.details.isClosed, facts.metrics.isMeasured,
-            facts.metrics.isReusedConnection || facts.metrics.connect > .zero
-        else { return }
+        guard facts.details.isClosed else { return }
         record(.connectionClosed) { event in
             event[.exchange] = context.exchange?.number
             event[.address] = facts.metrics.remoteAddress
@@ -94,10 +95,6 @@ extension HTTPRequest {
             }
         }
     }
-}
-
-extension HTTPResponse.Metrics {
-    fileprivate var isMeasured: Bool { total > .zero || firstByte > .zero || remoteAddress != nil }
 }
 
 extension HTTPEvent {

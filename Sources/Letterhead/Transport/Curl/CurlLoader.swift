@@ -65,11 +65,11 @@
             let transfer = try transfer(for: request)
             let outcome = await transfer.run()
             guard request.observation != nil else { return try await response(of: transfer, outcome) }
-            request.record(transfer.facts)
+            let isConnected = request.record(transfer.facts)
             do throws(HTTPError) {
                 return try await response(of: transfer, outcome)
             } catch {
-                request.recordClosing(transfer.facts, after: error)
+                if isConnected { request.recordClosing(transfer.facts, after: error) }
                 throw error
             }
         }
