@@ -48,6 +48,7 @@ struct Load: Sendable {
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     mutating func begin(_ request: consuming HTTPRequest, decodes: Bool = false) -> HTTPRequest {
         var begun = request
+        begun.removeSignature()
         let earlier = begun.context
         begun.context = LoadContext(
             template: earlier.template, deadline: deadline ?? begun.liveDeadline, progress: earlier.progress)

@@ -62,7 +62,6 @@ package enum ASCII {
     /// Returns whether a string contains only ASCII characters.
     package static func isASCII(_ text: String) -> Bool { allBytes(of: text) { $0 < 0x80 } }
 
-    /// Returns whether a string contains only visible ASCII characters.
     package static func isPrintable(_ text: String) -> Bool { allBytes(of: text) { (0x21...0x7E).contains($0) } }
 
     /// Returns whether all bytes of a string fulfill a condition.

@@ -117,7 +117,8 @@ public final class Balance: LoaderLink {
                     Self.tried(shared, replica, isBad: health == .bad || response.status.code >= 400))
                 response.request.boundServer = response.status == .unauthorized ? replica : nil
                 response.returnLinks(from: replica, to: logical)
-                response.respondingServer = replica
+                // A balance below has set the server that has written the body.
+                if response.respondingServer == nil, replica != logical { response.respondingServer = replica }
                 return response
             case .failure(let error):
                 state.withLock { $0.fleet.leave(permit) }

@@ -89,10 +89,9 @@ extension HTTPResponse {
 
     /// Returns a text that begins with a URL of the replica with the other origin; nil if it begins differently.
     private static func returned(_ text: Substring, from replica: HTTPOrigin, to logical: HTTPOrigin) -> String? {
-        let prefix = replica.description.utf8
-        guard text.utf8.starts(with: prefix) else { return nil }
-        let rest = text.utf8.dropFirst(prefix.count)
-        if let next = rest.first.map(Unicode.Scalar.init), !["/", "?", "#", ">"].contains(next) { return nil }
-        return logical.description + String(Substring(rest))
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let end = text.utf8[colon...].dropFirst(3).firstIndex { "/?#>".utf8.contains($0) } ?? text.endIndex
+        guard (try? HTTPRequest(String(text[..<end])))?.origin == replica else { return nil }
+        return logical.description + String(text[end...])
     }
 }

@@ -91,17 +91,14 @@ final class LawLoader: HTTPLoader {
 
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         let path = request.path.string
-        record.note { facts in
-            facts.arrivals[path, default: 0] += 1
-            facts.ids.insert(request.id)
-        }
-        if let kind = Self.repeats[path] {
-            return Self.repeated(request, record.now.arrivals[path] == 2 ? kind : nil)
-        }
-        if request.path.string == "/hang" {
-            await hang(UUID())
+        if path == "/hang" {
+            await hang(UUID()) { note(request) }
             record.note { $0.hangsEnded += 1 }
             throw HTTPError(.cancelled, request: request)
+        }
+        note(request)
+        if let kind = Self.repeats[path] {
+            return Self.repeated(request, record.now.arrivals[path] == 2 ? kind : nil)
         }
         return HTTPResponse(
             request: request, status: .ok, body: HTTPResponseBody(Data(request.path.string.utf8)))
@@ -151,13 +148,22 @@ final class LawLoader: HTTPLoader {
         for waiter in ended { waiter.resume() }
     }
 
-    private func hang(_ id: UUID) async {
+    private func note(_ request: HTTPRequest) {
+        record.note { facts in
+            facts.arrivals[request.path.string, default: 0] += 1
+            facts.ids.insert(request.id)
+        }
+    }
+
+    /// - Parameter arrived: called when a reset ends the request.
+    private func hang(_ id: UUID, arrived: () -> Void) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let isLate = hanging.withLock { hanging in
                     if !Task.isCancelled { hanging[id] = waiter }
                     return hanging[id] == nil
                 }
+                arrived()
                 if isLate { waiter.resume() }
             }
         } onCancel: {

@@ -309,7 +309,7 @@ private let replicas: [Replica] = ["https://a.test", "https://b.test", "https://
 
     @Test func `the response is that of the logical request`() async throws {
         let mock = MockLoader { request in
-            let place = request.path.string == "/elsewhere" ? "https://a.testing/x" : "https://a.test/next?page=2"
+            let place = request.path.string == "/elsewhere" ? "https://a.testing/x" : "https://A.TEST:443/next?page=2"
             return HTTPResponse(request: request, status: .created, headers: ["Location": place])
         }
         let chain = balance(.ordered) --> mock

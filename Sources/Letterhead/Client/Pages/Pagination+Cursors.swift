@@ -140,7 +140,6 @@ extension PagePosition {
     var withoutCarried: PagePosition { CarriedCursor(self).position }
 }
 
-/// A cursor with a carried value, encoded as a single cursor.
 private struct CarriedCursor {
     let position: PagePosition
     let carried: JSONValue?

@@ -67,7 +67,8 @@ public struct Authenticate: LoaderLink {
                 guard error.code == .signatureSpent, !request.isSignedOnce else {
                     throw repetitions == 0 ? error : error.with(mayHaveBeenSent: true)
                 }
-                guard repetitions < 5, request.body.isEmpty || request.body.isReplayable else {
+                let isRepeatable = request.isIdempotent || !error.mayHaveBeenSent
+                guard repetitions < 5, isRepeatable, request.body.isEmpty || request.body.isReplayable else {
                     throw HTTPError(
                         .connectionLost, request: error.request, message: error.message, mayHaveBeenSent: true)
                 }

@@ -73,10 +73,18 @@ extension HTTPRequest {
 
     /// Whether a server may accept the signature of this request only once, such as the count of a digest nonce.
     ///
-    /// It is true below an authentication by `.digest`, `.challenge` or a custom method, or by a provider with an
-    /// ``CredentialProvider/identity(of:)``. A link or a transport must not send the request twice, unless the server
+    /// It is true below an authentication by `.digest`, `.challenge` or a custom method that writes headers or query items,
+    /// or by a provider with an ``CredentialProvider/identity(of:)``. A link or a transport must not send the request twice, unless the server
     /// certainly has not processed it. Throw ``HTTPError/Code/signatureSpent`` instead.
     public var isSignedOnce: Bool { signature != nil }
+
+    /// Removes what an ended load has signed, so that the request is signed anew. The mark of a relay has no parts.
+    mutating func removeSignature() {
+        guard let signature, !signature.headers.isEmpty || !signature.query.isEmpty else { return }
+        for name in signature.headers { headers[name] = nil }
+        query = QueryParameters(query.filter { !signature.query.contains($0) })
+        self.signature = nil
+    }
 
     /// Another request that a method sends, such as a request for a nonce, is not a signed request.
     mutating func markSigned(by identity: String, from unsigned: HTTPRequest) {

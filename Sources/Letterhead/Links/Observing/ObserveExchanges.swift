@@ -161,9 +161,7 @@ extension HTTPLoader {
     ///
     /// A reset of the original's client ends it, ``HTTPRequest/homeOrigin`` is that of the original, and it is observed as a
     /// load of its own, whose parent is the original's load. A request that is observed already, because it is part of
-    /// another load, stays part of that load.
-    ///
-    /// - Parameter kind: what the load is, for observers.
+    /// another load, stays part of that load. `kind` is what observers receive as the kind of the load, such as `refresh`.
     public func load(
         _ request: HTTPRequest, onBehalfOf original: HTTPRequest, as kind: String
     ) async throws(HTTPError) -> HTTPResponse {

@@ -79,6 +79,7 @@ struct RetryRules {
         if context.retry > maximumRetries { return .noneLeft(maximum: maximumRetries) }
         if !context.request.body.isEmpty, !context.request.body.isReplayable { return .oneTimeBody }
         if !isSafe(strategy, in: context) { return .unsafeMethod }
+        if context.request.isSignedOnce, context.failure?.mayHaveBeenSent != false { return .signedOnce }
         if let sharing = strategy.alternate?.sharing, alternates[sharing.key, default: 0] >= sharing.maximum {
             return .alternatesUsedUp
         }
@@ -97,7 +98,8 @@ struct RetryRules {
 
 extension RetryRules {
     enum Refusal: Equatable, CustomStringConvertible {
-        case cancelled, transformerFailed, nested, oneTimeBody, unsafeMethod, strategyEnded, alternatesUsedUp, deadline
+        case cancelled, transformerFailed, nested, oneTimeBody, unsafeMethod, signedOnce, strategyEnded
+        case alternatesUsedUp, deadline
         case budget
         case noneLeft(maximum: Int)
         case serverDelay(Duration, longest: Duration)
@@ -106,7 +108,7 @@ extension RetryRules {
         /// than the budget or the number of alternates prevented.
         var isOfFailure: Bool {
             switch self {
-            case .noneLeft, .oneTimeBody, .unsafeMethod, .strategyEnded, .serverDelay, .deadline: true
+            case .noneLeft, .oneTimeBody, .unsafeMethod, .signedOnce, .strategyEnded, .serverDelay, .deadline: true
             case .cancelled, .transformerFailed, .nested, .alternatesUsedUp, .budget: false
             }
         }
@@ -118,6 +120,7 @@ extension RetryRules {
             case .noneLeft(0): "not retried: maximumRetries is 0; use retry(_:maximumRetries:)"
             case .noneLeft(1): "not retried: the one allowed retry was made"
             case .noneLeft(let maximum): "not retried: all \(maximum) allowed retries were made"
+            case .signedOnce: "not retried below the authentication: the signature can be used only once"
             case .nested: "not retried here: another Retry further up the chain retries the request"
             case .oneTimeBody: "not retried: the body can be sent only once"
             case .unsafeMethod: "not retried: the method is not idempotent; use idempotent() if it may be sent twice"

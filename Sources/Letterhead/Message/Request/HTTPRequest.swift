@@ -173,8 +173,8 @@ public struct HTTPRequest: RequestSettings, Identifiable {
 
     /// The body. Default: ``EmptyBody``.
     ///
-    /// A body in memory is encoded once for each load, when its bytes are first read. Copies of the request share the
-    /// bytes, so the hash of `request.body.encode()` is the hash of what every attempt and redirect sends. The encoder of a
+    /// A body in memory is encoded once, when its bytes are first read. Copies of the request share the bytes, also in later
+    /// loads; set the body again to encode it anew. So the hash of `request.body.encode()` is the hash of what every attempt and redirect sends. The encoder of a
     /// client no longer applies to bytes that were read, unless only a description was. For this, the request wraps a
     /// body that encodes a value: don't cast it, but pass what a link must know as an option.
     public var body: any HTTPBody {

@@ -68,7 +68,6 @@ struct URITemplateParser {
 
     private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    /// Returns the parts before the first defect.
     mutating func parse() -> ([URITemplatePart], URITemplateDefect?) {
         var parts: [URITemplatePart] = []
         do throws(URITemplateDefect) {

@@ -41,7 +41,6 @@ struct RegularFile: Sendable {
         return file
     }
 
-    /// Throws an error unless a range, if there is one, is in a file of this size.
     static func check(_ range: Range<Int>?, in size: Int, at url: URL) throws(HTTPBodyError) {
         guard let range else { return }
         guard range.lowerBound >= 0 else { throw HTTPBodyError.invalid("the range begins before the file", file: url) }
@@ -82,7 +81,6 @@ final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Throws an error if the size of the file has changed since it was inspected.
     func checkSize() throws(HTTPBodyError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {

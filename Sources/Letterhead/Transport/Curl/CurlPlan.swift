@@ -147,7 +147,6 @@
                 bytes.append(0)
             }
 
-            /// Adds a string of at most `count` bytes.
             mutating func add(atMost count: Int, _ write: (inout ByteText) -> Void) {
                 withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + 1) { memory in
                     let written = ByteText.write(to: memory, write)

@@ -62,6 +62,27 @@ private struct CountSignatures: LoaderLink {
         #expect(error?.code == .connectionLost && mock.requests.count == 1)
     }
 
+    @Test func `a POST that may have been processed is not signed and sent again`() async throws {
+        let mock = demanding(1)
+        let error = await #expect(throws: HTTPError.self) {
+            try await (signed() --> mock).load(HTTPRequest(method: .post, url: api))
+        }
+        #expect(error?.code == .connectionLost && error?.mayHaveBeenSent == true && mock.requests.count == 1)
+    }
+
+    @Test func `a signature ends with its load, and nothing retries below it`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: .serviceUnavailable) }
+        let retry = Retry(Retry.Settings(maximumRetries: 2, strategy: .immediate))
+        let client = HTTPClient(
+            authentication: .method("count", allowedOrigins: [api], link: CountSignatures()), attemptLinks: retry,
+            transport: mock)
+        var request = HTTPRequest(url: api)
+        request.acceptedStatuses = .any
+        let response = try await client.send(request)
+        _ = try await client.send(response.request)
+        #expect(mock.requests.map { $0.headers["X-Signature"] } == ["1", "2"])
+    }
+
     @Test func `the first of two signatures is also renewed`() async throws {
         let (outer, inner, mock) = (CountSignatures(), CountSignatures(), demanding(1))
         _ = try await (signed(outer) --> signed(inner) --> mock).load(HTTPRequest(url: api))
