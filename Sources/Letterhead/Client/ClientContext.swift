@@ -118,7 +118,6 @@ struct ClientDefaults: Sendable {
     }
 }
 
-/// The observers and the trace of a client.
 struct ClientObserving: Sendable {
     let hub: ObservationHub
     private let tracing: TraceContextPropagation?

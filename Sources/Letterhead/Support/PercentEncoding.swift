@@ -167,7 +167,6 @@ package enum PercentEncoding {
     }
 }
 
-/// A set of bytes that are escaped.
 package struct EscapeSet: Sendable {
     /// The output for each byte: the first byte in the lowest bits, and the number of bytes in the highest eight bits.
     /// A byte thus costs one load and one store, without branches that depend on the string.

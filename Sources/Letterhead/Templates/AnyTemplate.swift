@@ -19,7 +19,6 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     private let base: any RequestTemplate<Response>
 
     public init<Template: RequestTemplate>(_ template: Template) where Template.Response == Response {
-        // An AnyTemplate is not wrapped again.
         self = template as? Self ?? AnyTemplate(wrapping: template)
     }
 

@@ -44,7 +44,6 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
         conflict = conflict ?? other.conflict
     }
 
-    /// Appends the parameters to a query, in order.
     public func append(to query: inout QueryParameters) {
         for (name, value) in items { value.append(to: &query, name: name) }
     }
@@ -90,7 +89,6 @@ enum StandardParameters {
     /// Returns whether parameters are sent as the query for a method, and not as a JSON body.
     static func areQuery(of method: HTTPMethod) -> Bool { method == .get || method == .head }
 
-    /// Returns whether the body of a template is nil or empty.
     static func isEmpty(_ body: some Any) -> Bool {
         if let body = body as? any HTTPBody { return body.isEmpty }
         let mirror = Mirror(reflecting: body)

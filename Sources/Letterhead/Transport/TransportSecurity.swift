@@ -154,7 +154,6 @@ final class CertificateCheck: Sendable, Hashable {
 
 /// The digest of the public key of a certificate, as it is pinned: the SHA-256 of its SubjectPublicKeyInfo (RFC 7469, 2.4).
 enum PublicKeyPin {
-    /// Returns a digest as `sha256//` and base 64.
     static func text(of digest: Data) -> String { "sha256//" + digest.base64EncodedString() }
 
     /// Returns the pin of the first certificate in a text in PEM format; nil if it is malformed.

@@ -35,7 +35,6 @@ public struct RelayEnd: Sendable {
         self.form = form
     }
 
-    /// Creates an end that sends the requests with a client.
     public init(_ client: HTTPClient, _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock()) {
         self.init(ClientLoader(client: client), form, clock: clock)
     }

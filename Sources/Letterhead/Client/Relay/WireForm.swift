@@ -21,7 +21,8 @@ public import LetterheadFoundation
 /// What travels with a request:
 /// - the method, the URL, the headers including those of the body, and the body, which may have at most 64 MiB
 /// - `timeout`, `idleTimeout`, `connectTimeout`, the time that is left until the deadline, `acceptedStatuses`,
-///   `responseLimit` if it is set, `isSecret`, `isSignedOnce`, the names that its `redaction` adds, and its route
+///   `responseLimit` if it is set, `isSecret`, `isSignedOnce`, the names that its `redaction` adds, its route,
+///   and the origin to which the headers of an environment belong
 /// - the options that the form carries by name; an option that only the writing end carries is an error of the reading end
 ///
 /// All other options stay where the request was created, because the links there have applied them: retries, validators,
@@ -315,9 +316,11 @@ extension WireMessage.Settings {
         if !headers.isEmpty { secretHeaders = headers.map(\.rawValue).sorted() }
         if !parameters.isEmpty { secretParameters = parameters.sorted() }
         if request.isRedirected { withheldHeaders = request.withheldHeaders.map(\.rawValue).sorted() }
+        let bound = request.headers.compactMap { field in field.origin.map { [field.name.rawValue, $0.description] } }
+        if !bound.isEmpty { boundHeaders = bound }
     }
 
-    func apply(to request: inout HTTPRequest) throws(WireMessage.Malformed) {
+    func apply(to request: inout HTTPRequest) throws {
         if let timeout { request.timeout = .milliseconds(timeout) }
         if let idleTimeout { request.idleTimeout = .milliseconds(idleTimeout) }
         if let connectTimeout { request.connectTimeout = .milliseconds(connectTimeout) }
@@ -326,6 +329,9 @@ extension WireMessage.Settings {
         if let isSecret { request.isSecret = isSecret }
         if isSignedOnce == true { request.signature = RequestSignature(identity: "", headers: [], query: []) }
         if let withheldHeaders { request.withheldHeaders = Set(try HTTPHeaders.Name.list(withheldHeaders)) }
+        let origins = try HTTPHeaders(pairs: boundHeaders ?? []).map { ($0.name, try HTTPOrigin(written: $0.value)) }
+        let bound = Dictionary(origins) { $1 }
+        request.headers.bind { bound[$0] }
         guard (secretParameters ?? []).allSatisfy(\.isQuicklyCompared) else {
             throw WireMessage.Malformed("the name of a secret parameter has too many consecutive combining characters")
         }

@@ -39,6 +39,8 @@ struct WireMessage: Codable, Sendable {
         var secretHeaders, secretParameters: [String]?
         /// The headers that a redirect to another origin has removed; nil if no redirect was followed.
         var withheldHeaders: [String]?
+        /// The names of headers that are sent to one origin only, each with this origin.
+        var boundHeaders: [[String]]?
     }
 
     struct Response: Codable {
@@ -132,6 +134,13 @@ extension HTTPHeaders.Name {
             throw WireMessage.Malformed("the name of a header is not a token")
         }
         return (names ?? []).map { HTTPHeaders.Name($0) }
+    }
+}
+
+extension HTTPOrigin {
+    init(written text: String) throws(WireMessage.Malformed) {
+        guard let origin = HTTPOrigin(URLParts(text)) else { throw WireMessage.Malformed("an origin is not a URL") }
+        self = origin
     }
 }
 

@@ -182,7 +182,6 @@ private struct EventSequence: AsyncSequence, Sendable {
     }
 }
 
-/// The decoded data of events.
 private struct EventValues<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let events: EventSequence
     let sentinel: String?

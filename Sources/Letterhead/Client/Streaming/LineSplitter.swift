@@ -133,7 +133,6 @@ struct LineSplitter: Sendable {
         partial.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes))
     }
 
-    /// Returns the end of the line, and the start of the next one.
     private mutating func endOfLine(in bytes: UnsafeRawBufferPointer, from start: Int) -> (end: Int, next: Int)? {
         if nextOffsets.lineFeed < start {
             nextOffsets.lineFeed = Self.offset(of: Self.lineFeed, in: bytes, from: start) ?? bytes.count

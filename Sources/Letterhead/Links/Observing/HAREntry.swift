@@ -71,7 +71,6 @@ struct HAREntry: Sendable {
 }
 
 extension Duration {
-    /// The duration in milliseconds, rounded to microseconds.
     var inMilliseconds: Double { (self / .microseconds(1)).rounded() / 1_000 }
 }
 

@@ -91,9 +91,10 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields.replace(with: Field(name, value, isSecret: true)) { $0.name == name }
     }
 
-    mutating func bind(to origin: HTTPOrigin?) {
-        for index in fields.indices where origin != nil {
-            fields[index].mark = Field.Mark(isSecret: fields[index].isSecret, origin: origin)
+    mutating func bind(to origin: (Name) -> HTTPOrigin?) {
+        for (index, field) in fields.enumerated() {
+            guard let origin = origin(field.name) else { continue }
+            fields[index].mark = Field.Mark(isSecret: field.isSecret, origin: origin)
         }
     }
 

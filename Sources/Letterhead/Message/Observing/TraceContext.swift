@@ -154,7 +154,6 @@ public struct TraceContextPropagation: Sendable {
             ? "an allowed origin of TraceContextPropagation has no host; write it as https://host" : nil
     }
 
-    /// The context of a load: the current context, or the context of a new trace.
     var context: TraceContext? { TraceContext.current ?? TraceContext.new(random) }
 
     /// Adds the headers of one exchange, and returns its context. Returns nil if no headers are added: the origin must

@@ -188,7 +188,6 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         if case .withheld(let stream) = source { Self(.stream(stream)) } else { self }
     }
 
-    /// Creates the iterator.
     public func makeAsyncIterator() -> Iterator {
         switch source {
         case .data(let data): Iterator(data: data.isEmpty ? nil : data)

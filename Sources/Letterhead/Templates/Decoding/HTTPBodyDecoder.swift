@@ -37,7 +37,6 @@ extension JSONDecoder: HTTPBodyDecoder {
 }
 
 extension PropertyListDecoder: HTTPBodyDecoder {
-    /// `application/x-plist`.
     public var mediaTypes: [MediaType] { ["application/x-plist"] }
 }
 

@@ -46,7 +46,6 @@
             var lastActivity: UInt64 = 0
             /// The time for which the transfer waited for a connection, in nanoseconds.
             var waitingTime: UInt64 = 0
-            // The deadlines of the whole load and of this attempt.
             var (loadDeadline, attemptDeadline) = (UInt64.max, UInt64.max)
 
             // The request: whether it has no body, how many bytes of a body in memory were read, and how many times the

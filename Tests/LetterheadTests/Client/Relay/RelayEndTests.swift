@@ -27,6 +27,7 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
         #"{"letterhead":1,"request":{"headers":[],"options":{"x":1},"settings":{},"# + target + "}}\n",
         #"{"letterhead":1,"request":{"headers":[],"settings":{"secretHeaders":["A\n"]},"# + target + "}}\n",
         #"{"letterhead":1,"request":{"headers":[],"settings":{"withheldHeaders":["A:"]},"# + target + "}}\n",
+        #"{"letterhead":1,"request":{"headers":[],"settings":{"boundHeaders":[["A","no-url"]]},"# + target + "}}\n",
         #"{"letterhead":1,"length":2,"request":{"headers":[],"method":"POST","settings":{},"# + target + "}}\nabc",
     ])
     func `a malformed message is refused, and nothing is sent`(message: String) async throws {
@@ -190,6 +191,27 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
         #expect(again.status == 204 && again.headers == ["A": "b"] && again.body.buffered == Data([1]))
         let error = #expect(throws: HTTPError.self) { try form.request(from: kept) }
         #expect(error?.code == .invalidRequest)
+    }
+
+    @Test func `a header of an environment belongs to its origin after the request was kept as data`() async throws {
+        let environment = ServerEnvironment("https://api.example:444/v2", headers: ["X-Tenant": "acme"])
+        let template = Get<HTTPResponse>("a").header("X-Own", "1").environment(environment)
+        let form = WireForm()
+        let data = try await form.data(of: StandardRequestBuilder(template).request())
+        let again = try await form.data(of: form.request(from: data))
+        for kept in [data, again] {
+            let loader = MockLoader { request in
+                let hops = ["api.example": "/b", "other.example": "https://api.example:444/c"]
+                let next = request.path.string == "/b" ? "https://other.example/" : hops[request.host ?? ""]
+                let isEnd = request.path.string == "/c"
+                return HTTPResponse(
+                    request: request, status: isEnd ? 200 : 302, headers: isEnd ? [:] : ["Location": next ?? ""])
+            }
+            _ = try await HTTPClient(transport: loader).send(form.request(from: kept))
+            #expect(loader.requests.map(\.host) == ["api.example", "api.example", "other.example", "api.example"])
+            #expect(loader.requests.map { $0.headers["X-Tenant"] } == ["acme", "acme", nil, nil])
+            #expect(loader.requests.map { $0.headers["X-Own"] } == ["1", "1", "1", "1"])
+        }
     }
 
     @Test func `the observers of the near end see an exchange`() async throws {
