@@ -213,7 +213,8 @@ extension WireForm {
         message.response = WireMessage.Response(
             status: response.status.code, headers: pairs(of: headers, in: request),
             trailers: trailers.isEmpty ? nil : pairs(of: trailers, in: request),
-            headersLeftOut: secret.isEmpty ? nil : secret.map(\.name.rawValue), sentTo: isElsewhere ? target : nil)
+            headersLeftOut: secret.isEmpty ? nil : secret.map(\.name.rawValue), sentTo: isElsewhere ? target : nil,
+            respondingServer: response.respondingServer?.description)
         return message
     }
 
@@ -254,6 +255,7 @@ extension WireForm {
             if let trailers = wire.trailers {
                 response.trailers = try HTTPHeaders(pairs: trailers, ofResponse: true)
             }
+            response.respondingServer = try wire.respondingServer.map(HTTPOrigin.init(written:))
             response[option: HeadersLeftOut.self] = try HTTPHeaders.Name.list(wire.headersLeftOut)
             return response
         } catch {

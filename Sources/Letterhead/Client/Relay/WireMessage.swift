@@ -50,6 +50,7 @@ struct WireMessage: Codable, Sendable {
         var headersLeftOut: [String]?
         /// Where the request was sent, if it differs from its target.
         var sentTo: Target?
+        var respondingServer: String?
     }
 
     /// The end of a streamed body, with the number of its bytes in all pieces.

@@ -216,6 +216,30 @@ import Testing
         #expect(error?.response?.status == 503 && error?.attempts.count == 3 && far.requests.count == 3)
     }
 
+    @Test(arguments: Kind.allCases) func `the next page of a replica at the far end is requested from the origin`(
+        kind: Kind
+    ) async throws {
+        struct Replica: LoaderLink {
+            func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+                var response = try await next.load(request)
+                response.respondingServer = HTTPOrigin(scheme: "http", host: "replica.example", port: 81)
+                return response
+            }
+        }
+        let far = MockLoader { request in
+            let isFirst = request.query["page"] == nil
+            let next = isFirst ? #","next":"http://replica.example:81/a?page=2""# : ""
+            return .ok(request, body: Data(#"{"number":"\#(isFirst ? 1 : 2)"\#(next)}"#.utf8))
+        }
+        let environment = ServerEnvironment("http://api.example")
+        let end = RelayEnd(HTTPClient(environment: environment, transport: Replica() --> far))
+        let client = HTTPClient(environment: environment, transport: kind.relay(to: end))
+        let pages = Get<[String: String]>("a").paginated(by: .nextURL(\.["next"]))
+        var numbers: [String?] = []
+        for try await page in client.pages(of: pages) { numbers.append(page.value["number"]) }
+        #expect(numbers == ["1", "2"] && far.requests.map(\.host) == ["api.example", "api.example"])
+    }
+
     // MARK: Errors
 
     @Test(arguments: Kind.allCases) func `an error of the far end keeps its code, message and safety`(kind: Kind) async
@@ -274,6 +298,7 @@ import Testing
         "{\"letterhead\":1,\"response\":{\"status\":200,\"headers\":[[\"a\"]]}}\n",
         "{\"letterhead\":1,\"response\":{\"status\":200,\"headers\":[[\"a\",\"b\\r\\nc: d\"]]}}\n",
         "{\"letterhead\":1,\"response\":{\"status\":200,\"headers\":[],\"sentTo\":{\"path\":\"a?b\",\"query\":\"\"}}}\n",
+        "{\"letterhead\":1,\"response\":{\"status\":200,\"headers\":[],\"respondingServer\":\"nowhere\"}}\n",
         "{\"letterhead\":1,\"response\":{\"status\":1e99,\"headers\":[]}}\n",
     ])
     func `a malformed answer is an invalid response`(answer: String) async {
