@@ -23,13 +23,11 @@ package enum ASCII {
     @inline(__always)
     package static func lowercased(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
 
-    /// Returns the string with its ASCII letters in lower case.
     package static func lowercased(_ text: String) -> String {
         if allBytes(of: text, fit: { !(65...90).contains($0) }) { return text }
         return String(decoding: text.utf8.map { lowercased($0) }, as: UTF8.self)
     }
 
-    /// Returns the string with its ASCII letters in upper case.
     package static func uppercased(_ text: String) -> String {
         String(decoding: text.utf8.map { (97...122).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
     }

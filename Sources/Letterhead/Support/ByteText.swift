@@ -52,7 +52,6 @@ package struct ByteText: ~Copyable {
         count += 1
     }
 
-    /// Appends a number in decimal digits.
     package mutating func append(_ number: Int) {
         if number < 0 { append("-" as Unicode.Scalar) }
         var rest = number.magnitude

@@ -6,7 +6,6 @@ import LetterheadFoundation
 /// It tracks strings and the depth of brackets, and reads each byte once. Whether an element is valid JSON is checked
 /// by its decoder.
 struct JSONElementSplitter: Sendable {
-    /// The maximum nesting depth of an element.
     static let maximumDepth = 512
 
     private enum Position {

@@ -5,7 +5,6 @@ import LetterheadFoundation
 ///
 /// A line inside one chunk is read in place. Only a line that spans several chunks is copied, into ``partial``.
 struct LineSplitter: Sendable {
-    /// The line endings.
     enum Ending {
         /// LF, or CR followed by LF.
         case lineFeed

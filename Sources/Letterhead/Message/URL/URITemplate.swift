@@ -117,7 +117,6 @@ extension URITemplate {
             for (name, value) in elements { set(name, to: value) }
         }
 
-        /// Creates values from the items of a query.
         init(_ query: QueryParameters) {
             // The name of a variable is ASCII, and others would take long to compare.
             for items in Dictionary(grouping: query, by: { Array($0.name.utf8) }).values

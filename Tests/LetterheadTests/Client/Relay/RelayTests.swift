@@ -216,6 +216,28 @@ import Testing
         #expect(error?.response?.status == 503 && error?.attempts.count == 3 && far.requests.count == 3)
     }
 
+    @Test(arguments: Kind.allCases) func `a validator of the far end hides no status from the retries of the near end`(
+        kind: Kind
+    ) async throws {
+        struct Impatient: HTTPValidator {
+            func validate(response: HTTPResponse, forRequest request: HTTPRequest) -> HTTPValidatorResult {
+                .retry(.immediate)
+            }
+        }
+        for (status, attempts) in [(503, 3), (200, 1)] {
+            let far = MockLoader { HTTPResponse(request: $0, status: HTTPStatus(status)) }
+            let end = RelayEnd(HTTPClient(validators: [Impatient()], transport: far))
+            let environment = ServerEnvironment("http://api.example")
+            let client = HTTPClient(environment: environment, transport: kind.relay(to: end))
+            let error = await #expect(throws: HTTPError.self) {
+                try await client.send(Get<HTTPResponse>("a").retry(.immediate, maximumRetries: 2))
+            }
+            // A status that the near end accepts is still refused by the validator.
+            #expect(error?.code == (status == 503 ? .unacceptableStatus : .validationFailed))
+            #expect(error?.response?.status.code == status && far.requests.count == attempts)
+        }
+    }
+
     @Test(arguments: Kind.allCases) func `the next page of a replica at the far end is requested from the origin`(
         kind: Kind
     ) async throws {
