@@ -6,7 +6,7 @@ import Synchronization
 /// data. Create one for each peer, and keep it, because a message that cancels a request must reach the same value.
 ///
 /// ```swift
-/// let end = RelayEnd(client)                    // cookies, tokens, cache and retries of this device's client
+/// let end = RelayEnd(client)                    // cookies, tokens and cache of this device's client
 /// for await message in link { await link.reply(end.answer(message.data), to: message) }
 /// ```
 ///
