@@ -122,7 +122,7 @@ private struct RelayWire: HTTPLoader {
             let pull = { @Sendable () async throws -> Data? in
                 do {
                     let limit = [request.timeLeft, request.idleTimeout, timeout].compactMap(\.self).min()
-                    return try await wait(within: limit, named: "idleTimeout") {
+                    return try await wait(within: limit, named: limit == timeout ? "timeout" : "idleTimeout") {
                         var data = try await piece(next, of: body, for: request)
                         // An empty piece is no activity, so it does not begin another wait.
                         while data?.isEmpty == true { data = try await piece(next, of: body, for: request) }

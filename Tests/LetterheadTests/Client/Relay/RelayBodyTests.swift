@@ -88,6 +88,32 @@ import Testing
         #expect(error?.message.hasPrefix("the idleTimeout passed while ") == true)
     }
 
+    @Test(arguments: [(2, 5, "timeout"), (5, 2, "idleTimeout")])
+    func `the error of a body names the limit that has passed`(timeout: Int, idle: Int, name: String) async throws {
+        let clock = TestClock()
+        let isBegun = SharedValue(false)
+        let relay = Relay.streaming(clock: clock) { _ in
+            AsyncStream {
+                let isHead = isBegun.withLock { isBegun in
+                    defer { isBegun = true }
+                    return !isBegun
+                }
+                if isHead {
+                    return Data(#"{"letterhead":1,"streams":true,"response":{"status":503,"headers":[]}}"#.utf8 + [10])
+                }
+                await clock.waitForSleepers(1)
+                clock.advance(by: .seconds(2))
+                try? await Task.sleep(for: .seconds(86_400))
+                return nil
+            }
+        }
+        var sent = request(.streamed)
+        (sent.timeout, sent.idleTimeout) = (.seconds(timeout), .seconds(idle))
+        let response = try await relay.load(sent)
+        let error = await #expect(throws: HTTPError.self) { for try await _ in response.body {} }
+        #expect(error?.code == .timedOut && error?.message.hasPrefix("the \(name) passed while ") == true)
+    }
+
     @Test func `a request that was cancelled while its body was read is not sent`() async throws {
         final class Token: Sendable {}
         let (messages, isRead) = (SharedValue([Data]()), SharedValue(false))
