@@ -54,14 +54,11 @@ extension HTTPLoader {
 public struct AnyLoader: HTTPLoader, CustomStringConvertible {
     private let answer: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
     private let wipe: @Sendable () async -> Void
-    private let chain: (any LinkedLoader)?
     /// The description of the loader in a chain.
     public let description: String
 
-    /// Erases the type of a loader. A reset is passed on to the loader. If the loader is a chain, ``HTTPLoader/tree``
-    /// still shows its links.
+    /// Erases the type of a loader. A reset is passed on to the loader.
     public init(_ loader: any HTTPLoader) {
-        chain = loader as? any LinkedLoader
         answer = { (request) async throws(HTTPError) in try await loader.load(request) }
         wipe = { await loader.reset() }
         description = "AnyLoader(\((loader as? any CustomStringConvertible)?.description ?? "\(type(of: loader))"))"
@@ -73,18 +70,10 @@ public struct AnyLoader: HTTPLoader, CustomStringConvertible {
             try await request.mappingErrors { try await answer(request) }
         }
         wipe = {}
-        chain = nil
         description = "AnyLoader"
     }
 
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await answer(request) }
 
     public func reset() async { await wipe() }
-}
-
-extension AnyLoader: LinkedLoader {
-    var links: [any LoaderLink] { chain?.links ?? [] }
-
-    /// The end of the erased chain. A loader without links is its own end.
-    var end: any HTTPLoader { chain.flatMap { $0.links.isEmpty ? nil : $0.end } ?? self }
 }

@@ -95,19 +95,6 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
     @usableFromInline var description: String { "\(chainName(of: link)) --> \(chainName(of: next))" }
 }
 
-/// A chain of any type.
-protocol LinkedLoader: HTTPLoader {
-    /// The links in order.
-    var links: [any LoaderLink] { get }
-    var end: any HTTPLoader { get }
-}
-
-extension LoaderChain: LinkedLoader {
-    var links: [any LoaderLink] { ((link as? LinkChain)?.links ?? [link]) + ((next as? any LinkedLoader)?.links ?? []) }
-
-    var end: any HTTPLoader { (next as? any LinkedLoader)?.end ?? next }
-}
-
 /// A link that consists of two links. It is created with `-->`.
 struct LinkChain: LoaderLink, CustomStringConvertible {
     fileprivate let first: any LoaderLink
@@ -128,53 +115,12 @@ struct LinkChain: LoaderLink, CustomStringConvertible {
     /// Resets both links, and then the next loader once.
     func reset(next: any HTTPLoader) async { await first.reset(next: second --> next) }
 
-    var links: [any LoaderLink] {
-        [first, second].flatMap { ($0 as? LinkChain)?.links ?? [$0] }
-    }
-
     var description: String { "\(chainName(of: first)) --> \(chainName(of: second))" }
 }
 
 /// Returns the description of a part of a chain, or the name of its type if it has no description.
 func chainName(of part: any Sendable) -> String {
     (part as? any CustomStringConvertible)?.description ?? String(describing: type(of: part))
-}
-
-extension HTTPLoader {
-    /// The chain as a tree, with one line for each link. The parts of a ``CompositeLink`` are below it.
-    ///
-    /// ```
-    /// ResetGuard
-    /// Choose
-    /// ├─ fast: Throttle(4)
-    /// └─ careful: Throttle(1)
-    /// CurlLoader
-    /// ```
-    public var tree: String {
-        let chain = self as? any LinkedLoader
-        let links = chain?.links.flatMap { treeLines(of: $0) } ?? []
-        return (links + [chainName(of: chain?.end ?? self)]).joined(separator: "\n")
-    }
-}
-
-/// Returns the lines of a link: its name, followed by its parts.
-private func treeLines(of link: any LoaderLink, named name: String? = nil) -> [String] {
-    let prefix = name.map { "\($0): " } ?? ""
-    if let chain = link as? LinkChain {
-        let lines = chain.links.flatMap { treeLines(of: $0) }
-        return [prefix + (lines.first ?? "")] + lines.dropFirst()
-    }
-    guard let composite = link as? any CompositeLink else { return [prefix + chainName(of: link)] }
-    let title = composite is LinkGroup ? chainName(of: link).prefix { $0 != "(" } : Substring("\(type(of: link))")
-    let parts = composite.parts
-    return [prefix + title]
-        + parts.indices.flatMap { index in
-            let isLast = index == parts.count - 1
-            let lines = treeLines(of: parts[index].link, named: parts[index].name)
-            return lines.enumerated().map { line in
-                (line.offset == 0 ? (isLast ? "└─ " : "├─ ") : (isLast ? "   " : "│  ")) + line.element
-            }
-        }
 }
 
 /// Returns the description of a composite on one line: its type, with its parts in parentheses.

@@ -47,14 +47,14 @@ extension LoaderLink {
 /// A link that consists of other links.
 ///
 /// ``Choose`` and the results of ``LoaderLink/when(otherwise:_:)``, ``LoaderLink/around(_:)`` and
-/// ``LoaderLink/named(_:)`` are composite links. Write one if its parts should be printed as a tree and reset
+/// ``LoaderLink/named(_:)`` are composite links. Write one if its parts should be printed and reset
 /// correctly: return its links in ``parts``, and inherit ``LoaderLink/reset(next:)``.
 ///
 /// Laws:
-/// - ``parts`` contains all parts, in the order of the printed tree.
+/// - ``parts`` contains all parts, in the order in which they are printed.
 /// - A reset reaches each part, and the next loader once, regardless of the parts that a request would use.
 public protocol CompositeLink: LoaderLink {
-    /// The parts of the link, with their names for the printed tree. The name is nil for a part without a name.
+    /// The parts of the link, with their names for a description. The name is nil for a part without a name.
     var parts: [(name: String?, link: any LoaderLink)] { get }
 }
 

@@ -149,7 +149,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     }
 }
 
-@Suite struct ChainTreeTests {
+@Suite struct ChainDescriptionTests {
     private let mock = MockLoader()
 
     @Test func `a chain prints itself on one line`() {
@@ -159,25 +159,6 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
         #expect(
             "\(chain)" == "Choose(x: a --> b | y: Throttle(1)) --> group(c) --> When(d) --> Throttle --> MockLoader")
     }
-
-    @Test func `a chain prints itself as a tree`() {
-        let inner = LinkGroup("inner", When({ _ in true }, Note("a"), otherwise: Note("b")))
-        let chain = ResetGuard() --> Choose(among: ["x": Note("p") --> inner, "y": Note("q")]) { _ in nil } --> mock
-        #expect(
-            chain.tree == """
-                ResetGuard
-                Choose
-                ├─ x: p
-                │  inner
-                │  └─ When
-                │     ├─ a
-                │     └─ otherwise: b
-                └─ y: q
-                MockLoader
-                """)
-    }
-
-    @Test func `a loader alone is a tree of one`() { #expect(mock.tree == "MockLoader") }
 }
 
 @Suite struct BranchedResetTests {

@@ -97,11 +97,4 @@ private struct Refused: Error {}
         #expect(mock.requests.count == 1)
         #expect("\(loader)" == "AnyLoader(MockLoader)")
     }
-
-    @Test func `the tree of a chain contains the links of an erased chain`() {
-        let mock = MockLoader()
-        let erased = AnyLoader(AnyLoader(Throttle(limit: 1) --> mock))
-        #expect((ResetGuard() --> erased).tree == "ResetGuard\nThrottle(1)\nMockLoader")
-        #expect(erased.tree == "Throttle(1)\nMockLoader" && AnyLoader(mock).tree == "AnyLoader(MockLoader)")
-    }
 }
