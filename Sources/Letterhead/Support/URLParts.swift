@@ -138,6 +138,7 @@ struct URLRanges {
         path = start..<end
     }
 
+    /// Returns whether the bytes begin with a scheme and `://`, or with `//`.
     static func beginWithHost(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         if hasSlashes(bytes, from: 0, to: bytes.count) { return true }
         guard let colon = bytes.first(":", from: 0, to: bytes.count), isScheme(bytes, to: colon) else { return false }

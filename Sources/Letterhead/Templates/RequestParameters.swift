@@ -44,6 +44,7 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
         conflict = conflict ?? other.conflict
     }
 
+    /// Appends the parameters to a query, in order.
     public func append(to query: inout QueryParameters) {
         for (name, value) in items { value.append(to: &query, name: name) }
     }

@@ -87,6 +87,7 @@ struct ConnectionQueue<Element> {
         if lanes.count > Self.mostIdle, lane.underWay == 0, lane.waiting.isEmpty { lanes[lane.origin] = nil }
     }
 
+    /// Records whether a connection to the origin carries only one transfer at a time.
     mutating func note(isExclusive: Bool, in lane: Lane) {
         guard lane.isExclusive != isExclusive else { return }
         lane.isExclusive = isExclusive

@@ -182,6 +182,7 @@ enum PublicKeyPin {
     private static let (integer, sequence, version) = (UInt8(0x02), UInt8(0x30), UInt8(0xA0))
 }
 
+/// The elements of a value in DER (X.690, 8.1).
 private struct DERElements {
     private var rest: ArraySlice<UInt8>
 

@@ -2,6 +2,7 @@
 /// The source of a page sequence: a client, a template, and the page where the sequence begins.
 struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
     private let client: HTTPClient
+    /// The template of the first page, and the template of the page where the sequence begins.
     private let (first, template): (Template, Template)
     /// The number of the page at the checkpoint, if the template does not reach it.
     private let unreached: Int?

@@ -63,6 +63,7 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
     }
 
     private let pages: PageSource<Template>
+    /// The generation of the client in which the pager was created.
     private let generation: ClientGeneration
     private let state: Mutex<State>
 

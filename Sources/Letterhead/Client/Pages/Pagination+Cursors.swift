@@ -140,7 +140,9 @@ extension PagePosition {
     var withoutCarried: PagePosition { CarriedCursor(self).position }
 }
 
+/// A cursor with a carried value, encoded as a single cursor.
 private struct CarriedCursor {
+    /// The cursor without the carried value.
     let position: PagePosition
     let carried: JSONValue?
 

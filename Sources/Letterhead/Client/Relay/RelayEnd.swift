@@ -120,6 +120,7 @@ public struct RelayEnd: Sendable {
 private final class StreamedAnswer: Sendable {
     private enum State {
         case message(Data)
+        /// A body of which a number of bytes have been sent.
         case body(HTTPResponseBody.Iterator, HTTPResponse, count: Int)
     }
 

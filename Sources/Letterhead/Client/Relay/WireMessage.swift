@@ -8,6 +8,7 @@ struct WireMessage: Codable, Sendable {
     var response: Response?
     var failure: Failure?
     var cancel: String?
+    /// Whether the chain at the other end is to be reset.
     var reset: Bool?
     /// Whether the pieces of the body follow, each in a message.
     var streams: Bool?
@@ -47,6 +48,7 @@ struct WireMessage: Codable, Sendable {
         var status: Int
         var headers: [[String]]
         var trailers: [[String]]?
+        /// The names of the secret headers that were left out.
         var headersLeftOut: [String]?
         /// Where the request was sent, if it differs from its target.
         var sentTo: Target?
@@ -64,6 +66,7 @@ struct WireMessage: Codable, Sendable {
         var mayHaveBeenSent: Bool
     }
 
+    /// Why bytes of the other end are not a message.
     struct Malformed: Error, SafelyDescribed {
         let description: String
 
@@ -107,6 +110,7 @@ extension WireMessage {
 }
 
 extension WireMessage.Target {
+    /// - Parameter query: what is sent of the query.
     init(_ request: HTTPRequest, query: QueryParameters) {
         scheme = request.hasScheme ? request.scheme : nil
         (host, port, path) = (request.host, request.port, request.path.string)

@@ -34,6 +34,7 @@ struct AllowedOrigins: Hashable, Sendable {
         isMalformed = origins?.contains(nil) ?? false
     }
 
+    /// Whether origins were named. Otherwise, the credentials belong to a single origin.
     var areNamed: Bool { listed != nil }
 
     /// Decides whether a request is signed: never after a redirect to another origin, and only for origins to which its
@@ -110,6 +111,7 @@ final class CredentialHome: Sendable {
     /// Returns the origin to which the credentials would belong after ``claim(_:)``.
     func owner(for candidate: HTTPOrigin) -> HTTPOrigin { state.withLock { $0.origin ?? candidate } }
 
+    /// Removes the origin and the identity, after the credentials have been removed.
     func forget() { state.withLock { $0 = State() } }
 }
 

@@ -85,10 +85,12 @@ private struct Challenges: Sendable {
     ]
 }
 
+/// The challenges for which a request is signed, and the method that signs it.
 private enum ChosenMethodOption: HTTPRequestOption {
     static let defaultOptionValue: (challenges: Challenges, method: HTTPAuthentication?)? = nil
 }
 
+/// Remembers which requests receive which challenges.
 private final class AnswerChallenges: LoaderLink {
     private let methods: SharedCredential<ChosenMethods>
     /// The challenges by the beginning of the URL.

@@ -188,6 +188,7 @@ package struct HeldCredential<Credential: Sendable>: Sendable {
     package let credential: Credential
     package let generation: Int
     package let epoch: Int
+    /// The 401 that refused the credential; nil if none did.
     package var refusal: HTTPResponse?
 
     package var isRefused: Bool { refusal != nil }
@@ -199,6 +200,7 @@ package enum CredentialRefusal: Error {
     case reset
     /// The provider found the last credential insufficient for the request, or a server refuses its credentials.
     case tooMany(CredentialLimit, isInsufficient: Bool)
+    /// The request is sent by the provider and would wait for its own credential.
     case ownRequest
     case failed(any Error)
     /// The credential was obtained for this origin, and the request goes to another one.
@@ -255,6 +257,7 @@ package enum CredentialRefusal: Error {
 }
 
 extension Error {
+    /// Whether the error comes from a cancelled request, for example because the chain below was reset.
     fileprivate var isCancelledRequest: Bool {
         let cause = (self as? HTTPAuthentication.Failure)?.underlying ?? self
         return (cause as? HTTPError)?.code == .cancelled

@@ -161,6 +161,7 @@ enum DigestHash: Sendable {
 
     var strength: Int { self == .md5 ? 0 : 1 }
 
+    /// Returns the hash of a text in hexadecimal digits, as all hashes of RFC 7616 are written.
     func hexadecimal(_ text: String) -> String { hexadecimal(Array(text.utf8)) }
 
     func hexadecimal(_ bytes: [UInt8]) -> String {

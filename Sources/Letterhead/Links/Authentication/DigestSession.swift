@@ -14,6 +14,7 @@ final class DigestSession: Sendable {
 
     private let challenge: DigestChallenge
     private let clientNonce: String
+    /// The parameters that are the same in each request.
     private let (userParameters, realmParameter): (String, String)
     /// The hash of the username, the realm and the password (RFC 7616, 3.4.2), as valuable as the password.
     private let key: Secret

@@ -7,6 +7,7 @@ final class OAuth2Provider: CredentialProvider {
     private let grant: OAuth2.Grant
     private let keeper: TokenKeeper
     private let random: @Sendable (Int) -> [UInt8]
+    /// Whether the tokens belong to the one origin for which they were obtained.
     private let isBound: Bool
     /// The refresh token of the grant; nil if the grant has none, after the server has refused a refresh token, and
     /// after a reset.

@@ -188,6 +188,7 @@ extension SharedCredential {
         return task != nil && tasks.withLock { $0[number] } == task
     }
 
+    /// Identifies the calling task as long as it runs.
     private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 }
 

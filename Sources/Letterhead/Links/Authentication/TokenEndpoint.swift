@@ -8,6 +8,7 @@ struct TokenEndpoint: Sendable {
         let refreshToken: Secret?
         let scope: Set<String>?
         let lifetime: Duration?
+        /// All members of the response but those above.
         let members: [String: JSONValue]
     }
 

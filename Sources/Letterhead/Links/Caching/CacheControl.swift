@@ -97,7 +97,9 @@ package struct CacheDemand: Equatable, Sendable {
     var validates = false
     var onlyIfCached = false
     var maxAge: Int64?
+    /// The time for which the response must remain fresh.
     var minFresh: Int64 = 0
+    /// The longest time since the response became stale.
     var maxStale: Int64?
     /// The longest time since the response became stale if the server cannot be reached.
     var staleIfError: Int64?

@@ -282,6 +282,7 @@ struct CacheValidation: Sendable {
         let generation: ClientGeneration?
     }
 
+    /// The result for the request that was sent.
     let result: Result<HTTPResponse, HTTPError>
     /// The entry that the other requests can use: the stored entry, which the server has confirmed, or the new one that
     /// has replaced it. If it is nil, they look up the entry again.

@@ -14,6 +14,7 @@ final class CacheFileBody: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Returns all bytes; nil if they do not have this checksum.
     func data(checksum: UInt64) -> Data? {
         guard let data else { return nil }
         var found = CacheChecksum()

@@ -79,9 +79,11 @@ package enum CacheRules {
         /// The stored response is returned although it is stale. If the flag is set, it is validated in the
         /// background.
         case stale(validatesLater: Bool)
+        /// The server is asked whether the stored response is still valid.
         case validate
     }
 
+    /// Decides whether a stored response that was selected by its key may be reused.
     package static func use(of head: CachedHead, for demand: CacheDemand, now: Int64) -> Use {
         let freshness = CacheFreshness(head, now: now)
         let control = head.control

@@ -103,6 +103,7 @@ enum Vary {
 /// The age of a stored response, and the time for which it is fresh (RFC 9111, 4.2), in seconds.
 package struct CacheFreshness: Equatable, Sendable {
     let age: Int64
+    /// The age at which the response becomes stale.
     let lifetime: Int64
     /// Whether the lifetime was estimated from `Last-Modified`.
     let isHeuristic: Bool

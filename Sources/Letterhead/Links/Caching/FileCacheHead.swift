@@ -14,6 +14,7 @@ package struct FileCacheHead: Equatable {
 
     private static let mark: UInt32 = 0x3343_484C  // "LHC3"
 
+    /// Whether a file has the mark of another version of the library.
     static func isOfOtherVersion(_ bytes: [UInt8]) -> Bool {
         var reader = Reader(bytes: bytes, index: 0)
         return bytes.starts(with: "LHC".utf8) && reader.number(UInt32.self) != mark

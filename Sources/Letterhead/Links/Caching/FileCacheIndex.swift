@@ -68,6 +68,7 @@ struct FileCacheIndex {
 /// The name of the file of a head. It contains hashes, so that a folder can be indexed without reading its files, and
 /// the name of the file of the body.
 package struct FileCacheName: Hashable, Sendable {
+    /// The first 128 bits of the hash of the URL.
     let url: FileCacheURL
     /// Hashes of the credentials, of the names that `Vary` contains, and of the values of these fields.
     let identity, varyNames, varyValues: UInt64

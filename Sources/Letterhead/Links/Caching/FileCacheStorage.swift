@@ -11,6 +11,7 @@ final class FileCacheStorage: CacheStorage {
         var index = FileCacheIndex()
         /// For each folder, the time of the last change that the index includes; nil if the folder must be listed.
         var listed = [Int64?](repeating: nil, count: 256)
+        /// The time of the last comparison of each folder.
         var compared = [Int64](repeating: 0, count: 256)
         /// By their hash.
         var varyNames: [UInt64: [String]] = [0: []]

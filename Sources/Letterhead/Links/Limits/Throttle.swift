@@ -154,6 +154,7 @@ extension RequestSettings {
 extension Throttle {
     /// How ``Throttle`` and ``LimitRate`` treat a request, and its priority in their queues.
     public struct Settings: Hashable, Sendable {
+        /// With priority 0.
         public static let always = Throttle.Settings(priority: 0)
 
         /// Sends the request at once, without counting it.

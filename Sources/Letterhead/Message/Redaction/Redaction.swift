@@ -50,11 +50,13 @@ public struct Redaction: Sendable, Hashable {
         self.knowsParts = knowsParts
     }
 
+    /// Returns a set with further names.
     public func adding(headers: Set<HTTPHeaders.Name> = [], parameters: Set<String> = []) -> Redaction {
         Redaction(
             headers: self.headers.union(headers), parameters: self.parameters.union(parameters), knowsParts: knowsParts)
     }
 
+    /// Returns whether the values of a header are secret.
     public func isSecret(header name: HTTPHeaders.Name) -> Bool {
         headers.contains(name) || knowsParts && SecretName.matches(name.rawValue.utf8)
     }

@@ -37,6 +37,7 @@ public struct HTTPStatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// The ranges in ascending order and not adjacent, so that sets with the same statuses are equal.
     let ranges: [ClosedRange<Int>]
 
+    /// Creates a set from a range of codes.
     public init(_ codes: ClosedRange<Int>) { ranges = [codes] }
 
     /// Creates a set from a list of statuses.
@@ -48,6 +49,7 @@ public struct HTTPStatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// All statuses. With this set, no status is an error.
     public static let any = HTTPStatusSet(0...Int.max)
 
+    /// Returns whether the set contains a status.
     public func contains(_ status: HTTPStatus) -> Bool { ranges.contains { $0.contains(status.code) } }
 
     /// Returns the statuses of both sets.

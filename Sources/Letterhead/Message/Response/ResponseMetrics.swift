@@ -149,6 +149,7 @@ final class TransportFacts: Sendable {
         var tlsCipher: String?
         /// Whether the transport knows that it has closed the connection.
         var isClosed = false
+        /// Whether the end of the connection marks the end of the body.
         var endsBody = false
     }
 

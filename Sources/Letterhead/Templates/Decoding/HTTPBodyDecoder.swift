@@ -37,6 +37,7 @@ extension JSONDecoder: HTTPBodyDecoder {
 }
 
 extension PropertyListDecoder: HTTPBodyDecoder {
+    /// `application/x-plist`.
     public var mediaTypes: [MediaType] { ["application/x-plist"] }
 }
 

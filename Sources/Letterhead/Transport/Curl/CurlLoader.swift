@@ -126,6 +126,7 @@
     // The settings that some versions of libcurl do not support.
 
     extension TransportConfiguration {
+        /// The reason that no request can use the configuration; nil if requests can.
         var brokenCurlRule: String? {
             if dnsOverHTTPS != nil, !CurlQuirks.endsLookups {
                 return "dnsOverHTTPS requires libcurl 8.10 or later, and the system's libcurl is older"

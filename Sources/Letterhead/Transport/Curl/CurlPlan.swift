@@ -19,6 +19,7 @@
         let method: HTTPMethod
         let isSecure: Bool
         let httpVersion: CurlHTTPVersion
+        /// The digests of public keys of which the server must have one; empty if any key is allowed.
         let pinnedKeys: [Data]
         let content: Content
         // Time limits in nanoseconds: for an attempt, for a connection without activity, for the first byte of the

@@ -182,6 +182,7 @@
             return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
         }
 
+        /// The socket of the connection, as long as there is one.
         private var socket: CInt? {
             var socket: CInt = -1
             return lh_curl_get_socket(easy, &socket) == 0 && socket >= 0 ? socket : nil

@@ -115,6 +115,7 @@
             }
         }
 
+        /// Records that the transfer no longer uses its connection.
         func leaveConnection() {
             if let session = progress.connection.tlsSession, loop.lastUsers[session] === self {
                 loop.lastUsers[session] = nil

@@ -22,6 +22,7 @@
         @exclusivity(unchecked) private var watches: [CInt: Watch] = [:]
 
         private struct Watch {
+            /// The events that are registered with the kernel; 0 if the socket is not registered.
             var registered: UInt32 = 0
             var isWanted = false
             /// Whether the socket stays registered while no events are wanted. The next request usually wants the same

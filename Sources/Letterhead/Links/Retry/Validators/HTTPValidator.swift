@@ -31,10 +31,12 @@ public protocol HTTPValidator: Sendable {
 }
 
 extension HTTPValidator {
+    /// Continues with the next validator.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         .nextValidator
     }
 
+    /// Continues with the next validator.
     public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         .nextValidator
     }
