@@ -209,7 +209,7 @@ private struct Odd: Error {}
                 : MockServer.Response(body: Data("ok".utf8))
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        #expect(try await client.stream(Endpoint("1")).body.data() == Data("ok".utf8))
+        #expect(try await client.stream(Endpoint("1").idleTimeout(.seconds(600))).body.data() == Data("ok".utf8))
         await server.stop()
     }
 

@@ -65,6 +65,19 @@ struct UploadTests {
         #expect(sent.requests.first?.headers.values(for: "Content-Type") == ["application/vnd.api+json"])
     }
 
+    @Test func `a stream that was sent is refused before a second request reaches the server`() async throws {
+        let server = try await MockServer.start { _ in MockServer.Response() }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        var request = HTTPRequest(method: .post, url: server.url)
+        request.body = StreamBody(once: AsyncStream<Data> { $0.finish() })
+        _ = try await client.send(request)
+        let spent = request
+        let error = await #expect(throws: HTTPError.self) { try await client.send(spent) }
+        #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.connections.count == 1)
+        #expect(server.requests.count == 1)
+        await server.stop()
+    }
+
     @Test func `a request without a body has no body headers`() async throws {
         let request = try #require(try await requests(of: EmptyBody()).requests.first)
         #expect(request.body.isEmpty && !request.headers.contains("Content-Type"))
