@@ -10,17 +10,20 @@ package enum ResourceLedger {
     package typealias Register = @Sendable (_ resource: () -> String) -> (@Sendable () -> Void)?
 
     private static let hasRegister = Atomic(false)
-    private static let register = Mutex<Register?>(nil)
+    private static let hook = Mutex<Hook?>(nil)
+
+    // A function that stood in the mutex by itself would be wrapped again by each read.
+    private struct Hook { let register: Register }
 
     /// Sets the function that registers all later resources of the process.
     package static func use(_ new: @escaping Register) {
-        register.withLock { $0 = new }
+        hook.withLock { $0 = Hook(register: new) }
         hasRegister.store(true, ordering: .releasing)
     }
 
     static func lease(_ resource: @autoclosure () -> String) -> ResourceLease? {
-        guard hasRegister.load(ordering: .acquiring), let register = register.withLock({ $0 }) else { return nil }
-        return register(resource).map { ResourceLease($0) }
+        guard hasRegister.load(ordering: .acquiring), let hook = hook.withLock({ $0 }) else { return nil }
+        return hook.register(resource).map { ResourceLease($0) }
     }
 }
 

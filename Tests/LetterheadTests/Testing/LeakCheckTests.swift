@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import Letterhead
 import LetterheadTesting
 import Synchronization
 import Testing
+
+@testable import Letterhead
 
 /// Keeps a value alive after the check.
 private final class Kept<Value: Sendable>: Sendable {
@@ -67,6 +68,23 @@ private final class Kept<Value: Sendable>: Sendable {
         let found = try await leaks { kept.keep(HTTPClient.makeTransport(TransportConfiguration())) }
         #expect(found == ["a transport of HTTPClient.makeTransport"])
         try await withLeakCheck { kept.keep(HTTPClient.defaultTransport) }
+    }
+
+    @Test func `the thousandth registration needs no more of the stack than the first`() async throws {
+        let addresses = try await withLeakCheck { (0..<1000).map { _ in stackAddress() } }
+        #expect(abs(addresses[0] - addresses[999]) < 4096)
+    }
+
+    /// Where the stack is when a resource is described.
+    private func stackAddress() -> Int {
+        var address = 0
+        func described() -> String {
+            var here = 0
+            address = withUnsafePointer(to: &here) { Int(bitPattern: $0) }
+            return "a resource"
+        }
+        ResourceLedger.lease(described())?.release()
+        return address
     }
 
     @Test func `the error of the operation is thrown`() async {
