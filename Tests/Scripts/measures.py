@@ -27,7 +27,7 @@ def inside(*names):
 rooms = {path.parts[0] for path in files if len(path.parts) > 1}
 measures = [
     # what is counted, how many there are, the limit
-    ("Swift lines", sum(lines.values()), 38_160),
+    ("Swift lines", sum(lines.values()), 38_163),
     ("files", len(files), 237),
     ("folders at the top level", len(rooms), 9),
     (f"lines in the longest file, {longest}", lines[longest], 500),
