@@ -30,7 +30,10 @@ func linked(_ names: [String]) -> [LinkerSetting] { names.map { .linkedLibrary($
 func linux(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux])) }
 
 // What not every program needs: products of their own, which use the public API of the library as its users do.
-let additions = ["LetterheadOAuth", "LetterheadResilience", "LetterheadTransfers"]
+let additions = ["LetterheadOAuth", "LetterheadRelay", "LetterheadResilience", "LetterheadTransfers"]
+
+// What every target of tests may use.
+let kit: [Target.Dependency] = ["LetterheadTesting", "TestLimits", "TestKit", linux("transport-stress")]
 
 let package = Package(
     name: "Letterhead",
@@ -69,22 +72,20 @@ let package = Package(
 
         .testTarget(
             name: "LetterheadTests",
-            dependencies: [
-                "Letterhead", "LetterheadTesting", "LetterheadTestingSupport", "CLetterheadZlib", "TestLimits",
-                "RawServer", linux("transport-stress"), linux("fuzz"),
-            ],
+            dependencies: kit + ["Letterhead", "LetterheadTestingSupport", "CLetterheadZlib", linux("fuzz")],
             swiftSettings: settings),
         // Links and a transport as users write them: no file of this target imports the library with @testable.
         .testTarget(
             name: "LetterheadPublicTests", dependencies: ["Letterhead", "LetterheadTesting"], swiftSettings: settings),
-        // A server of raw bytes, the limits of a process of tests, and what could crash or hang the tests' process.
-        .target(name: "RawServer", path: "Tests/RawServer", swiftSettings: settings),
+        // What tests share, the limits of their process, and programs with what could crash or hang it.
+        .target(name: "TestKit", dependencies: ["Letterhead"], path: "Tests/TestKit", swiftSettings: settings),
         .target(name: "TestLimits", path: "Tests/TestLimits"),
         .executableTarget(
-            name: "transport-stress", dependencies: ["LetterheadTransfers", "RawServer", linux("CLibcurl")],
+            name: "transport-stress",
+            dependencies: ["LetterheadRelay", "LetterheadTransfers", "TestKit", linux("CLibcurl")],
             path: "Tests/TransportStress", swiftSettings: settings),
         .executableTarget(
-            name: "joints", dependencies: additions.map { .byName(name: $0) } + ["LetterheadTesting", "RawServer"],
+            name: "joints", dependencies: additions.map { .byName(name: $0) } + ["LetterheadTesting", "TestKit"],
             path: "Tests/Joints", swiftSettings: settings),
         .executableTarget(name: "fuzz", dependencies: ["Letterhead"], path: "Tests/Fuzz", swiftSettings: settings),
 
@@ -102,9 +103,7 @@ let package = Package(
         }
         + additions.map {
             .testTarget(
-                name: "\($0)Tests",
-                dependencies: [.byName(name: $0), "Letterhead", "LetterheadTesting", "TestLimits", "RawServer"],
-                swiftSettings: settings)
+                name: "\($0)Tests", dependencies: kit + ["Letterhead", .byName(name: $0)], swiftSettings: settings)
         },
     swiftLanguageModes: [.v6]
 )

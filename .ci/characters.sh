@@ -29,7 +29,8 @@ Laws/EventOrder.swift                names of events
 LIST
 }
 
-found=$(grep -rnE "$(IFS='|' && echo "${calls[*]}")" Sources/Letterhead{,OAuth,Resilience,Transfers,Testing} --include='*.swift' |
+sources=(Sources/Letterhead*)
+found=$(grep -rnE "$(IFS='|' && echo "${calls[*]}")" "${sources[@]}" --include='*.swift' |
     grep -vE ':[0-9]+: *//|utf8\.split' | grep -v -f <(exceptions | awk '{ print "^Sources/[^/]*/" $1 }') || true)
 
 # Five comparisons of text normalize it: with a literal, in a switch, as a member of a set, as the key of a dictionary, and
@@ -55,7 +56,7 @@ Letterhead/Links/Cookies/CookieTable              domains of requests, or quickl
 Letterhead/Links/Redirects/FollowRedirects        URLs of validated requests
 Letterhead/Templates/Bodies/                      names of the program
 Letterhead/Templates/Decoding/JSON                names that are quickly compared
-Letterhead/Client/Relay/                          printable ids, and names of options
+LetterheadRelay/                                  printable ids, and names of options
 Letterhead/Client/Streaming/EventStreamParser     the essence of a media type
 Letterhead/Message/Observing/TraceContext         hexadecimal digits, and tokens
 Letterhead/Message/Observing/HTTPEvent            names of events
@@ -71,13 +72,12 @@ LetterheadResilience/CircuitBreaker/              origins and routes of requests
 LetterheadTesting/                                requests and recordings of the tests' own program
 LIST
 }
-sources=(Sources/Letterhead{,OAuth,Resilience,Transfers,Testing})
 unchecked=$(grep -rnE "$(IFS='|' && echo "${comparisons[*]}")" "${sources[@]}" --include='*.swift' |
     grep -vE ":[0-9]+: *//|$checked" | grep -v -f <(compared | awk '{ print "^Sources/" $1 }') || true)
 switches=$(find "${sources[@]}" -name '*.swift' -print0 | xargs -0 awk '
     /switch .*[{]/ { checked = /keyword|essence|\.name [{]|metrics|words|method|error[.]code/ }
     /^ *case "/ && !checked { print FILENAME ":" FNR ":" $0 }' |
-    grep -vE '^Sources/(LetterheadTesting|Letterhead/(Support/ByteText|Transport/URLSession))' || true)
+    grep -vE '^Sources/(LetterheadTesting|LetterheadFoundation|Letterhead/(Support/ByteText|Transport/URLSession))' || true)
 
 found=$(printf '%s\n' "$found" "$unchecked" "$switches" | grep . || true)
 [ -z "$found" ] && exit 0

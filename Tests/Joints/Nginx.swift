@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
 
     /// An nginx in front of the servers of all cases, which speaks HTTP/2 over TLS. It has one port for each site, and the
     /// first segment of a path is the port of the case's server.

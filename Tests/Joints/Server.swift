@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import Foundation
-    import RawServer
+    import TestKit
     import Synchronization
 
     /// The servers of a case: the API, a second origin with another host, and two replicas of the API.

@@ -3,10 +3,11 @@
     import Foundation
     import Letterhead
     import LetterheadOAuth
+    import LetterheadRelay
     import LetterheadResilience
     import LetterheadTesting
     import LetterheadTransfers
-    import RawServer
+    import TestKit
     import Synchronization
 
     /// The parts of a client that are looked at after it was released.
@@ -104,8 +105,8 @@
             if testCase.isDirect { return transport }
             let form = WireForm(secrets: .travel)
             let isClient = testCase[.transport] == "relay-client"
-            let end = isClient ? RelayEnd(HTTPClient(transport: transport), form) : RelayEnd(transport, form)
-            return Relay.streaming(form) { end.answers(to: $0) }
+            let server = isClient ? RelayServer(HTTPClient(transport: transport), form) : RelayServer(transport, form)
+            return Relay.streaming(form) { server.answers(to: $0) }
         }
 
         private static func settings(_ testCase: Case) -> Retry.Settings {

@@ -4,6 +4,7 @@ import Letterhead
 import LetterheadOAuth
 import LetterheadTesting
 import Synchronization
+import TestKit
 
 /// An API and its authorization server, which respond with documents by their URLs.
 ///

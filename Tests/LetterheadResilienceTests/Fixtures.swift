@@ -40,11 +40,6 @@ extension HTTPLoader {
     }
 }
 
-/// Waits until a condition holds. A test that would wait for ever ends with the time limit of its suite.
-func until(_ condition: @Sendable () -> Bool) async {
-    while !condition(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
-}
-
 /// A value that a test changes while requests read it.
 final class Flag<Value: Sendable>: Sendable {
     private let state: Mutex<Value>

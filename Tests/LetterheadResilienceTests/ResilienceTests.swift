@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadResilience
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct ResilienceTests {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import LetterheadTesting
+import TestKit
 import Testing
 
 @testable import Letterhead
@@ -25,17 +26,6 @@ import Testing
     {
         HTTPResponse(request: (try? HTTPRequest(url)) ?? HTTPRequest(), status: status, headers: headers)
     }
-
-    private static func relayed(_ members: String) {
-        guard let request = try? HTTPRequest("https://h/") else { return }
-        let answer = Data((#"{"letterhead":1,"# + members + "}\n").utf8)
-        do { _ = try WireForm().response(from: answer, to: request) } catch {
-            _ = error.code == .cancelled || "\(error)".isEmpty
-        }
-        _ = try? WireForm().request(from: answer)
-    }
-
-    private static let target = #""target":{"host":"h","path":"/a","query":""}"#
 
     static let readers = [
         Reader("a value in a path") { marks in
@@ -120,39 +110,11 @@ import Testing
             let value = JSONValue.string(marks)
             _ = value == .string(marks + "x") || Set([value]).isEmpty
         },
-        Reader("the failure of a relay") { marks in
-            relayed(#""failure":{"code":"\#(marks)","mayHaveBeenSent":false,"message":"\#(marks)"}"#)
-        },
-        Reader("the response of a relay") { marks in
-            relayed(#""response":{"headers":[["\#(marks)","a"]],"headersLeftOut":["\#(marks)"],"status":200}"#)
-            for member in ["scheme", "host", "path", "query"] {
-                let other = ["host", "path", "query"].filter { $0 != member }.map { #""\#($0)":"h""# }
-                let parts = (other + [#""\#(member)":"\#(marks)""#]).joined(separator: ",")
-                relayed(#""response":{"headers":[],"status":200,"sentTo":{\#(parts)}}"#)
-            }
-        },
-        Reader("the request of a relay") { marks in
-            for name in ["secretParameters", "secretHeaders", "withheldHeaders"] {
-                relayed(#""request":{"headers":[],"settings":{"\#(name)":["\#(marks)","a"]},\#(target)}"#)
-            }
-            relayed(#""request":{"headers":[],"settings":{"route":"\#(marks)"},\#(target)}"#)
-            relayed(#""request":{"headers":[],"id":"\#(marks)","method":"\#(marks)","settings":{},\#(target)}"#)
-            relayed(#""request":{"headers":[],"options":{"\#(marks)":1},"settings":{},\#(target)}"#)
-            relayed(#""\#(marks)":1"#)
-        },
     ]
 
     @Test(arguments: readers) func `text of combining marks is read in linear time`(reader: Reader) {
         let text = Self.marks(200_000)
         let seconds = threadTime { reader.read(text) }
         #expect(seconds < 2, "\(reader.testDescription): \(seconds) s")
-    }
-
-    @Test func `a relay's end reads the ids and the code of marks in linear time`() async {
-        let end = RelayEnd(MockLoader { .ok($0) })
-        let text = Self.marks(200_000)
-        let start = ContinuousClock.now
-        _ = await end.answer(Data(#"{"letterhead":1,"cancel":"\#(text)"}\#n"#.utf8))
-        #expect(ContinuousClock.now - start < .seconds(20))
     }
 }

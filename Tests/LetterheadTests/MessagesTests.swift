@@ -44,8 +44,10 @@ import Testing
     }
 
     private static func messages() throws -> [String] {
-        let folder = root.appending(path: "Sources/Letterhead")
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        let folder = root.appending(path: "Sources")
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter {
+            $0.hasSuffix(".swift") && !$0.hasPrefix("LetterheadTesting")
+        }
         let lines = try paths.flatMap { path in
             let source = try String(contentsOf: folder.appending(path: path), encoding: .utf8)
             let name = path.split(separator: "/").last.map(String.init) ?? path

@@ -367,7 +367,7 @@ def serve(listener, context, exchange):
 
 def write_certificate(path):
     """The key and the certificate that the tests in Swift use."""
-    source = pathlib.Path(__file__).resolve().parents[1].joinpath("RawServer", "Certificates.swift").read_text()
+    source = pathlib.Path(__file__).resolve().parents[1].joinpath("TestKit", "Certificates.swift").read_text()
     texts = [re.search(f'static let {name} = """\n(.*?)"""', source, re.S)[1] for name in ("validKey", "valid")]
     path.write_text(re.sub("(?m)^ +", "", "".join(texts)))
     return str(path)

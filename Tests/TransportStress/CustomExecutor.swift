@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
     import Synchronization
 
     /// A program that has the Swift runtime hand its jobs to threads of the program: every load resumes on one of them.

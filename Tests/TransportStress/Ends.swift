@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
 
     /// Loaders and processes that end with requests in flight, and requests that end without a trace.
     struct Ends {

@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
     import Synchronization
 
     /// Requests of a process whose environment names a proxy, which requires a separate process.

@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
 
     /// GETs to a server that may violate HTTP/2, one after the other; see Tests/Scripts/http2-conformance.py.
     ///

@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
 
     /// Heads on kept connections that older versions of libcurl crash on, or that make them mix up responses.
     struct HostileHeads {

@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
 
     /// Thousands of requests at a time all complete, each with its own answer, over no more connections than allowed.
     struct ManyAtOnce {

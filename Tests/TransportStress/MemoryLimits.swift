@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
 
     /// Responses that do not fit into the memory that the process may have.
     struct MemoryLimits {

@@ -3,7 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadTransfers
-    import RawServer
+    import TestKit
 
     /// Copies many files with few descriptors, two at a time.
     struct Mirror {

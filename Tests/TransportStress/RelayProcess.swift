@@ -2,17 +2,18 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import LetterheadRelay
+    import TestKit
 
     /// The far end of a relay, which answers the messages of its standard input until that ends.
     struct RelayProcess {
         func run() async {
-            let (end, pipe) = (RelayEnd(HTTPClient.defaultTransport), MessagePipe(input: 0, output: 1))
+            let (server, pipe) = (RelayServer(HTTPClient.defaultTransport), MessagePipe(input: 0, output: 1))
             let (closed, close) = AsyncStream.makeStream(of: Void.self)
             pipe.read { number, data in
                 guard let data else { return }
                 Task {
-                    for await piece in end.answers(to: data) { pipe.write(number, piece) }
+                    for await piece in server.answers(to: data) { pipe.write(number, piece) }
                     pipe.write(number, nil)
                 }
             } atEnd: {

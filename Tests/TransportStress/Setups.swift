@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
     import Synchronization
 
     /// How the transport sets up libcurl, and what it makes of a libcurl that is built otherwise.

@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
     import Synchronization
 
     /// POSTs with unique ids against a server that closes kept connections at random moments: each id arrives at most

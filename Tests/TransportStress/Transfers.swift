@@ -3,7 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadFoundation
-    import RawServer
+    import TestKit
 
     /// Bodies far larger than what may be held of them, in both directions, and a loader that rests.
     struct Transfers {

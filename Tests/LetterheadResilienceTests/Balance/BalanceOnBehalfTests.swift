@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadResilience
 import LetterheadTesting
+import TestKit
 import Testing
 
 private let replicas: [Replica] = ["https://a.test", "https://b.test", "https://c.test:8080"]

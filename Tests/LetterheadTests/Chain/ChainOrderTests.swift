@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// The statements of the guide "Ordering a loader chain" about pairs of links, in both orders.

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// Times that are longer than a clock can count, which a wait must neither trap on nor take for none.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TestKit
 import Testing
 
 #if os(Linux)

@@ -3,7 +3,7 @@
     import Dispatch
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
     import Testing
 
     /// Clients that share a transport, of which one is reset.

@@ -3,6 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadTesting
+    import TestKit
     import Testing
 
     /// How soon a cancelled request ends in each phase in which it can wait, on the real clock.

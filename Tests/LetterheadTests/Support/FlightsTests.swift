@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @testable import Letterhead

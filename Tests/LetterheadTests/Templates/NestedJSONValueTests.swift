@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// JSON of any shape inside a type of the caller.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux) || os(macOS)
     import Foundation
+    import TestKit
 
     /// The system's curl, if it is installed: an independent client that supports TLS.
     struct CurlCommand {

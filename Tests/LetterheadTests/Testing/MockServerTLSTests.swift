@@ -3,7 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadTesting
-    import RawServer
+    import TestKit
     import Testing
 
     /// Whether the server's library is there; on Linux it must be.

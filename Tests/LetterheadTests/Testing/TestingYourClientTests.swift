@@ -2,7 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
-import RawServer
+import TestKit
 import Testing
 
 private struct User: Codable, Equatable {

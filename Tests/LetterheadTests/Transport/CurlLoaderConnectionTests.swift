@@ -3,7 +3,7 @@
     import Dispatch
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
     import Synchronization
     import Testing
 

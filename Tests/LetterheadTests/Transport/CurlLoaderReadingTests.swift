@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
     import Synchronization
     import Testing
 

@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import LetterheadTesting
-    import RawServer
+    import TestKit
     import Testing
 
     @testable import Letterhead

@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     @testable import Letterhead
-    import RawServer
+    import TestKit
     import Testing
 
     /// The versions of HTTP that a configuration allows.

@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
     import Testing
 
     /// Responses that precede the response (RFC 9110, 15.2).

@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
     import Testing
 
     /// What the last attempt link decides about the headers that the library adds, as the bytes on the wire.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import RawServer
+import TestKit
 import Testing
 
 @testable import Letterhead

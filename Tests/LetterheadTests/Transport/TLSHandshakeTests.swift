@@ -3,7 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadTesting
-    import RawServer
+    import TestKit
     import Testing
 
     /// Connections that TLS refuses, and connections that end before TLS is established.

@@ -3,7 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadTesting
-    import RawServer
+    import TestKit
     import Testing
 
     @Suite(.timeLimit(.minutes(3)))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import Foundation
+    import TestKit
     import Testing
 
     /// Tests that could hang or crash run in a separate process with a time limit.

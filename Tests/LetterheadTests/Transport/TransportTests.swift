@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// What every transport does alike; one body of tests serves all of them.

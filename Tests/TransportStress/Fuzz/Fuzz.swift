@@ -3,7 +3,7 @@
     import CLibcurl
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
     import Synchronization
 
     /// Requests to a server that responds with arbitrary bytes, many at a time over connections that are reused.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import Foundation
-    import RawServer
+    import TestKit
 
     /// A server that responds to each request with the bytes that the request's path asks for: `/ID/SEED`.
     enum FuzzServer {

@@ -75,8 +75,15 @@ extension HTTPRequest {
     ///
     /// It is true below an authentication by `.digest`, `.challenge` or a custom method that writes headers or query items,
     /// or by a provider with an ``CredentialProvider/identity(of:)``. A link or a transport must not send the request twice, unless the server
-    /// certainly has not processed it. Throw ``HTTPError/Code/signatureSpent`` instead.
-    public var isSignedOnce: Bool { signature != nil }
+    /// certainly has not processed it. Throw ``HTTPError/Code/signatureSpent`` instead. A link of yours that signs each request
+    /// sets it.
+    public var isSignedOnce: Bool {
+        get { signature != nil }
+        set {
+            guard newValue != isSignedOnce else { return }
+            signature = newValue ? RequestSignature(identity: "", headers: [], query: []) : nil
+        }
+    }
 
     /// Removes what an ended load has signed, so that the request is signed anew. The mark of a relay has no parts.
     mutating func removeSignature() {

@@ -12,7 +12,7 @@ extension HTTPError {
     /// Coding errors are described by path and reason, errors of Foundation and of the system by their cause. For the
     /// errors of other components, only `LocalizedError.errorDescription` is meant to be shown. An error without such a
     /// description is described by the name of its type and, for an enum, of its case.
-    static func summary(of error: any Error) -> String {
+    package static func summary(of error: any Error) -> String {
         if let failure = URLLoadingFailure(error) { return failure.summary }
         return switch error {
         case let error as HTTPError: error.description

@@ -139,7 +139,7 @@ extension Redaction {
     }
 
     /// Returns a text of a server in the same way, without the given secrets.
-    func words(_ text: String, upTo limit: Int, hiding secrets: [String] = []) -> String {
+    package func words(_ text: String, upTo limit: Int, hiding secrets: [String] = []) -> String {
         // Secrets are hidden before the text is cut, because a part of one would not be recognized.
         let longest = secrets.reduce(0) { max($0, $1.utf8.count) }
         let isLong = text.utf8.count > 4 * limit

@@ -24,8 +24,8 @@ public struct HTTPHeaders: Hashable, Sendable {
         fileprivate var mark: Mark?
         /// Whether the value is redacted in descriptions, errors and logs, regardless of the name of the field.
         public var isSecret: Bool { mark?.isSecret == true }
-        /// The only origin to which the field is sent; nil if it is sent to any.
-        var origin: HTTPOrigin? { mark?.origin }
+        /// The only origin to which the field is sent; nil if it is sent to any. A redirect to another origin removes it.
+        public var origin: HTTPOrigin? { mark?.origin }
 
         /// What few fields have.
         fileprivate final class Mark: Sendable {
@@ -37,11 +37,11 @@ public struct HTTPHeaders: Hashable, Sendable {
         }
 
         /// Creates a field, and removes whitespace around its value. The value of a secret field is always redacted; by
-        /// default, the name of the field decides.
-        public init(_ name: Name, _ value: String, isSecret: Bool = false) {
+        /// default, the name of the field decides. A field with an origin is sent to no other origin.
+        public init(_ name: Name, _ value: String, isSecret: Bool = false, for origin: HTTPOrigin? = nil) {
             self.name = name
             self.value = ASCII.trimmed(value)
-            mark = isSecret ? .secret : nil
+            mark = origin.map { Mark(isSecret: isSecret, origin: $0) } ?? (isSecret ? .secret : nil)
         }
 
         init(_ name: Name, trimmed value: String) {
@@ -91,11 +91,9 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields.replace(with: Field(name, value, isSecret: true)) { $0.name == name }
     }
 
-    mutating func bind(to origin: (Name) -> HTTPOrigin?) {
-        for (index, field) in fields.enumerated() {
-            guard let origin = origin(field.name) else { continue }
-            fields[index].mark = Field.Mark(isSecret: field.isSecret, origin: origin)
-        }
+    /// Marks all fields as belonging to an origin.
+    mutating func bind(to origin: HTTPOrigin?) {
+        fields = fields.map { Field($0.name, $0.value, isSecret: $0.isSecret, for: origin ?? $0.origin) }
     }
 
     public func values(for name: Name) -> [String] { fields.filter { $0.name == name }.map(\.value) }

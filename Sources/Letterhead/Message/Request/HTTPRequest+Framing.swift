@@ -168,7 +168,7 @@ extension HTTPRequest {
 
     /// Returns whether a string is a registered name, an IPv4 address, or an IPv6 address in brackets (RFC 3986,
     /// 3.2.2). A `%` is refused, because parsers disagree about the characters after it.
-    static func isHost(_ text: String) -> Bool {
+    package static func isHost(_ text: String) -> Bool {
         text.withBytes { bytes in
             guard bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") else {
                 return PercentEncoding.count(bytes, .unreserved) == 0

@@ -219,8 +219,6 @@ public struct HTTPRequest: RequestSettings, Identifiable {
 
     var hasMethod: Bool { parts.method != nil }
 
-    var hasScheme: Bool { parts.scheme != nil }
-
     /// Fills a request without a host from a base URL. The host is set, and the path prefix is added to a relative
     /// path. The scheme, user information, port and query items are used if the request does not set them. A request
     /// with a host is not changed.
@@ -268,20 +266,21 @@ extension HTTPRequest {
         return "\(shown.method.printable) \(redaction.outline(of: shown))"
     }
 
-    /// The header fields that are specific to one user: those that are marked as secret, or are secret by the redaction
-    /// of the request or by the standard names. A redaction without the standard names does not make a field less
-    /// secret.
+    /// The header fields that are specific to one user.
     var secretHeaders: [HTTPHeaders.Field] { headers.filter { isSecret($0) } }
 
-    /// The query items that are specific to one user, by the same rules.
-    var secretQuery: [QueryParameters.Item] {
-        query.filter { item in
-            item.isSecret || redaction.isSecret(parameter: item.name)
-                || Redaction.standard.isSecret(parameter: item.name)
-        }
+    /// The query items that are specific to one user.
+    var secretQuery: [QueryParameters.Item] { query.filter { isSecret($0) } }
+
+    /// Whether a query item is specific to one user, by the rules of ``isSecret(_:)-(HTTPHeaders.Field)``.
+    public func isSecret(_ item: QueryParameters.Item) -> Bool {
+        item.isSecret || redaction.isSecret(parameter: item.name) || Redaction.standard.isSecret(parameter: item.name)
     }
 
-    func isSecret(_ field: HTTPHeaders.Field) -> Bool {
+    /// Whether a field of the request or of its response is specific to one user: it is marked as secret, or its name is
+    /// secret in the ``RequestSettings/redaction`` of the request or in the standard one. A redaction without the standard
+    /// names does not make a field less secret.
+    public func isSecret(_ field: HTTPHeaders.Field) -> Bool {
         field.isSecret || redaction.isSecret(header: field.name) || Redaction.standard.isSecret(header: field.name)
     }
 }

@@ -26,7 +26,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     /// The method of requests without one; nil means GET.
     public var method: HTTPMethod?
     /// The headers of requests to the origin of the environment. A redirect to another origin removes them.
-    public var headers: HTTPHeaders { didSet { headers.bind { [origin] _ in origin } } }
+    public var headers: HTTPHeaders { didSet { headers.bind(to: origin) } }
     public var query: QueryParameters
     private let base: BaseURL
     let origin: HTTPOrigin?
@@ -44,7 +44,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         base = BaseURL(baseURL)
         origin = HTTPOrigin(base)
         defect = base.defect(in: baseURL)
-        self.headers.bind { [origin] _ in origin }
+        self.headers.bind(to: origin)
     }
 
     /// Creates an environment from the parts of a base URL. `host` has no scheme and no port, and an IPv6 address is in
@@ -62,7 +62,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         origin = HTTPOrigin(base)
         let isRead = base.host?.utf8.elementsEqual(host.utf8) == true && base.port == port && base.path == prefix
         defect = base.defect(in: text) ?? (isRead ? nil : "a part of the base URL contains a delimiter of another part")
-        self.headers.bind { [origin] _ in origin }
+        self.headers.bind(to: origin)
     }
 
     /// Creates an environment from a `URL`; see ``init(_:method:headers:query:)``.
@@ -73,7 +73,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         base = BaseURL(baseURL.absoluteString)
         origin = HTTPOrigin(base)
         defect = nil
-        self.headers.bind { [origin] _ in origin }
+        self.headers.bind(to: origin)
     }
 
     public var scheme: String? { base.scheme }

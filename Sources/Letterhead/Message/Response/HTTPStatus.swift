@@ -35,7 +35,7 @@ public struct HTTPStatus: Hashable, Sendable, Comparable, ExpressibleByIntegerLi
 /// conditional (RFC 9110, 13). Combine sets with ``union(_:)``, or list statuses: `[200, 404]`.
 public struct HTTPStatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// The ranges in ascending order and not adjacent, so that sets with the same statuses are equal.
-    let ranges: [ClosedRange<Int>]
+    public let ranges: [ClosedRange<Int>]
 
     /// Creates a set from a range of codes.
     public init(_ codes: ClosedRange<Int>) { ranges = [codes] }
@@ -57,7 +57,8 @@ public struct HTTPStatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
         HTTPStatusSet(ranges + other.ranges)
     }
 
-    init(_ ranges: [ClosedRange<Int>]) {
+    /// Creates a set from ranges of codes, in any order.
+    public init(_ ranges: [ClosedRange<Int>]) {
         self.ranges = ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { merged, range in
             if let last = merged.last, range.lowerBound <= last.upperBound || range.lowerBound - 1 == last.upperBound {
                 merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)

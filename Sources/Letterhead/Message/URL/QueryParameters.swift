@@ -27,7 +27,7 @@ public struct QueryParameters: Hashable, Sendable {
         /// The reason that the item cannot be written, in which case the request is refused; otherwise nil.
         let refusal: String?
         /// Whether the value is redacted in descriptions, errors and logs, regardless of the name of the item.
-        public internal(set) var isSecret: Bool
+        public let isSecret: Bool
 
         /// Creates an item from an unescaped name and value; a value of nil creates a flag. The value of a secret item
         /// is always redacted; by default, the name of the item decides.
@@ -107,12 +107,6 @@ public struct QueryParameters: Hashable, Sendable {
     public mutating func setSecret(_ value: String, for name: String) {
         let item = Item(name, value, isSecret: true)
         if has(name) { replace(name, with: item) } else { append(item) }
-    }
-
-    mutating func markSecret(_ names: [String]) {
-        for place in items.indices where names.contains(where: { $0.isSame(as: items[place].name) }) {
-            items[place].isSecret = true
-        }
     }
 
     /// The values of a name, in order; nil for each flag.

@@ -44,8 +44,11 @@ public struct RequestPath: Hashable, Sendable {
         self.init(escaped: text, holes: RequestRoute(), ownCount: 0)
     }
 
-    /// Creates a path that is already escaped, with a route that was determined elsewhere; nil if it is not known.
-    init(escaped text: String, route: String?, defect: Defect? = nil) {
+    /// Creates a path that is already escaped, with a route that was determined elsewhere; nil if it is not known. A
+    /// request with a path that contains other characters than a path may have is refused.
+    public init(escaped text: String, route: String?) { self.init(escaped: text, route: route, defect: nil) }
+
+    init(escaped text: String, route: String?, defect: Defect?) {
         self.init(escaped: text, holes: RequestRoute(fixed: route), ownCount: 0, defect: defect)
     }
 

@@ -100,13 +100,13 @@ private struct AsyncPieces<Pieces: Sequence & Sendable>: AsyncSequence, Sendable
 }
 
 /// Iterates over an asynchronous sequence, whose iterator is mutable state.
-actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
+package actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
     private let make: @Sendable () async throws -> Stream
     private var iterator: Stream.AsyncIterator?
 
-    init(_ make: @escaping @Sendable () async throws -> Stream) { self.make = make }
+    package init(_ make: @escaping @Sendable () async throws -> Stream) { self.make = make }
 
-    func next() async throws -> Data? {
+    package func next() async throws -> Data? {
         var walk: Stream.AsyncIterator
         if let iterator { walk = iterator } else { walk = try await make().makeAsyncIterator() }
         let chunk = try await walk.next(isolation: self)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+package import LetterheadFoundation
 
 /// Parses a JSON text in UTF-8 (RFC 8259) in one pass over its bytes.
 ///
 /// A response without a fixed type is parsed by it, and not by `JSONDecoder`, which finds the kind of a value only by
 /// attempts to decode it as each kind.
-struct JSONText {
+package struct JSONText {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
     private var depth = 0
@@ -32,7 +32,7 @@ struct JSONText {
     /// Parses a complete text.
     ///
     /// - Throws: `DecodingError.dataCorrupted` with the rule and the offset, but without the bytes.
-    static func value(of data: Data) throws -> JSONValue {
+    package static func value(of data: Data) throws -> JSONValue {
         // Data with several regions is copied to contiguous memory.
         try (data.withContiguousStorageIfAvailable { try value(of: $0) })
             ?? Array(data).withUnsafeBufferPointer { try value(of: $0) }

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// Where the position of a page goes in the JSON parameters, and where it has no place.

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// How far a walk goes, when it asks, and what stops it.

@@ -3,6 +3,7 @@ import Foundation
 @testable import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// Pages on demand: a page for each call, and a reset that drops what is late.

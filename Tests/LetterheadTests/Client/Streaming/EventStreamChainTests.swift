@@ -3,7 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 #if os(Linux)
-    import RawServer
+    import TestKit
 #endif
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import TestKit
 import Testing
 
 /// The rules of the HTML Standard, section 9.2, at every place where the stream can be cut.

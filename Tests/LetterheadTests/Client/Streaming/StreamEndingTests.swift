@@ -3,7 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadTesting
-    import RawServer
+    import TestKit
     import Testing
 
     /// What remains of a stream whose reader has ended it: nothing, on either side.

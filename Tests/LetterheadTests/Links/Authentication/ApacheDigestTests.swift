@@ -3,7 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadTesting
-    import RawServer
+    import TestKit
     import Testing
 
     /// Digest authentication against Apache, which checks what the servers of the tests cannot: the proofs themselves.

@@ -2,7 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
-import RawServer
+import TestKit
 import Testing
 
 private let api = URL(string: "https://api.example.com") ?? URL(filePath: "/")
@@ -111,15 +111,6 @@ private struct CountSignatures: LoaderLink {
             #expect(try await response.body.data() == Data("body".utf8))
         }
         #expect(mock.requests.map { $0.headers["X-Signature"] } == ["1", "2", "3"])
-    }
-
-    @Test func `what is signed once is known at the far end of a relay, which reports a spent signature`() async throws
-    {
-        let mock = demanding(1)
-        let end = RelayEnd(mock, WireForm(secrets: .travel))
-        let relay = Relay(WireForm(secrets: .travel)) { await end.answer($0) }
-        _ = try await (signed() --> relay).load(HTTPRequest(url: api))
-        #expect(mock.requests.map { $0.headers["X-Signature"] } == ["1", "2"])
     }
 
     #if os(Linux)

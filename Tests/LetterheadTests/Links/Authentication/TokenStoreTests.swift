@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// A store that does what it is told to, or fails, and counts its changes without the lock.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import Foundation
+    import TestKit
     import Testing
 
     /// What other processes and crashes do to the folder of a store.

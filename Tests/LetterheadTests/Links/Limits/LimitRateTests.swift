@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 private func request(_ path: RequestPath = "/", host: String = "a.test", _ throttling: Throttle.Settings = .always)

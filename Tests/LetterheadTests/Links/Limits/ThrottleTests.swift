@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .always) -> HTTPRequest {

@@ -3,6 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadTesting
+    import TestKit
     import Testing
 
     @Suite(.timeLimit(.minutes(3))) struct RequestCurlCommandTests {

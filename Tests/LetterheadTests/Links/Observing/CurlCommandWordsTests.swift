@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux) || os(macOS)
     import Foundation
+    import TestKit
     import Testing
 
     @testable import Letterhead

@@ -3,6 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadTesting
+    import TestKit
     import Testing
 
     /// Validates the archives that the library writes with a schema and a parser of others. `Tests/Scripts/har-schema.sh`

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// The events of the links that wait, share and sign.

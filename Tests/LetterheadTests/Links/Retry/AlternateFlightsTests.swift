@@ -2,6 +2,7 @@
 @testable import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// A service whose token can be held back. A class, because the test and the chain share it.

@@ -3,6 +3,7 @@ import Foundation
 @testable import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// A service that returns a separate token to each user, and holds it back until a test releases it. A class: the test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux) || os(macOS)
     import Foundation
+    import TestKit
     import Testing
 
     /// Reads what the library writes with parsers that others wrote: the standard library's of Python, and those of its web

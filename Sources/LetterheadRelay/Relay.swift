@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
 /// Sends requests over the chain of another process or device: a transport that writes each request as data, passes the
-/// data to a closure, and reads the response from the data that the closure returns. At the other end, a ``RelayEnd``
+/// data to a closure, and reads the response from the data that the closure returns. At the other end, a ``RelayServer``
 /// answers the data.
 ///
 /// ```swift
 /// // on a watch
 /// let client = HTTPClient(environment: .production, transport: Relay { data in try await phone.send(data) })
 /// // on the phone
-/// let end = RelayEnd(Authenticate(.bearer(token)) --> CookieJar() --> HTTPClient.defaultTransport)
-/// reply(await end.answer(data))
+/// let server = RelayServer(Authenticate(.bearer(token)) --> CookieJar() --> HTTPClient.defaultTransport)
+/// reply(await server.answer(data))
 /// ```
 ///
 /// The relay can stand at the end of any chain. The links of the near chain see each request before it travels, and those
@@ -26,12 +27,12 @@ import Synchronization
 ///   closure has returned the answer to this message, so let the closure end if the other device cannot be reached.
 /// - An error of the far chain has its code, its message, its response and `mayHaveBeenSent`. An ``HTTPError`` of the closure
 ///   is thrown unchanged; any other error of it is `.connectionLost`. A malformed message is `.invalidResponse`.
-/// - Deliver each message at most once. The far end refuses a message that it receives again; see ``RelayEnd``.
+/// - Deliver each message at most once. The far end refuses a message that it receives again; see ``RelayServer``.
 /// - Metrics, attempts, progress and events of the far chain do not travel.
 public struct Relay: HTTPLoader, CustomStringConvertible {
     private let chain: any HTTPLoader
 
-    /// Creates a relay whose closure returns the whole answer, as ``RelayEnd/answer(_:)`` does.
+    /// Creates a relay whose closure returns the whole answer, as ``RelayServer/answer(_:)`` does.
     ///
     /// - Parameters:
     ///   - form: determines what travels. Default: no options and no secrets.
@@ -51,7 +52,7 @@ public struct Relay: HTTPLoader, CustomStringConvertible {
         }
     }
 
-    /// Returns a relay whose closure returns the answer in pieces, as ``RelayEnd/answers(to:)`` does, so that bodies of any
+    /// Returns a relay whose closure returns the answer in pieces, as ``RelayServer/answers(to:)`` does, so that bodies of any
     /// size are streamed. The closure must return the pieces unchanged and in order.
     public static func streaming<Pieces: AsyncSequence & SendableMetatype>(
         _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock(),
@@ -61,7 +62,8 @@ public struct Relay: HTTPLoader, CustomStringConvertible {
             let walk = StreamWalk { try await exchange(data) }
             return { try await walk.next() }
         }
-        return Relay(chain: Autocancel() --> wire)
+        // A request from a client has its host already.
+        return Relay(chain: Autocancel() --> ApplyEnvironment() --> wire)
     }
 
     private init(chain: any HTTPLoader) { self.chain = chain }
@@ -84,7 +86,6 @@ private struct RelayWire: HTTPLoader {
 
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var request = request
-        if request.host == nil, let environment = request.serverEnvironment { try environment.complete(&request) }
         request.headers = request.framedHeaders()
         if let left = request.timeLeft, left <= .zero {
             throw request.deadlinePassed(while: "writing the request", mayHaveBeenSent: false)
@@ -97,7 +98,7 @@ private struct RelayWire: HTTPLoader {
         } catch {
             let error = sent.ofRelay(error)
             if error.code == .cancelled || error.code == .timedOut { cancel(id) }
-            return try error.judgedByStatus()
+            throw error
         }
     }
 
@@ -114,7 +115,13 @@ private struct RelayWire: HTTPLoader {
         let next = open(data)
         guard let first = try await next() else { throw request.relayEnded }
         let answer = try form.read(first, for: request)
-        var response = try form.response(answer, to: request)
+        var response: HTTPResponse
+        do throws(HTTPError) { response = try form.response(answer, to: request) } catch {
+            guard error.code == .responseTooLarge, var large = error.response else { throw error }
+            // Whether the size or the status is the error is decided as for any other transport.
+            large.body = HTTPResponseBody(length: nil, pull: { throw error }, cancel: {})
+            return try await large.delivered(to: request)
+        }
         if answer.message.streams == true {
             let body = RelayedBody()
             let timeout = request.accepts(response.status) ? nil : request.timeout
@@ -211,10 +218,10 @@ extension HTTPRequest {
             return isLate
                 ? deadlinePassed(while: phase)
                 : HTTPError(.timedOut, request: self, message: "the \(error.name) passed while \(phase)")
-        case is RelayCancellation: return HTTPError(.cancelled, request: self, message: canceller)
+        case is RelayCancellation: return HTTPError(.cancelled, request: self, message: "the task was cancelled")
         case let error as HTTPError where error.code == .cancelled && error.message.isEmpty:
             return HTTPError(
-                .cancelled, request: self, message: canceller, mayHaveBeenSent: error.mayHaveBeenSent)
+                .cancelled, request: self, message: "the task was cancelled", mayHaveBeenSent: error.mayHaveBeenSent)
         case let error as HTTPError: return error
         default:
             return HTTPError(

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadRelay
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// A request and its response travel as data, and all that ends a request holds at both ends.
@@ -10,12 +12,14 @@ import Testing
     enum Kind: CaseIterable, Sendable {
         case whole, streaming
 
-        func relay(to end: RelayEnd, _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock())
+        func relay(
+            to server: RelayServer, _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock()
+        )
             -> Relay
         {
             switch self {
-            case .whole: Relay(form, clock: clock) { data in await end.answer(data) }
-            case .streaming: Relay.streaming(form, clock: clock) { data in end.answers(to: data) }
+            case .whole: Relay(form, clock: clock) { data in await server.answer(data) }
+            case .streaming: Relay.streaming(form, clock: clock) { data in server.answers(to: data) }
             }
         }
     }
@@ -37,7 +41,7 @@ import Testing
     // MARK: What travels
 
     @Test(arguments: Kind.allCases) func `a relay obeys the laws of a loader`(kind: Kind) async throws {
-        try await LoaderLaws(patience: .seconds(40)) { kind.relay(to: RelayEnd(HTTPClient.makeTransport(.init()))) }
+        try await LoaderLaws(patience: .seconds(40)) { kind.relay(to: RelayServer(HTTPClient.makeTransport(.init()))) }
             .check()
     }
 
@@ -55,7 +59,7 @@ import Testing
         sent.headers.append("X-Two", "1")
         sent.headers.append("X-Two", "2")
         sent.body = TextBody("line\nline")
-        let response = try await kind.relay(to: RelayEnd(far)).load(sent)
+        let response = try await kind.relay(to: RelayServer(far)).load(sent)
         let arrived = try #require(far.requests.first)
         #expect(try arrived.urlString() == "http://example.com:8080/a%2Fb?q=a%20b&f")
         #expect(arrived.method == .post && arrived.headers.values(for: "X-Two") == ["1", "2"])
@@ -78,7 +82,7 @@ import Testing
         sent.deadline = .seconds(50)
         sent.redaction = .standard.adding(headers: ["X-Hidden"], parameters: ["hidden"])
         sent.withheldHeaders = ["X-Origin"]
-        _ = try await (Deadline() --> Relay { await RelayEnd(far).answer($0) }).load(sent)
+        _ = try await (Deadline() --> Relay { await RelayServer(far).answer($0) }).load(sent)
         let arrived = try #require(far.requests.first)
         #expect(arrived.timeout == .seconds(9) && arrived.idleTimeout == .seconds(7))
         #expect(arrived.connectTimeout.map { $0 > .seconds(86_400) } == true)
@@ -94,12 +98,12 @@ import Testing
         let far = MockLoader { .ok($0) }
         var sent = request()
         sent[option: Tenant.self] = "north"
-        _ = try await Relay(form) { await RelayEnd(far, form).answer($0) }.load(sent)
+        _ = try await Relay(form) { await RelayServer(far, form).answer($0) }.load(sent)
         #expect(far.requests.first?[option: Tenant.self] == "north")
-        _ = try await Relay { await RelayEnd(far, form).answer($0) }.load(sent)
+        _ = try await Relay { await RelayServer(far, form).answer($0) }.load(sent)
         #expect(far.requests.last?.options.contains(Tenant.self) == false)
         let error = await #expect(throws: HTTPError.self) {
-            try await Relay(form) { await RelayEnd(far).answer($0) }.load(sent)
+            try await Relay(form) { await RelayServer(far).answer($0) }.load(sent)
         }
         #expect(error?.code == .invalidRequest && error?.message.contains("tenant") == true)
         #expect(far.requests.count == 2 && error?.mayHaveBeenSent == false)
@@ -118,34 +122,34 @@ import Testing
         secret[3].isSecret = true
         for sent in secret {
             let error = await #expect(throws: HTTPError.self) {
-                try await Relay { await RelayEnd(far).answer($0) }.load(sent)
+                try await Relay { await RelayServer(far).answer($0) }.load(sent)
             }
             #expect(error?.code == .invalidRequest && error?.message.contains("is secret and does not travel") == true)
         }
         #expect(far.requests.isEmpty)
         let form = WireForm(secrets: .travel)
-        for sent in secret { _ = try await Relay(form) { await RelayEnd(far, form).answer($0) }.load(sent) }
+        for sent in secret { _ = try await Relay(form) { await RelayServer(far, form).answer($0) }.load(sent) }
         #expect(far.requests[0].headers[.authorization] == "Bearer t")
         #expect(far.requests[1].headers["X-Mine"] == "v" && "\(far.requests[1])".contains("X-Mine: <redacted>"))
         #expect(far.requests[2].query["access_token"] == "t" && far.requests[3].isSecret)
 
-        let refused = try await Relay { await RelayEnd(far).answer($0) }.load(request())
+        let refused = try await Relay { await RelayServer(far).answer($0) }.load(request())
         #expect(refused.headers == ["X-A": "1"] && refused.trailers == ["X-T": "t"])
         #expect(refused.headersLeftOut == [.setCookie, "X-Auth-Token"])
-        let whole = try await Relay { await RelayEnd(far, form).answer($0) }.load(request())
+        let whole = try await Relay { await RelayServer(far, form).answer($0) }.load(request())
         #expect(whole.headers[.setCookie] == "a=b" && whole.headersLeftOut.isEmpty && whole.trailers.count == 2)
     }
 
     @Test func `a secret query item is secret in the request of the response`() async throws {
         let form = WireForm(secrets: .travel)
-        let end = RelayEnd(
+        let server = RelayServer(
             ApplyEnvironment(ServerEnvironment("https://api.example.com", query: ["v": "2"]))
                 --> MockLoader { .ok($0) },
             form)
         var sent = HTTPRequest()
         (sent.path, sent.query) = ("a", ["q": "%2f b", "r": "1"])
         sent.query.setSecret("%2f b", for: "q")
-        let request = try await Relay(form) { await end.answer($0) }.load(sent).request
+        let request = try await Relay(form) { await server.answer($0) }.load(sent).request
         #expect(request.query.map(\.isSecret) == [true, false, false] && request.query["q"] == "%2f b")
         #expect(try request.urlString() == "https://api.example.com/a?q=%252f%20b&r=1&v=2")
     }
@@ -153,10 +157,10 @@ import Testing
     @Test func `the environment of the far end completes a request, and the response has its URL`() async throws {
         let far = MockLoader { HTTPResponse(request: $0, status: 201, headers: ["Location": "../8"]) }
         let environment = ServerEnvironment("https://api.example.com/v2", query: ["access_token": "t"])
-        let end = RelayEnd(ApplyEnvironment(environment) --> far)
+        let server = RelayServer(ApplyEnvironment(environment) --> far)
         var sent = HTTPRequest()
         sent.path = "users/7/"
-        let response = try await Relay { await end.answer($0) }.load(sent)
+        let response = try await Relay { await server.answer($0) }.load(sent)
         #expect(try far.requests.first?.urlString() == "https://api.example.com/v2/users/7/?access_token=t")
         #expect(response.location?.absoluteString == "https://api.example.com/v2/users/8")
         #expect(response.request.id == sent.id && response.request.query.isEmpty)
@@ -166,7 +170,7 @@ import Testing
         let far = MockLoader { .ok($0) }
         var sent = HTTPRequest()
         (sent.path, sent.serverEnvironment) = ("b", ServerEnvironment("https://example.com/a"))
-        _ = try await Relay { await RelayEnd(far).answer($0) }.load(sent)
+        _ = try await Relay { await RelayServer(far).answer($0) }.load(sent)
         #expect(try far.requests.first?.urlString() == "https://example.com/a/b")
     }
 
@@ -179,9 +183,9 @@ import Testing
                 guard request.host != "other.example" else { return .ok(request) }
                 return HTTPResponse(request: request, status: 302, headers: ["Location": "http://other.example/c"])
             }
-            let end = isClient ? RelayEnd(HTTPClient(transport: far)) : RelayEnd(FollowRedirects() --> far)
+            let server = isClient ? RelayServer(HTTPClient(transport: far)) : RelayServer(FollowRedirects() --> far)
             let environment = ServerEnvironment("http://api.example", headers: ["X-Tenant": "acme"])
-            let client = HTTPClient(environment: environment, transport: kind.relay(to: end))
+            let client = HTTPClient(environment: environment, transport: kind.relay(to: server))
             let response = try await client.send(Get<HTTPResponse>("a"))
             #expect(try response.request.urlString() == "http://other.example/c" && response.redirects.count == 1)
             #expect(far.requests.map { $0.headers["X-Tenant"] } == ["acme", nil])
@@ -197,8 +201,8 @@ import Testing
                 request: request, status: next == nil ? 200 : 302, headers: next.map { ["Location": $0] } ?? [:])
         }
         let environment = ServerEnvironment("https://api.example.com/v2", headers: ["X-Tenant": "acme"])
-        let end = RelayEnd(HTTPClient(environment: environment, transport: far))
-        let response = try await HTTPClient(transport: Relay { await end.answer($0) }).send(Get<HTTPResponse>("a"))
+        let server = RelayServer(HTTPClient(environment: environment, transport: far))
+        let response = try await HTTPClient(transport: Relay { await server.answer($0) }).send(Get<HTTPResponse>("a"))
         #expect(try response.request.urlString() == "https://other.example/c")
         let urls = ["https://api.example.com/v2/a", "https://api.example.com/b", "https://other.example/c"]
         #expect(try far.requests.map { try $0.urlString() } == urls)
@@ -208,8 +212,8 @@ import Testing
     @Test(arguments: Kind.allCases) func `the near end retries, and the far end does not`(kind: Kind) async throws {
         let far = MockLoader { HTTPResponse(request: $0, status: 503) }
         let settings = Retry.Settings(maximumRetries: 5, strategy: .immediate)
-        let end = RelayEnd(HTTPClient(retrying: settings, transport: far))
-        let client = HTTPClient(environment: ServerEnvironment("http://api.example"), transport: kind.relay(to: end))
+        let server = RelayServer(HTTPClient(retrying: settings, transport: far))
+        let client = HTTPClient(environment: ServerEnvironment("http://api.example"), transport: kind.relay(to: server))
         let error = await #expect(throws: HTTPError.self) {
             try await client.send(Get<HTTPResponse>("a").retry(.immediate, maximumRetries: 2))
         }
@@ -226,9 +230,9 @@ import Testing
         }
         for (status, attempts) in [(503, 3), (200, 1)] {
             let far = MockLoader { HTTPResponse(request: $0, status: HTTPStatus(status)) }
-            let end = RelayEnd(HTTPClient(validators: [Impatient()], transport: far))
+            let server = RelayServer(HTTPClient(validators: [Impatient()], transport: far))
             let environment = ServerEnvironment("http://api.example")
-            let client = HTTPClient(environment: environment, transport: kind.relay(to: end))
+            let client = HTTPClient(environment: environment, transport: kind.relay(to: server))
             let error = await #expect(throws: HTTPError.self) {
                 try await client.send(Get<HTTPResponse>("a").retry(.immediate, maximumRetries: 2))
             }
@@ -254,8 +258,8 @@ import Testing
             return .ok(request, body: Data(#"{"number":"\#(isFirst ? 1 : 2)"\#(next)}"#.utf8))
         }
         let environment = ServerEnvironment("http://api.example")
-        let end = RelayEnd(HTTPClient(environment: environment, transport: Replica() --> far))
-        let client = HTTPClient(environment: environment, transport: kind.relay(to: end))
+        let server = RelayServer(HTTPClient(environment: environment, transport: Replica() --> far))
+        let client = HTTPClient(environment: environment, transport: kind.relay(to: server))
         let pages = Get<[String: String]>("a").paginated(by: .nextURL(\.["next"]))
         var numbers: [String?] = []
         for try await page in client.pages(of: pages) { numbers.append(page.value["number"]) }
@@ -267,7 +271,7 @@ import Testing
     @Test(arguments: Kind.allCases) func `an error of the far end keeps its code, message and safety`(kind: Kind) async
     {
         let error = await #expect(throws: HTTPError.self) {
-            try await kind.relay(to: RelayEnd(Self.unreachable)).load(request())
+            try await kind.relay(to: RelayServer(Self.unreachable)).load(request())
         }
         #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
         #expect(error?.message == "at the other end of the relay: nothing is there")
@@ -277,9 +281,9 @@ import Testing
         let far = MockLoader { request in
             HTTPResponse(request: request, status: 418, headers: ["X-A": "1"], body: HTTPResponseBody(Data("tea".utf8)))
         }
-        let end = RelayEnd(HTTPClient(transport: far))
+        let server = RelayServer(HTTPClient(transport: far))
         let error = await #expect(throws: HTTPError.self) {
-            try await HTTPClient(transport: Relay { await end.answer($0) }).send(request())
+            try await HTTPClient(transport: Relay { await server.answer($0) }).send(request())
         }
         #expect(error?.code == .unacceptableStatus && error?.response?.status == 418)
         #expect(error?.response?.body.buffered == Data("tea".utf8) && error?.response?.headers["X-A"] == "1")
@@ -344,13 +348,13 @@ import Testing
         kind: Kind
     ) async throws {
         let far = HeldLoader()
-        let end = RelayEnd(far)
+        let server = RelayServer(far)
         let relay = Relay { data in
             // What is not cancelled with its caller, such as a callback.
             await Task {
                 switch kind {
-                case .whole: return await end.answer(data)
-                case .streaming: return await end.answers(to: data).first { _ in true } ?? Data()
+                case .whole: return await server.answer(data)
+                case .streaming: return await server.answers(to: data).first { _ in true } ?? Data()
                 }
             }.value
         }
@@ -367,7 +371,7 @@ import Testing
         async throws
     {
         let (far, resets) = (HeldLoader(), Counting())
-        let client = HTTPClient(transport: kind.relay(to: RelayEnd(resets --> far)))
+        let client = HTTPClient(transport: kind.relay(to: RelayServer(resets --> far)))
         let sent = request()
         let task = Task { try await client.send(sent) }
         await far.waitForRunning(1)
@@ -435,13 +439,31 @@ import Testing
         sent.deadline = .seconds(5)
         // No limit applies at the near end, where nothing has set the deadline.
         let answer = try await WireForm().data(of: sent)
-        let task = Task { await RelayEnd(far, clock: clock).answer(answer) }
+        let task = Task { await RelayServer(far, clock: clock).answer(answer) }
         await clock.waitForSleepers(2)
         clock.advance(by: .seconds(5))
         let error = await #expect(throws: HTTPError.self) {
             try WireForm().response(from: await task.value, to: request())
         }
         #expect(error?.code == .timedOut)
+    }
+
+    @Test func `what is signed once is known at the far end of a relay, which reports a spent signature`() async throws
+    {
+        let mock = MockLoader { request in
+            #expect(request.isSignedOnce)
+            if request.headers["X-Signature"] == "1" {
+                throw HTTPError(.signatureSpent, request: request, message: "again")
+            }
+            return HTTPResponse(request: request, status: .ok)
+        }
+        let server = RelayServer(mock, WireForm(secrets: .travel))
+        let relay = Relay(WireForm(secrets: .travel)) { await server.answer($0) }
+        let signing = ModifyRequest { $0.headers["X-Signature"] = "\(mock.requests.count + 1)" }
+        let api = try #require(URL(string: "https://api.example.com"))
+        let chain = Authenticate(.method("count", allowedOrigins: [api], link: signing)) --> relay
+        _ = try await chain.load(HTTPRequest(url: api))
+        #expect(mock.requests.map { $0.headers["X-Signature"] } == ["1", "2"])
     }
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux) || os(macOS)
-    import Foundation
+    package import Foundation
     import Synchronization
-    import Testing
 
     /// A program in a separate process group, for code that may crash or hang.
     ///
     /// Its output goes to a file, so that no test waits for the end of a pipe that another child has inherited. It is
     /// killed when its last reference is released, which is the reason for a class.
-    final class ChildProcess: Sendable {
-        struct Failure: Error, CustomStringConvertible {
-            let description: String
+    package final class ChildProcess: Sendable {
+        package struct Failure: Error, CustomStringConvertible {
+            package let description: String
+
+            package init(description: String) { self.description = description }
         }
 
         private let id: pid_t
@@ -23,7 +24,7 @@
         ///   - printsErrors: whether what it writes to its standard error belongs to its output.
         ///   - environment: set in addition to this process's.
         ///   - pipes: its standard input and output, instead of nothing and the file.
-        init(
+        package init(
             _ program: String, _ arguments: [String], printsErrors: Bool = true, environment: [String: String] = [:],
             pipes: (input: CInt, output: CInt)? = nil
         ) throws {
@@ -46,7 +47,7 @@
         }
 
         /// How it ended, and 128 and the number of the signal that killed it; nil while it runs.
-        var status: Int32? {
+        package var status: Int32? {
             ended.withLock { ended in
                 var status: Int32 = 0
                 if ended == nil, waitpid(id, &status, WNOHANG) == id {
@@ -58,13 +59,13 @@
         }
 
         /// What it printed up to now.
-        var output: Data { (try? Data(contentsOf: file)) ?? Data() }
+        package var output: Data { (try? Data(contentsOf: file)) ?? Data() }
 
         /// Ends it, and what it started, at once.
-        func kill() { _ = Foundation.kill(-id, SIGKILL) }
+        package func kill() { _ = Foundation.kill(-id, SIGKILL) }
 
         /// Waits until it has ended, and kills it after so many seconds, or when the task is cancelled.
-        func end(within seconds: Int) async -> Int32 {
+        package func end(within seconds: Int) async -> Int32 {
             let limit = ContinuousClock.now + .seconds(seconds)
             while true {
                 if let status { return status }
@@ -131,7 +132,7 @@
 
     extension ChildProcess {
         /// Runs a program to its end.
-        static func run(
+        package static func run(
             _ program: String, _ arguments: [String], seconds: Int = 60, printsErrors: Bool = true,
             environment: [String: String] = [:]
         ) async throws -> (status: Int32, output: Data) {
@@ -141,7 +142,7 @@
         }
 
         /// Runs a program that is built beside the tests; where it crashes is part of its output.
-        static func run(
+        package static func run(
             ofPackage name: String, _ arguments: [String], seconds: Int, environment: [String: String] = [:]
         ) async throws -> (status: Int32, output: String) {
             let (status, output) = try await run(
@@ -153,13 +154,13 @@
         }
 
         /// The path of a program that is built beside the tests.
-        static func path(ofPackage name: String) throws -> String {
-            let tests = try #require(CommandLine.arguments.first.map { URL(filePath: $0).deletingLastPathComponent() })
-            return tests.appending(path: name).path
+        package static func path(ofPackage name: String) throws -> String {
+            guard let tests = CommandLine.arguments.first else { throw Failure(description: "no program is running") }
+            return URL(filePath: tests).deletingLastPathComponent().appending(path: name).path
         }
 
         /// What a program of the system prints, which must end without an error.
-        static func output(of program: String, _ arguments: [String]) async throws -> Data {
+        package static func output(of program: String, _ arguments: [String]) async throws -> Data {
             let (status, output) = try await run(program, arguments, printsErrors: false)
             guard status == 0 else {
                 throw Failure(description: "\(program) \(status): \(String(decoding: output, as: UTF8.self))")

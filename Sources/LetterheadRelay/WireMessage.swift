@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
 import LetterheadFoundation
 
 /// One message between the two ends of a relay: a JSON object on one line, a line feed, and the bytes of a body.
@@ -112,7 +113,7 @@ extension WireMessage {
 extension WireMessage.Target {
     /// - Parameter query: what is sent of the query.
     init(_ request: HTTPRequest, query: QueryParameters) {
-        scheme = request.hasScheme ? request.scheme : nil
+        scheme = request.host != nil || request.scheme != "https" ? request.scheme : nil
         (host, port, path) = (request.host, request.port, request.path.string)
         self.query = query.escaped
     }
@@ -128,8 +129,11 @@ extension WireMessage.Target {
         (request.host, request.port) = (host, port)
         request.path = RequestPath(escaped: path, route: route)
         let secret = request.query.filter(\.isSecret).map(\.name)
-        request.query = query.isEmpty ? [:] : QueryParameters(escaped: query)
-        request.query.markSecret(secret)
+        let items = query.isEmpty ? [:] : QueryParameters(escaped: query)
+        request.query = QueryParameters(
+            items.map { item in
+                secret.contains { $0.isSame(as: item.name) } ? .init(item.name, item.value, isSecret: true) : item
+            })
     }
 }
 
@@ -144,7 +148,7 @@ extension HTTPHeaders.Name {
 
 extension HTTPOrigin {
     init(written text: String) throws(WireMessage.Malformed) {
-        guard let origin = HTTPOrigin(URLParts(text)) else { throw WireMessage.Malformed("an origin is not a URL") }
+        guard let origin = try? HTTPRequest(text).origin else { throw WireMessage.Malformed("an origin is not a URL") }
         self = origin
     }
 }

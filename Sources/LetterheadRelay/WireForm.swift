@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 public import LetterheadFoundation
 
-/// How requests and responses are written as data. Pass the same form to a ``Relay`` and its ``RelayEnd``, or use it alone
+/// How requests and responses are written as data. Pass the same form to a ``Relay`` and its ``RelayServer``, or use it alone
 /// to keep requests for later, as in an outbox:
 ///
 /// ```swift
@@ -19,7 +20,8 @@ public import LetterheadFoundation
 /// ```
 ///
 /// What travels with a request:
-/// - the method, the URL, the headers including those of the body, and the body, which may have at most 64 MiB
+/// - the method, the URL, the headers including those of the body, and the body, which may have at most 64 MiB; without a
+///   host, the scheme only if it is not https
 /// - `timeout`, `idleTimeout`, `connectTimeout`, the time that is left until the deadline, `acceptedStatuses`,
 ///   `responseLimit` if it is set, `isSecret`, `isSignedOnce`, the names that its `redaction` adds, its route,
 ///   and the origin to which the headers of an environment belong
@@ -117,7 +119,7 @@ extension WireForm {
         try check(framed)
         var message = WireMessage()
         message.request = WireMessage.Request(
-            id: id, method: request.hasMethod ? request.method.rawValue : nil,
+            id: id, method: request.method.rawValue,
             target: WireMessage.Target(request, query: request.query), headers: framed.headers.pairs,
             settings: WireMessage.Settings(framed), options: try values(of: request))
         return message.data(with: try await Self.body(of: request))
@@ -125,8 +127,9 @@ extension WireForm {
 
     private func check(_ request: HTTPRequest) throws(HTTPError) {
         guard secrets == .refused else { return }
-        let header = request.secretHeaders.first.map { "the header \(Redaction.visible($0.name.rawValue))" }
-        let item = request.secretQuery.first.map { "the query item \(Redaction.visible($0.name))" }
+        let header = request.headers.first { request.isSecret($0) }
+            .map { "the header \(Redaction.visible($0.name.rawValue))" }
+        let item = request.query.first { request.isSecret($0) }.map { "the query item \(Redaction.visible($0.name))" }
         guard let secret = header ?? item ?? (request.isSecret ? "the body" : nil) else { return }
         throw HTTPError(
             .invalidRequest, request: request,
@@ -205,8 +208,7 @@ extension WireForm {
         let request = response.request
         let (headers, trailers) = (response.headers, response.trailers)
         let secret = secrets == .refused ? (Array(headers) + trailers).filter { request.isSecret($0) } : []
-        let hidden = secrets == .refused ? request.secretQuery : []
-        let query = QueryParameters(request.query.filter { !hidden.contains($0) })
+        let query = QueryParameters(request.query.filter { secrets == .travel || !request.isSecret($0) })
         let target = WireMessage.Target(request, query: query)
         let isElsewhere = received.map { WireMessage.Target($0, query: $0.query) != target } ?? false
         var message = WireMessage()
@@ -263,9 +265,20 @@ extension WireForm {
         }
     }
 
+    /// Returns at most 1 MiB. An error of the body does not hide the other one.
+    private static func beginning(of body: HTTPResponseBody) async -> Data {
+        let limit = 1 << 20
+        var (data, pieces) = (Data(), body.makeAsyncIterator())
+        while data.count < limit, let piece = try? await pieces.next() {
+            data.append(piece.prefix(limit - data.count))
+        }
+        return data
+    }
+
     /// The message of an error, with at most 1 MiB of the body of its response.
     func data(of error: HTTPError, to received: HTTPRequest? = nil) async -> Data {
-        let response = await error.response?.keptInMemory()
+        var response = error.response
+        if let body = response?.body { response?.body = HTTPResponseBody(await Self.beginning(of: body)) }
         var text = error.message
         if let summary = error.underlying.map({ HTTPError.summary(of: $0) }), !text.holds(summary) {
             text += text.isEmpty ? summary : ": \(summary)"
@@ -329,11 +342,12 @@ extension WireMessage.Settings {
         if let deadline { request.deadline = .milliseconds(deadline) }
         if let responseLimit { request.responseLimit = responseLimit }
         if let isSecret { request.isSecret = isSecret }
-        if isSignedOnce == true { request.signature = RequestSignature(identity: "", headers: [], query: []) }
+        if isSignedOnce == true { request.isSignedOnce = true }
         if let withheldHeaders { request.withheldHeaders = Set(try HTTPHeaders.Name.list(withheldHeaders)) }
         let origins = try HTTPHeaders(pairs: boundHeaders ?? []).map { ($0.name, try HTTPOrigin(written: $0.value)) }
         let bound = Dictionary(origins) { $1 }
-        request.headers.bind { bound[$0] }
+        request.headers = HTTPHeaders(
+            request.headers.map { .init($0.name, $0.value, isSecret: $0.isSecret, for: bound[$0.name]) })
         guard (secretParameters ?? []).allSatisfy(\.isQuicklyCompared) else {
             throw WireMessage.Malformed("the name of a secret parameter has too many consecutive combining characters")
         }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadRelay
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// Bodies in both directions: in memory, streamed and in files, with their limits and their ends.
@@ -42,8 +44,8 @@ import Testing
 
     @Test func `a streamed body arrives as it is read, with its trailers`() async throws {
         let far = Pieces(5)
-        let end = RelayEnd(far)
-        let response = try await Relay.streaming { end.answers(to: $0) }.load(request(.streamed))
+        let server = RelayServer(far)
+        let response = try await Relay.streaming { server.answers(to: $0) }.load(request(.streamed))
         #expect(far.produced.withLock { $0 } == 0 && response.body.buffered == nil && response.trailers.isEmpty)
         var pieces: [Data] = []
         for try await piece in response.body {
@@ -145,24 +147,24 @@ import Testing
     }
 
     @Test func `a body that fails at the far end fails at the near end`() async throws {
-        let end = RelayEnd(Pieces(2, failure: .connectionLost))
-        let response = try await Relay.streaming { end.answers(to: $0) }.load(request(.streamed))
+        let server = RelayServer(Pieces(2, failure: .connectionLost))
+        let response = try await Relay.streaming { server.answers(to: $0) }.load(request(.streamed))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(error?.code == .connectionLost && error?.message == "at the other end of the relay: no more")
     }
 
     @Test func `a sequence that ends before the body is a lost connection`() async throws {
-        let end = RelayEnd(Pieces(5))
-        let response = try await Relay.streaming { end.answers(to: $0).prefix(3) }.load(request(.streamed))
+        let server = RelayServer(Pieces(5))
+        let response = try await Relay.streaming { server.answers(to: $0).prefix(3) }.load(request(.streamed))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(error?.code == .connectionLost)
     }
 
     @Test func `an error of the sequence is a lost connection`() async throws {
-        let end = RelayEnd(Pieces(5))
+        let server = RelayServer(Pieces(5))
         let relay = Relay.streaming { data in
             let number = SharedValue(0)
-            return end.answers(to: data).map { piece in
+            return server.answers(to: data).map { piece in
                 let count = number.withLock { number in
                     number += 1
                     return number
@@ -177,10 +179,10 @@ import Testing
     }
 
     @Test func `a piece that is lost or is not one is an error`() async throws {
-        let end = RelayEnd(Pieces(5))
+        let server = RelayServer(Pieces(5))
         let lossy = Relay.streaming { data in
             let number = SharedValue(0)
-            return end.answers(to: data).filter { _ in
+            return server.answers(to: data).filter { _ in
                 number.withLock { number in
                     number += 1
                     return number != 3
@@ -192,7 +194,7 @@ import Testing
         #expect(error?.code == .connectionLost)
         // The head again, as from a closure that returns the first piece only.
         let stuck = Relay.streaming { data in
-            let head = await end.answers(to: data).first { _ in true } ?? Data()
+            let head = await server.answers(to: data).first { _ in true } ?? Data()
             return AsyncStream { head }
         }
         let endless = try await stuck.load(request(.streamed))
@@ -202,8 +204,8 @@ import Testing
 
     @Test func `dropping a streamed body ends it at the far end`() async throws {
         let far = Pieces(5)
-        let end = RelayEnd(far)
-        var response: HTTPResponse? = try await Relay.streaming { end.answers(to: $0) }.load(request(.streamed))
+        let server = RelayServer(far)
+        var response: HTTPResponse? = try await Relay.streaming { server.answers(to: $0) }.load(request(.streamed))
         var iterator = response?.body.makeAsyncIterator()
         _ = try await iterator?.next()
         (response, iterator) = (nil, nil)
@@ -212,8 +214,8 @@ import Testing
 
     @Test func `a reset ends a streamed body at both ends`() async throws {
         let far = Pieces(5)
-        let end = RelayEnd(far)
-        let client = HTTPClient(transport: Relay.streaming { end.answers(to: $0) })
+        let server = RelayServer(far)
+        let client = HTTPClient(transport: Relay.streaming { server.answers(to: $0) })
         let response = try await client.stream(request())
         var iterator = response.body.makeAsyncIterator()
         _ = try await iterator.next()
@@ -227,7 +229,7 @@ import Testing
     {
         let file = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
-        let client = HTTPClient(transport: kind.relay(to: RelayEnd(Pieces(300))))
+        let client = HTTPClient(transport: kind.relay(to: RelayServer(Pieces(300))))
         let response = try await client.download(request(), to: file)
         #expect(response.savedFile == file && response.savedByteCount == 300_000)
         #expect(try Data(contentsOf: file).count == 300_000)
@@ -238,7 +240,7 @@ import Testing
             var sent = request(delivery)
             sent.responseLimit = 2500
             let error = await #expect(throws: HTTPError.self) {
-                let response = try await kind.relay(to: RelayEnd(Pieces(3))).load(sent)
+                let response = try await kind.relay(to: RelayServer(Pieces(3))).load(sent)
                 _ = try await response.body.data()
             }
             #expect(error?.code == .responseTooLarge)
@@ -246,8 +248,8 @@ import Testing
     }
 
     @Test func `a buffered response may be streamed while it travels`() async throws {
-        let end = RelayEnd(Pieces(3))
-        let response = try await Relay.streaming { end.answers(to: $0) }.load(request())
+        let server = RelayServer(Pieces(3))
+        let response = try await Relay.streaming { server.answers(to: $0) }.load(request())
         #expect(response.body.buffered?.count == 3000 && response.trailers == ["X-T": "t", "X-U": "\u{1}"])
     }
 
@@ -256,11 +258,11 @@ import Testing
         var sent = request()
         sent.method = .put
         sent.body = StreamBody { AsyncStream(of: Data("abc".utf8)) }
-        _ = try await Relay { await RelayEnd(far).answer($0) }.load(sent)
+        _ = try await Relay { await RelayServer(far).answer($0) }.load(sent)
         #expect(try far.requests.first?.body.encode() == Data("abc".utf8))
         sent.body = DataBody(Data(count: (64 << 20) + 1))
         let error = await #expect(throws: HTTPError.self) {
-            try await Relay { await RelayEnd(far).answer($0) }.load(sent)
+            try await Relay { await RelayServer(far).answer($0) }.load(sent)
         }
         #expect(error?.code == .invalidRequest && far.requests.count == 1)
     }

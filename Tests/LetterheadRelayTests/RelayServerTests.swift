@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadRelay
 import LetterheadTesting
+import TestKit
 import Testing
 
 private let target = #""target":{"host":"h","path":"/a","query":""}"#
 
 /// What a peer writes to a relay's end is judged before it is sent, and requests can be kept as data.
-@Suite(.timeLimit(.minutes(3))) struct RelayEndTests {
+@Suite(.timeLimit(.minutes(3))) struct RelayServerTests {
     @Test(arguments: [
         "", "nothing\n", #"{"letterhead":3}"# + "\n",
         #"{"letterhead":1,"request":{"headers":[],"settings":{},"target":{"host":"h","path":"a#b","query":""}}}"#
@@ -34,8 +36,8 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
         let far = MockLoader { .ok($0) }
         let request = try HTTPRequest("https://h/")
         for answer in [
-            await RelayEnd(far).answer(Data(message.utf8)),
-            await RelayEnd(far).answers(to: Data(message.utf8)).first { _ in true } ?? Data(),
+            await RelayServer(far).answer(Data(message.utf8)),
+            await RelayServer(far).answers(to: Data(message.utf8)).first { _ in true } ?? Data(),
         ] {
             let error = #expect(throws: HTTPError.self) { try WireForm().response(from: answer, to: request) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false, "\(String(describing: error))")
@@ -49,23 +51,23 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
             + #""acceptedStatuses":[[-9223372036854775808,9223372036854775807],[0,1]]}"#
         let message = #"{"letterhead":1,"request":{"headers":[],"settings":"# + settings + "," + target + "}}\n"
         let far = MockLoader { .ok($0) }
-        let answer = await RelayEnd(far).answer(Data(message.utf8))
+        let answer = await RelayServer(far).answer(Data(message.utf8))
         #expect(try WireForm().response(from: answer, to: HTTPRequest("https://h/")).status == .ok)
     }
 
     @Test func `a message that is delivered twice is sent once`() async throws {
         let far = HeldLoader()
-        let end = RelayEnd(far)
+        let server = RelayServer(far)
         let message = Data((#"{"letterhead":1,"request":{"headers":[],"id":"1","settings":{},"# + target + "}}\n").utf8)
-        let first = Task { await end.answer(message) }
+        let first = Task { await server.answer(message) }
         await far.waitForRunning(1)
         let request = try HTTPRequest("https://h/")
-        let second = await end.answer(message)
+        let second = await server.answer(message)
         let error = #expect(throws: HTTPError.self) { try WireForm().response(from: second, to: request) }
         #expect(error?.message.contains("id is already in use") == true && error?.mayHaveBeenSent == true)
         far.open()
         #expect(try WireForm().response(from: await first.value, to: request).status == .ok)
-        let third = await end.answer(message)
+        let third = await server.answer(message)
         let late = #expect(throws: HTTPError.self) { try WireForm().response(from: third, to: request) }
         #expect(late?.message.contains("id is already in use") == true && late?.mayHaveBeenSent == true)
         #expect(far.started.count == 1)
@@ -73,19 +75,19 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
 
     @Test func `a request that its cancellation has overtaken is not sent`() async throws {
         let far = MockLoader { .ok($0) }
-        let end = RelayEnd(far)
-        _ = await end.answer(Data(#"{"letterhead":1,"cancel":"1"}\#n"#.utf8))
+        let server = RelayServer(far)
+        _ = await server.answer(Data(#"{"letterhead":1,"cancel":"1"}\#n"#.utf8))
         let request = try HTTPRequest("https://h/")
-        for answer in [await end.answer(message("1")), await end.answers(to: message("1")).first { _ in true }] {
+        for answer in [await server.answer(message("1")), await server.answers(to: message("1")).first { _ in true }] {
             let error = try #require(throws: HTTPError.self) {
                 try WireForm().response(from: answer ?? Data(), to: request)
             }
             #expect(error.code == .invalidRequest && error.message.contains("was cancelled"))
         }
         #expect(far.requests.isEmpty)
-        _ = await end.answer(message("2"))
-        _ = await end.answer(Data(#"{"letterhead":1,"cancel":"2"}\#n"#.utf8))
-        let second = await end.answer(message("2"))
+        _ = await server.answer(message("2"))
+        _ = await server.answer(Data(#"{"letterhead":1,"cancel":"2"}\#n"#.utf8))
+        let second = await server.answer(message("2"))
         let late = #expect(throws: HTTPError.self) { try WireForm().response(from: second, to: request) }
         #expect(late?.message.contains("id is already in use") == true && far.requests.count == 1)
     }
@@ -119,13 +121,13 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
 
     @Test func `the number and the length of the ids that are kept are limited`() async throws {
         let far = MockLoader { .ok($0) }
-        let end = RelayEnd(far)
-        for number in 0...1024 { _ = await end.answer(message("\(number)")) }
+        let server = RelayServer(far)
+        for number in 0...1024 { _ = await server.answer(message("\(number)")) }
         #expect(far.requests.count == 1025)
-        _ = await end.answer(message("1"))
+        _ = await server.answer(message("1"))
         #expect(far.requests.count == 1025)
-        _ = await end.answer(message("0"))
-        _ = await end.answer(message(String(repeating: "x", count: 101)))
+        _ = await server.answer(message("0"))
+        _ = await server.answer(message(String(repeating: "x", count: 101)))
         #expect(far.requests.count == 1026)
     }
 
@@ -141,10 +143,10 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
             }
             throw HTTPError(.cancelled, request: request)
         }
-        let end = RelayEnd(far)
-        let requests = ["1", "2"].map { id in Task { await end.answer(message(id)) } }
+        let server = RelayServer(far)
+        let requests = ["1", "2"].map { id in Task { await server.answer(message(id)) } }
         await until { started.withLock { $0 } == 2 }
-        _ = await end.answer(Data("{\"letterhead\":1,\"reset\":true}\n".utf8))
+        _ = await server.answer(Data("{\"letterhead\":1,\"reset\":true}\n".utf8))
         #expect(cancelled.withLock { $0 } == 2)
         for request in requests { _ = await request.value }
     }
@@ -161,8 +163,9 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
         let server = try await MockServer.start { request in
             MockServer.Response(headers: ["Set-Cookie": "a=b"], body: Data((request.headers["Cookie"] ?? "none").utf8))
         }
-        let end = RelayEnd(HTTPClient(environment: ServerEnvironment(baseURL: server.url), cookies: CookieJar()))
-        let relay = Relay { await end.answer($0) }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), cookies: CookieJar())
+        let far = RelayServer(client)
+        let relay = Relay { await far.answer($0) }
         var request = HTTPRequest()
         request.path = "a"
         for expected in ["none", "a=b"] {
@@ -217,7 +220,7 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
     @Test func `the observers of the near end see an exchange`() async throws {
         let log = EventRecorder()
         let far = MockLoader { .ok($0, body: Data("abc".utf8)) }
-        let client = HTTPClient(observers: [log], transport: Relay { await RelayEnd(far).answer($0) })
+        let client = HTTPClient(observers: [log], transport: Relay { await RelayServer(far).answer($0) })
         _ = try await client.send(HTTPRequest("https://example.com/a"))
         #expect(log.names.contains("exchange.start") && log.names.last == "load.end")
         #expect(log.events.last?[.bytes] == 3 && log.events.last?[.status] == 200)

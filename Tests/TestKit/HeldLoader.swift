@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-import Letterhead
+package import Letterhead
 import Synchronization
-import Testing
 
 /// A loader that answers when it is told to, and counts. A class, because the test and the chain share it.
-final class HeldLoader: HTTPLoader {
+package final class HeldLoader: HTTPLoader {
     private struct State {
         var running: [(id: Int, name: String, end: CheckedContinuation<Bool, Never>)] = []
         var started: [String] = []
@@ -22,12 +21,14 @@ final class HeldLoader: HTTPLoader {
 
     private let state = Mutex(State())
 
-    /// The paths of the requests that began, in order.
-    var started: [String] { state.withLock { $0.started } }
-    var peak: Int { state.withLock { $0.peak } }
-    var running: Int { state.withLock { $0.running.count } }
+    package init() {}
 
-    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    /// The paths of the requests that began, in order.
+    package var started: [String] { state.withLock { $0.started } }
+    package var peak: Int { state.withLock { $0.peak } }
+    package var running: Int { state.withLock { $0.running.count } }
+
+    package func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         let id = state.withLock { state in
             state.last += 1
             return state.last
@@ -52,16 +53,16 @@ final class HeldLoader: HTTPLoader {
     }
 
     /// Answers the request to a path, or all.
-    func open(_ path: String? = nil) {
+    package func open(_ path: String? = nil) {
         let ids = state.withLock { $0.running.filter { path == nil || $0.name == path }.map(\.id) }
         for id in ids { end(answering: true) { $0 == id } }
     }
 
     /// Returns when that many run.
-    func waitForRunning(_ count: Int) async { await wait { running, _ in running == count } }
+    package func waitForRunning(_ count: Int) async { await wait { running, _ in running == count } }
 
     /// Returns when that many have begun.
-    func waitForStarted(_ count: Int) async { await wait { _, started in started >= count } }
+    package func waitForStarted(_ count: Int) async { await wait { _, started in started >= count } }
 
     private func wait(_ isThere: @escaping @Sendable (Int, Int) -> Bool) async {
         await withCheckedContinuation { continuation in
@@ -82,20 +83,5 @@ final class HeldLoader: HTTPLoader {
         }
         ended.forEach { $0.resume(returning: answering) }
         watchers.forEach { $0.resume() }
-    }
-}
-
-/// Lets other tasks run until a condition holds, for a link that does not report changes.
-///
-/// Where a loader, a clock or a value of the test can tell, wait for that instead.
-/// A test whose time is over stops waiting, and reports that.
-func until(_ condition: @Sendable () -> Bool) async {
-    while !condition() {
-        if Task.isCancelled {
-            Issue.record("what was waited for never came")
-            return
-        }
-        // Yielding would keep a processor busy, which the other tests need.
-        try? await Task.sleep(for: .milliseconds(1))
     }
 }

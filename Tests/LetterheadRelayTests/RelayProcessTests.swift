@@ -2,8 +2,9 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadRelay
     import LetterheadTesting
-    import RawServer
+    import TestKit
     import Synchronization
     import Testing
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
@@ -6,15 +7,15 @@ import Synchronization
 /// data. Create one for each peer, and keep it, because a message that cancels a request must reach the same value.
 ///
 /// ```swift
-/// let end = RelayEnd(client)                    // cookies, tokens and cache of this device's client
-/// for await message in link { await link.reply(end.answer(message.data), to: message) }
+/// let server = RelayServer(client)                    // cookies, tokens and cache of this device's client
+/// for await message in link { await link.reply(server.answer(message.data), to: message) }
 /// ```
 ///
-/// > Warning: The end does not judge what it receives. Whoever can write to it can send any request to any host that this
+/// > Warning: The server does not judge what it receives. Whoever can write to it can send any request to any host that this
 /// > device reaches, with the credentials that the links of the chain add, and can read the response and reset the chain.
 /// > Authenticate the peer, and refuse what it may not do in a link at the beginning of the chain.
 ///
-/// The end follows no redirect and does not retry, because the near end decides about both.
+/// The server follows no redirect and does not retry, because the near end decides about both.
 ///
 /// A malformed message is answered with an error, sends nothing and never traps. The deadline of a request is the time that
 /// was left when it was written, from its arrival on. Setting `timeout` limits each attempt of the chain.
@@ -22,12 +23,12 @@ import Synchronization
 /// Deliver each message of a ``Relay`` at most once. While its request is in progress, and until 1,024 later requests have
 /// ended, the same message is answered with `.invalidRequest`, whose `mayHaveBeenSent` is true, and sends nothing. So is a
 /// request that arrives after the message that cancels it.
-public struct RelayEnd: Sendable {
+public struct RelayServer: Sendable {
     fileprivate let form: WireForm
     private let chain: any HTTPLoader
     private let running = RunningRelays()
 
-    /// Creates the end of a relay. The form must be that of the ``Relay``; `clock` measures deadlines.
+    /// Creates the server of one peer. The form must be that of the ``Relay``; `clock` measures deadlines.
     public init(
         _ chain: any HTTPLoader, _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -124,12 +125,12 @@ private final class StreamedAnswer: Sendable {
         case body(HTTPResponseBody.Iterator, HTTPResponse, count: Int)
     }
 
-    private let end: RelayEnd
+    private let server: RelayServer
     /// What follows; nil after the end, and while a piece is being read.
     private let state: Mutex<State?>
 
-    init(_ end: RelayEnd, _ message: Data) {
-        self.end = end
+    init(_ server: RelayServer, _ message: Data) {
+        self.server = server
         state = Mutex(.message(message))
     }
 
@@ -137,7 +138,7 @@ private final class StreamedAnswer: Sendable {
         switch state.withLock({ $0.take() }) {
         case nil: return nil
         case .message(let message):
-            let (data, response) = await end.first(of: message, streamed: true)
+            let (data, response) = await server.first(of: message, streamed: true)
             if let response { state.withLock { $0 = .body(response.body.makeAsyncIterator(), response, count: 0) } }
             return data
         case .body(var iterator, let response, let count):
@@ -147,18 +148,18 @@ private final class StreamedAnswer: Sendable {
                     state.withLock { [iterator] in $0 = .body(iterator, response, count: count + piece.count) }
                     return message.data(with: piece)
                 }
-                let trailers = end.form.pairs(of: response.trailers, in: response.request)
+                let trailers = server.form.pairs(of: response.trailers, in: response.request)
                 message.end = WireMessage.End(count: count, trailers: trailers)
                 return message.data()
             } catch {
-                return await end.failure(error, of: response)
+                return await server.failure(error, of: response)
             }
         }
     }
 }
 
-/// The requests in progress by their ids, and the ids of the last ones that ended. It is a class, because the copies of an
-/// end share it.
+/// The requests in progress by their ids, and the ids of the last ones that ended. It is a class, because the copies of a
+/// server share it.
 private final class RunningRelays: Sendable {
     private struct State {
         var links: [String: Autocancel] = [:]
@@ -198,7 +199,9 @@ private final class RunningRelays: Sendable {
             return [state.links[id]].compactMap(\.self)
         }
         await withTaskGroup(of: Void.self) { group in
-            for link in ended { group.addTask { await link.reset(next: ResetEnd()) } }
+            for link in ended {
+                group.addTask { await link.reset(next: AnyLoader { throw HTTPError(.resetInProgress, request: $0) }) }
+            }
         }
     }
 }
