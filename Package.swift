@@ -32,6 +32,8 @@ func linux(_ name: String) -> Target.Dependency { .target(name: name, condition:
 // What not every program needs: products of their own, which use the public API of the library as its users do.
 let additions = ["LetterheadOAuth", "LetterheadRelay", "LetterheadResilience", "LetterheadTransfers"]
 
+let products: [Target.Dependency] = (["Letterhead"] + additions).map { .byName(name: $0) }
+
 // What every target of tests may use.
 let kit: [Target.Dependency] = ["LetterheadTesting", "TestLimits", "TestKit", linux("transport-stress")]
 
@@ -65,14 +67,15 @@ let package = Package(
             name: "Letterhead", dependencies: ["LetterheadFoundation", "CLetterheadZlib", linux("CLibcurl")],
             exclude: privacyManifest.exclude, resources: privacyManifest.resources, swiftSettings: settings),
         .target(
-            name: "LetterheadTesting", dependencies: ["Letterhead", "LetterheadFoundation"], swiftSettings: settings),
+            name: "LetterheadTesting", dependencies: ["Letterhead", "LetterheadOAuth", "LetterheadFoundation"],
+            swiftSettings: settings),
         .target(
             name: "LetterheadTestingSupport", dependencies: ["LetterheadTesting", "Letterhead"],
             swiftSettings: settings),
 
         .testTarget(
             name: "LetterheadTests",
-            dependencies: kit + ["Letterhead", "LetterheadTestingSupport", "CLetterheadZlib", linux("fuzz")],
+            dependencies: kit + products + ["LetterheadTestingSupport", "CLetterheadZlib", linux("fuzz")],
             swiftSettings: settings),
         // Links and a transport as users write them: no file of this target imports the library with @testable.
         .testTarget(
@@ -81,13 +84,12 @@ let package = Package(
         .target(name: "TestKit", dependencies: ["Letterhead"], path: "Tests/TestKit", swiftSettings: settings),
         .target(name: "TestLimits", path: "Tests/TestLimits"),
         .executableTarget(
-            name: "transport-stress",
-            dependencies: ["LetterheadRelay", "LetterheadTransfers", "TestKit", linux("CLibcurl")],
+            name: "transport-stress", dependencies: products + ["TestKit", linux("CLibcurl")],
             path: "Tests/TransportStress", swiftSettings: settings),
         .executableTarget(
-            name: "joints", dependencies: additions.map { .byName(name: $0) } + ["LetterheadTesting", "TestKit"],
-            path: "Tests/Joints", swiftSettings: settings),
-        .executableTarget(name: "fuzz", dependencies: ["Letterhead"], path: "Tests/Fuzz", swiftSettings: settings),
+            name: "joints", dependencies: products + ["LetterheadTesting", "TestKit"], path: "Tests/Joints",
+            swiftSettings: settings),
+        .executableTarget(name: "fuzz", dependencies: products, path: "Tests/Fuzz", swiftSettings: settings),
 
         // `swift run quickstart`; examples are built with plain settings, as the programs of users are.
         .executableTarget(
@@ -102,8 +104,7 @@ let package = Package(
             .target(name: $0, dependencies: ["Letterhead", "LetterheadFoundation"], swiftSettings: settings)
         }
         + additions.map {
-            .testTarget(
-                name: "\($0)Tests", dependencies: kit + ["Letterhead", .byName(name: $0)], swiftSettings: settings)
+            .testTarget(name: "\($0)Tests", dependencies: kit + products, swiftSettings: settings)
         },
     swiftLanguageModes: [.v6]
 )

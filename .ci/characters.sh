@@ -46,7 +46,7 @@ compared() {
     cat <<'LIST'
 Letterhead/Links/Authentication/DigestSession     the protection is one of two constants
 Letterhead/Links/Authentication/HTTPAuthentication names and reasons of the program
-Letterhead/Links/Authentication/Token             names of the members that the program sends and stores
+LetterheadOAuth/Token                             names of the members that the program sends and stores
 Letterhead/Links/Retry/Validators/BuiltIn         halves of the essence of a media type
 Letterhead/Links/Limits/RateReport                words of ASCII.keyword
 Letterhead/Links/Observing/                       names of events, routes and origins of requests that were sent

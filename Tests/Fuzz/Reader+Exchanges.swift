@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadOAuth
 
 extension Reader {
     /// What a client does with a response: it follows redirects and links, and reads tokens, limits and timings.

@@ -33,13 +33,13 @@ package struct PrivateFile {
     private let target: URL
     private let draft: URL
 
-    init(replacing url: URL) {
+    package init(replacing url: URL) {
         target = url
         draft = url.hiddenNeighbor(RandomBytes.base64URL(RandomBytes.system(9)))
     }
 
     /// Writes the bytes to disk, and replaces the file atomically.
-    func write(_ data: Data) throws(Failure) {
+    package func write(_ data: Data) throws(Failure) {
         try Self.checkPlace(target)
         let descriptor = try Self.open(draft.filePath, O_WRONLY | O_CREAT | O_EXCL)
         let isWritten =
@@ -112,7 +112,7 @@ extension PrivateFile {
 
     /// Locks a file, which is created if it is missing and then stays. Returns its descriptor, which holds the lock until
     /// it is closed, also by the end of the process; nil if another descriptor has the lock and the call does not wait.
-    static func lock(_ url: URL, waits: Bool = false) throws(Failure) -> Int32? {
+    package static func lock(_ url: URL, waits: Bool = false) throws(Failure) -> Int32? {
         let descriptor = try open(url.filePath, O_RDWR | O_CREAT)
         var code: Int32
         repeat {
@@ -125,7 +125,7 @@ extension PrivateFile {
     }
 
     /// Removes a file, if there is one and a file could be written in its place.
-    static func remove(_ url: URL) throws(Failure) {
+    package static func remove(_ url: URL) throws(Failure) {
         try checkPlace(url)
         guard unlink(url.filePath) == 0 || errno == ENOENT else { throw .unwritable(errno) }
     }

@@ -2,6 +2,7 @@
 import Dispatch
 import LetterheadFoundation
 public import Letterhead
+public import LetterheadOAuth
 import Synchronization
 
 /// Checks the laws of `OAuth2.TokenStore`.

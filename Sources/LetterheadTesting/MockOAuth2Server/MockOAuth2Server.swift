@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 import Letterhead
+import LetterheadOAuth
 
 /// An OAuth 2 authorization server for tests, on a ``MockServer``.
 ///

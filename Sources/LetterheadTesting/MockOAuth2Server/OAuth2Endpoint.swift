@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 import Letterhead
+import LetterheadOAuth
 
 /// The endpoints of a ``MockOAuth2Server``.
 struct OAuth2Endpoint: Sendable {

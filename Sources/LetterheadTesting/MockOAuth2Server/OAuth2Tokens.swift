@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 import Letterhead
+import LetterheadOAuth
 import Synchronization
 
 /// The codes and tokens of a ``MockOAuth2Server``.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
+import TestKit
 import Testing
 
 @Suite struct MediaTypeTests {

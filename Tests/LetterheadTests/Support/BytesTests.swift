@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import LetterheadOAuth
 import LetterheadTesting
 import Testing
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TestKit
 import Testing
 
 @testable import Letterhead

@@ -2,9 +2,9 @@
 public import LetterheadFoundation
 
 /// Implement a provider for credentials that are fetched once and used by many requests, and pass it to
-/// ``HTTPAuthentication/shared(_:name:allowedOrigins:limit:per:clock:)``. It is called once for all concurrent
-/// requests, and again when the credentials are refused or expire. For tokens of an authorization server, use `oauth2`;
-/// for a username and password that a person enters, use
+/// ``HTTPAuthentication/shared(_:name:header:allowedOrigins:limit:per:clock:)``. It is called once for all concurrent
+/// requests, and again when the credentials are refused or expire. For tokens of an authorization server, use `oauth2` of
+/// `LetterheadOAuth`; for a username and password that a person enters, use
 /// ``HTTPAuthentication/basic(allowedOrigins:limit:per:clock:asking:)``.
 ///
 /// ```swift
@@ -148,30 +148,25 @@ extension HTTPAuthentication {
     /// - Parameters:
     ///   - provider: is called for new credentials.
     ///   - name: the name in descriptions. It must not be secret.
+    ///   - header: the header that contains the credential. A request of a client keeps one that it sets itself. Default:
+    ///     nil (not known).
     ///   - allowedOrigins: where the credentials may be sent; see ``HTTPAuthentication``.
     ///   - limit: the maximum number of calls to the provider for each key in a window. Over the limit, requests that need
     ///     new credentials fail with ``HTTPError/Code/cannotAuthenticate``.
     ///   - window: the period in which calls are counted.
     ///   - clock: measures the window.
     public static func shared(
-        _ provider: some CredentialProvider, name: String = "shared", allowedOrigins: [URL]? = nil,
-        limit: Int = 10, per window: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock()
-    ) -> HTTPAuthentication {
-        shared(
-            provider, name: name, place: nil, allowedOrigins: allowedOrigins,
-            limit: CredentialLimit(count: limit, window: window), clock: clock)
-    }
-
-    static func shared(
-        _ provider: some CredentialProvider, name: String, place: CredentialPlace?, allowedOrigins: [URL]?,
-        limit: CredentialLimit, clock: any Clock<Duration>
+        _ provider: some CredentialProvider, name: String = "shared", header: HTTPHeaders.Name? = nil,
+        allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
+        clock: any Clock<Duration> = ContinuousClock()
     ) -> HTTPAuthentication {
         HTTPAuthentication(
             .method(
                 SigningMethod(
-                    name, place: place, origins: AllowedOrigins(allowedOrigins), memory: .bound,
+                    name, place: header.map { .header($0) }, origins: AllowedOrigins(allowedOrigins), memory: .bound,
                     link: SharedCredential(
-                        provider, limit: limit, isBound: allowedOrigins == nil, clock: clock))))
+                        provider, limit: CredentialLimit(count: limit, window: window),
+                        isBound: allowedOrigins == nil, clock: clock))))
     }
 }
 
@@ -197,8 +192,8 @@ extension HTTPAuthentication {
             try BasicCredentials(username: $0.username, password: $0.password).headerValue.get()
         }
         return shared(
-            provider, name: "basic", place: .header(.authorization), allowedOrigins: allowedOrigins,
-            limit: CredentialLimit(count: limit, window: window), clock: clock)
+            provider, name: "basic", header: .authorization, allowedOrigins: allowedOrigins, limit: limit, per: window,
+            clock: clock)
     }
 
     /// Sends a bearer token that a closure returns.
@@ -214,8 +209,8 @@ extension HTTPAuthentication {
     ) -> HTTPAuthentication {
         let provider = AskedCredential(ask: ask) { try $0.bearerHeaderValue.get() }
         return shared(
-            provider, name: "bearer", place: .header(.authorization), allowedOrigins: allowedOrigins,
-            limit: CredentialLimit(count: limit, window: window), clock: clock)
+            provider, name: "bearer", header: .authorization, allowedOrigins: allowedOrigins, limit: limit, per: window,
+            clock: clock)
     }
 }
 

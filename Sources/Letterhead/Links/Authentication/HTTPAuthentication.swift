@@ -9,9 +9,9 @@ public import LetterheadFoundation
 /// request.authentication = .anonymous                                       // one request
 /// ```
 ///
-/// Use ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, an API key, `digest`, `oauth2`, a
-/// method for the challenge of a server, or a custom method (``method(_:allowedOrigins:link:)``). The authentication of a
-/// request replaces that of its client entirely.
+/// Use ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, an API key, `digest`, a method for
+/// the challenge of a server, tokens of an authorization server (`oauth2` of the product `LetterheadOAuth`), or a custom
+/// method (``method(_:allowedOrigins:link:)``). The authentication of a request replaces that of its client entirely.
 ///
 /// Credentials belong to origins and are sent to no other. List the origins in `allowedOrigins`; an origin with `http`
 /// is allowed only if it is listed. Without `allowedOrigins`:
@@ -281,10 +281,8 @@ extension HTTPAuthentication {
         /// message contains it without the values that were sent and without what may be a token.
         public let detail: Secret?
         public let underlying: (any Error)?
-        /// Whether the refresh token can no longer be used.
-        var endsSession = false
 
-        /// Creates a failure, to throw it in a ``CredentialProvider`` or in ``OAuth2/Grant/custom(scope:obtaining:)``.
+        /// Creates a failure, to throw it in a ``CredentialProvider`` or in a grant of your own.
         ///
         /// - Parameters:
         ///   - reason: the kind of failure, which callers compare.
@@ -337,25 +335,4 @@ extension HTTPAuthentication.Failure: SafelyDescribed, CustomDebugStringConverti
     public var debugDescription: String { message }
     /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
-}
-
-extension HTTPAuthentication.Failure {
-    /// Returns an error of the server that may be printed: the code, if it is one of the RFCs, and the description. Any
-    /// other code could be a secret.
-    ///
-    /// - Parameter sent: the values that were sent. They are redacted, because some servers quote a refused token.
-    static func printable(_ code: String?, _ description: String?, hiding sent: [String]) -> String {
-        let code = code.map { isRegistered($0) ? $0 : "an unregistered error code" } ?? "no error code"
-        guard let description else { return code }
-        return "\(code): \(Redaction.standard.words(description, upTo: 200, hiding: sent))"
-    }
-
-    static func isRegistered(_ code: String) -> Bool { ASCII.isASCII(code) && registered.contains(code) }
-
-    private static let registered: Set<String> = [
-        "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
-        "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
-        "interaction_required", "login_required", "account_selection_required", "consent_required", "invalid_target",
-        "authorization_pending", "slow_down", "expired_token", "unsupported_token_type",
-    ]
 }

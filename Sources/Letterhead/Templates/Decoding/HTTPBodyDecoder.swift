@@ -68,7 +68,7 @@ extension HTTPBodyDecoder {
 }
 
 extension Data {
-    var withoutByteOrderMark: Data {
+    package var withoutByteOrderMark: Data {
         first == 0xEF && starts(with: [0xEF, 0xBB, 0xBF]) ? Data(dropFirst(3)) : self
     }
 }

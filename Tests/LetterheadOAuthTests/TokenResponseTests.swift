@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Letterhead
+@testable import LetterheadOAuth
 
 /// What servers send besides what RFC 6749 describes.
 @Suite struct TokenResponseTests {

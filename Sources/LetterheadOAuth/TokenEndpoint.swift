@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-package import LetterheadFoundation
+import Letterhead
+import LetterheadFoundation
 
 /// Calls the token endpoint and reads its response (RFC 6749, 3.2 and 5).
 struct TokenEndpoint: Sendable {
@@ -16,7 +17,8 @@ struct TokenEndpoint: Sendable {
 
     let url: URL
     let client: OAuth2.Client
-    let origins: AllowedOrigins
+    /// Where tokens may be sent; nil if they belong to the one origin for which they are obtained.
+    let origins: [URL]?
     let parameters: [String: String]
 
     /// Requests tokens once, without redirects or retries.
@@ -65,7 +67,8 @@ struct TokenEndpoint: Sendable {
         _ form: [(String, String)], to url: URL, of name: String
     ) throws(HTTPAuthentication.Failure) -> HTTPRequest {
         var request = HTTPRequest(method: .post, url: url)
-        guard let origin = request.origin, origins.areSafe(for: origin) else {
+        guard let origin = request.origin, origin.isSecure || origins?.contains(where: { $0.origin == origin }) == true
+        else {
             throw HTTPAuthentication.Failure(
                 .misconfigured, "\(name) does not use https; to allow http, add its origin to allowedOrigins")
         }
@@ -92,11 +95,11 @@ struct TokenEndpoint: Sendable {
 }
 
 /// The members of a response of an authorization server: a JSON object, or a form, which some servers send instead.
-package struct ServerAnswer {
-    package let members: [String: JSONValue]
+struct ServerAnswer {
+    let members: [String: JSONValue]
 
     /// Returns nil for other bodies, and for a form with a name that is no token or occurs twice.
-    package init?(_ body: Data, allowsForm: Bool = true) {
+    init?(_ body: Data, allowsForm: Bool = true) {
         if let members = (try? JSONText.value(of: body.withoutByteOrderMark))?.object {
             self.members = members
             return
@@ -107,7 +110,7 @@ package struct ServerAnswer {
         guard members.count == items.count else { return nil }
     }
 
-    package func text(_ name: String) throws(HTTPAuthentication.Failure) -> String? {
+    func text(_ name: String) throws(HTTPAuthentication.Failure) -> String? {
         switch members[name] {
         case nil, .null: return nil
         case .string(let text): return text
@@ -116,7 +119,7 @@ package struct ServerAnswer {
     }
 
     /// A number of seconds, which some servers send as a string.
-    package func seconds(_ name: String) throws(HTTPAuthentication.Failure) -> Duration? {
+    func seconds(_ name: String) throws(HTTPAuthentication.Failure) -> Duration? {
         guard let member = members[name], member != .null else { return nil }
         guard let number = member.double ?? member.string.flatMap(Double.init), number.isFinite else {
             throw Self.malformed(name)
@@ -146,8 +149,11 @@ enum TokenAnswer {
             throw HTTPAuthentication.Failure(
                 .malformed, "the token endpoint issued a token of a type other than bearer")
         }
-        if case .failure(let rule) = token.bearerHeaderValue {
-            throw HTTPAuthentication.Failure(.malformed, "the response of the token endpoint is invalid: \(rule)")
+        guard token.bearerValue != nil else {
+            throw HTTPAuthentication.Failure(
+                .malformed,
+                "the response of the token endpoint is invalid: the bearer token is empty or contains characters other "
+                    + "than visible ASCII")
         }
         return TokenEndpoint.Grant(
             accessToken: token,
@@ -164,9 +170,6 @@ enum TokenAnswer {
         return Set(scopes.map { ASCII.trimmed($0) }.filter(ASCII.isPrintable))
     }
 
-    /// A code that ends a grant, or no code, with a status of 400, 401 or success invalidates the refresh token. Other
-    /// errors of the client or the server may be temporary, so the tokens are kept.
-    ///
     /// - Parameters:
     ///   - name: names the endpoint in the message.
     ///   - sent: the values that were sent, and are redacted in the description of the error, because some servers quote
@@ -176,20 +179,57 @@ enum TokenAnswer {
     ) -> HTTPAuthentication.Failure {
         let code = answer?.errorCode
         let detail = answer?.members["error_description"]?.string
-        func isOne(of codes: String...) -> Bool { codes.contains { code?.isSame(as: $0) == true } }
-        // The last two are GitHub's.
-        let endsGrant = code == nil || isOne(of: "invalid_grant", "bad_refresh_token", "bad_verification_code")
         let isPassing =
             [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
-            || isOne(of: "server_error", "temporarily_unavailable")
-        var failure = HTTPAuthentication.Failure(
-            isPassing ? .unavailable : .refused,
+            || ["server_error", "temporarily_unavailable"].contains { code?.isSame(as: $0) == true }
+        // What is no code is not known to end the grant.
+        let isMalformed = code.map { !ASCII.allBytes(of: $0) { (0x20...0x7E).contains($0) } } ?? false
+        return HTTPAuthentication.Failure(
+            isPassing ? .unavailable : isMalformed ? .malformed : .refused,
             "\(name) responded with \(status) and "
                 + HTTPAuthentication.Failure.printable(code, detail, hiding: sent),
             code: code,
             status: status,
             detail: detail.map { Secret($0) })
-        failure.endsSession = endsGrant && (status.isSuccess || [400, 401].contains(status.code))
-        return failure
+    }
+}
+
+extension HTTPAuthentication.Failure {
+    /// Whether the refresh token can no longer be used: the server has refused it with a code that ends a grant, or with no
+    /// code. Other errors of the client or the server may be temporary, so the tokens are kept.
+    var endsSession: Bool {
+        guard reason == .refused, let status, status.isSuccess || [400, 401].contains(status.code) else { return false }
+        // The last two are GitHub's.
+        let codes = ["invalid_grant", "bad_refresh_token", "bad_verification_code"]
+        return code.map { code in codes.contains { $0.isSame(as: code) } } ?? true
+    }
+}
+
+extension HTTPAuthentication.Failure {
+    /// Returns an error of the server that may be printed: the code, if it is one of the RFCs, and the description. Any
+    /// other code could be a secret.
+    ///
+    /// - Parameter sent: the values that were sent. They are redacted, because some servers quote a refused token.
+    static func printable(_ code: String?, _ description: String?, hiding sent: [String]) -> String {
+        let code = code.map { isRegistered($0) ? $0 : "an unregistered error code" } ?? "no error code"
+        guard let description else { return code }
+        return "\(code): \(Redaction.standard.words(description, upTo: 200, hiding: sent))"
+    }
+
+    private static func isRegistered(_ code: String) -> Bool { ASCII.isASCII(code) && registered.contains(code) }
+
+    private static let registered: Set<String> = [
+        "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
+        "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
+        "interaction_required", "login_required", "account_selection_required", "consent_required", "invalid_target",
+        "authorization_pending", "slow_down", "expired_token", "unsupported_token_type",
+    ]
+}
+
+extension Secret {
+    /// The value of `Authorization`; nil for a token that cannot be sent (RFC 6750, 2.1).
+    var bearerValue: String? {
+        let token = reveal()
+        return !token.isEmpty && ASCII.isPrintable(token) ? "Bearer " + token : nil
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /// SplitMix64: the same numbers in every run, so that a fuzzed failure can be reproduced.
-struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -14,7 +14,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 
     /// A text of pieces picked from a list.
-    mutating func text(of pieces: [String], upTo count: Int) -> String {
+    package mutating func text(of pieces: [String], upTo count: Int) -> String {
         (0..<Int.random(in: 0...count, using: &self)).map { _ in pieces.randomElement(using: &self) ?? "" }.joined()
     }
 }

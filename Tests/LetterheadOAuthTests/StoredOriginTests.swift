@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadOAuth
 import LetterheadTesting
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
 import LetterheadFoundation
 import Synchronization
 
@@ -16,7 +17,7 @@ final class OAuth2Provider: CredentialProvider {
     init(
         endpoint: TokenEndpoint, grant: OAuth2.Grant, keeper: TokenKeeper, random: @escaping @Sendable (Int) -> [UInt8]
     ) {
-        isBound = !endpoint.origins.areNamed
+        isBound = endpoint.origins == nil
         (self.endpoint, self.grant, self.keeper, self.random) = (endpoint, grant, keeper, random)
         given = Mutex(grant.givenToken)
     }
@@ -40,8 +41,12 @@ final class OAuth2Provider: CredentialProvider {
             throw HTTPAuthentication.Failure(
                 .refused, "the authorization server did not grant every scope that the request requires")
         }
-        CredentialPlace.header(.authorization).put(
-            try credential.tokens.accessToken.bearerHeaderValue.get(), into: &request)
+        guard let value = credential.tokens.accessToken.bearerValue else {
+            throw HTTPError(
+                .invalidRequest, request: request,
+                message: "the bearer token is empty or contains characters other than visible ASCII")
+        }
+        request.headers.setSecret(value, for: .authorization)
     }
 
     func freshness(of credential: OAuth2Credential, for request: HTTPRequest) -> HTTPAuthentication.Freshness {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadOAuth
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// A server on a real socket that revokes, forgets, stumbles and dawdles by a seed.

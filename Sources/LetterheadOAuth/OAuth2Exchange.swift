@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 public import LetterheadFoundation
 
 extension OAuth2.Grant {
@@ -49,7 +50,7 @@ extension OAuth2 {
             over next: any HTTPLoader
         ) {
             let endpoint = TokenEndpoint(
-                url: tokenEndpoint, client: client, origins: AllowedOrigins(nil), parameters: parameters)
+                url: tokenEndpoint, client: client, origins: nil, parameters: parameters)
             self.init(
                 endpoint: endpoint, scope: scope, next: next, now: { Date() }, random: RandomBytes.system)
         }

@@ -6,6 +6,7 @@ import TestKit
 import Testing
 
 @testable import Letterhead
+@testable import LetterheadOAuth
 
 /// A store whose first load waits for a gate.
 private final class HeldStore: OAuth2.TokenStore {

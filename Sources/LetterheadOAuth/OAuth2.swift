@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
@@ -71,7 +72,7 @@ extension OAuth2.Tokens: CustomStringConvertible, CustomDebugStringConvertible, 
     public var debugDescription: String { description }
 
     /// A mirror that contains only the description, so that `dump` prints no tokens.
-    public var customMirror: Mirror { Mirror(describing: self) }
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description]) }
 }
 
 extension OAuth2 {
@@ -239,14 +240,14 @@ extension HTTPAuthentication {
         now: @escaping @Sendable () -> Date = { Date() }, random: (@Sendable (Int) -> [UInt8])? = nil
     ) -> HTTPAuthentication {
         let endpoint = TokenEndpoint(
-            url: tokenEndpoint, client: client, origins: AllowedOrigins(allowedOrigins), parameters: parameters)
+            url: tokenEndpoint, client: client, origins: allowedOrigins, parameters: parameters)
         let keeper = TokenKeeper(
             store: store, grant: grant, clock: clock, now: now, refreshAhead: refreshAhead)
         let provider = OAuth2Provider(
             endpoint: endpoint, grant: grant, keeper: keeper, random: random ?? RandomBytes.system)
         return shared(
-            provider, name: "OAuth 2", place: .header(.authorization), allowedOrigins: allowedOrigins,
-            limit: CredentialLimit(count: limit, window: window), clock: clock)
+            provider, name: "OAuth 2", header: .authorization, allowedOrigins: allowedOrigins, limit: limit,
+            per: window, clock: clock)
     }
 }
 
@@ -360,7 +361,7 @@ private struct Document: Codable {
         OAuth2.Tokens(
             accessToken: Secret(access_token), refreshToken: refresh_token.map { Secret($0) },
             scope: scope.map { Set($0) }, expiresAt: expires_at.map { Date(timeIntervalSince1970: $0) },
-            origin: origin.flatMap { HTTPOrigin(URLParts($0)) },
+            origin: origin.flatMap { try? HTTPRequest($0).origin },
             members: members ?? [:])
     }
 }

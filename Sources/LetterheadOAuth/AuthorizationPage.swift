@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
 import LetterheadFoundation
 
 struct AuthorizationPage: Sendable {
@@ -108,9 +109,7 @@ struct AuthorizationCallback {
                 throw refused("its issuer differs from the issuer of the grant (RFC 9207)")
             }
         } else if let issuer {
-            guard let origin = HTTPOrigin(URLParts(issuer)),
-                origin == HTTPOrigin(URLParts(page.endpoint.absoluteString))
-            else {
+            guard let origin = try? HTTPRequest(issuer).origin, origin == page.endpoint.origin else {
                 throw refused("its issuer is not at the origin of the page; pass the issuer to the grant (RFC 9207)")
             }
         }
