@@ -44,7 +44,7 @@ checked='keyword|essence|cheme|(\$0|first|scalar|next) (==|!=) "'
 # Each with the reason that its text is short, checked, or not that of a peer.
 compared() {
     cat <<'LIST'
-Letterhead/Links/Authentication/DigestSession     the protection is one of two constants
+LetterheadSigning/DigestSession                   the protection is one of two constants
 Letterhead/Links/Authentication/HTTPAuthentication names and reasons of the program
 LetterheadOAuth/Token                             names of the members that the program sends and stores
 Letterhead/Links/Retry/Validators/BuiltIn         halves of the essence of a media type

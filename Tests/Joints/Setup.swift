@@ -5,6 +5,7 @@
     import LetterheadOAuth
     import LetterheadRelay
     import LetterheadResilience
+    import LetterheadSigning
     import LetterheadTesting
     import LetterheadTransfers
     import TestKit

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadResilience
+import LetterheadSigning
 import LetterheadTesting
 import TestKit
 import Testing

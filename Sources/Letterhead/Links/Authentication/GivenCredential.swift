@@ -15,7 +15,9 @@ extension HTTPAuthentication {
     }
 }
 
-struct BasicCredentials: Sendable, Hashable {
+package struct BasicCredentials: Sendable, Hashable {
+    package static let rule = "the username or the password contains a control character"
+
     /// Cannot contain a colon.
     var username: String
     var password: Secret
@@ -26,19 +28,19 @@ struct BasicCredentials: Sendable, Hashable {
             return .failure(
                 RefusedCredential("the username contains a colon, which separates it from the password (RFC 7617)"))
         }
-        return Self.composed(username + ":" + password.reveal()).map { "Basic " + Data($0.utf8).base64EncodedString() }
+        guard let pair = Self.composed(username + ":" + password.reveal()) else {
+            return .failure(RefusedCredential(Self.rule))
+        }
+        return .success("Basic " + Data(pair.utf8).base64EncodedString())
     }
 
     /// Returns the composed form of a username or a password, which does not depend on how the characters were typed (RFC
-    /// 7617, 2.1; RFC 7616, 4). Control characters are refused.
-    static func composed(_ text: String) -> Result<String, RefusedCredential> {
+    /// 7617, 2.1; RFC 7616, 4); nil if it contains a control character.
+    package static func composed(_ text: String) -> String? {
         #if Foundation || canImport(Darwin)
             let text = text.precomposedStringWithCanonicalMapping
         #endif
-        guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-            return .failure(RefusedCredential("the username or the password contains a control character"))
-        }
-        return .success(text)
+        return text.unicodeScalars.contains { $0.properties.generalCategory == .control } ? nil : text
     }
 }
 

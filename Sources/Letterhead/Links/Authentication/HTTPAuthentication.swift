@@ -11,7 +11,7 @@ public import LetterheadFoundation
 ///
 /// Use ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, an API key, `digest`, a method for
 /// the challenge of a server, tokens of an authorization server (`oauth2` of the product `LetterheadOAuth`), or a custom
-/// method (``method(_:allowedOrigins:link:)``). The authentication of a request replaces that of its client entirely.
+/// method (``method(_:header:allowedOrigins:link:)``). The authentication of a request replaces that of its client entirely.
 ///
 /// Credentials belong to origins and are sent to no other. List the origins in `allowedOrigins`; an origin with `http`
 /// is allowed only if it is listed. Without `allowedOrigins`:
@@ -42,6 +42,14 @@ public struct HTTPAuthentication: Sendable {
 
     /// No authentication: requests are sent unchanged. A request with an `Authorization` header keeps it.
     public static let anonymous = HTTPAuthentication(.anonymous)
+}
+
+/// Two authentications are equal if they sign with the same credentials: copies of one value, and methods with equal fixed
+/// credentials for the same origins.
+extension HTTPAuthentication: Equatable {
+    public static func == (left: HTTPAuthentication, right: HTTPAuthentication) -> Bool {
+        left.identity == right.identity
+    }
 }
 
 extension HTTPAuthentication: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -232,17 +240,19 @@ extension HTTPAuthentication {
     ///
     /// - Parameters:
     ///   - name: the name in descriptions. It must not be secret.
+    ///   - header: the header that contains the credential. A request of a client keeps one that it sets itself. Default:
+    ///     nil (not known).
     ///   - allowedOrigins: where the link's credentials may be sent.
     ///   - link: signs the requests. Values that it sets with ``HTTPHeaders/setSecret(_:for:)``, and names in the
     ///     request's ``RequestSettings/redaction``, are redacted in all descriptions.
     public static func method(
-        _ name: String, allowedOrigins: [URL]? = nil, link: some LoaderLink
+        _ name: String, header: HTTPHeaders.Name? = nil, allowedOrigins: [URL]? = nil, link: some LoaderLink
     ) -> HTTPAuthentication {
         HTTPAuthentication(
             .method(
                 SigningMethod(
-                    name, place: nil, origins: AllowedOrigins(allowedOrigins), memory: .unknown(CredentialHome()),
-                    link: link)))
+                    name, place: header.map { .header($0) }, origins: AllowedOrigins(allowedOrigins),
+                    memory: .unknown(CredentialHome()), link: link)))
     }
 }
 

@@ -52,7 +52,7 @@ extension HTTPResponse {
 
 extension HTTPChallenge {
     /// Returns the parameters of `Authentication-Info` (RFC 9110, 11.6.3), which have the same form as those of a challenge.
-    static func parameters(of field: String) -> [(name: String, value: String)] {
+    package static func parameters(of field: String) -> [(name: String, value: String)] {
         var reader = ChallengeReader(field)
         return reader.parameters() ?? []
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import LetterheadSigning
 import LetterheadTesting
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
@@ -29,7 +30,8 @@ extension HTTPAuthentication {
     ///
     /// - Parameters:
     ///   - allowedOrigins: where requests are signed; see ``HTTPAuthentication``. Without them, the methods belong to the
-    ///     first origin, until a reset. A method with its own `allowedOrigins` is bound to these as well.
+    ///     first origin, until a reset. A method with its own `allowedOrigins` is bound to these as well. Over http to
+    ///     another machine, list the origin here and in the method.
     ///   - limit: the maximum number of calls for equal challenges in a window. If ten times as many methods for an origin
     ///     were refused without a successful request, the closure is not called for its other challenges either.
     ///   - window: the period in which calls are counted.
@@ -43,14 +45,11 @@ extension HTTPAuthentication {
                 HTTPChallenge, HTTPAuthentication.Need<HTTPAuthentication>
             ) async throws -> HTTPAuthentication?
     ) -> HTTPAuthentication {
-        let limit = CredentialLimit(count: limit, window: window)
-        let methods = SharedCredential(
-            ChosenMethods(choose: choose, limit: limit, clock: clock), limit: limit, isBound: false, clock: clock)
-        return HTTPAuthentication(
-            .method(
-                SigningMethod(
-                    "challenge", place: .header(.authorization), origins: AllowedOrigins(allowedOrigins),
-                    memory: .unknown(CredentialHome()), link: AnswerChallenges(methods: methods))))
+        let chosen = HTTPAuthentication.shared(
+            ChosenMethods(choose: choose, limit: limit, window: window, clock: clock), name: "challenge",
+            allowedOrigins: allowedOrigins, limit: limit, per: window, clock: clock)
+        return .method(
+            "challenge", header: .authorization, allowedOrigins: allowedOrigins, link: AnswerChallenges(with: chosen))
     }
 }
 
@@ -85,32 +84,39 @@ private struct Challenges: Sendable {
     ]
 }
 
-/// The challenges for which a request is signed, and the method that signs it.
+/// The challenges for which a request is signed, the method that signs it, and the authentication that it had.
 private enum ChosenMethodOption: HTTPRequestOption {
-    static let defaultOptionValue: (challenges: Challenges, method: HTTPAuthentication?)? = nil
+    static let defaultOptionValue:
+        (challenges: Challenges, method: HTTPAuthentication?, original: HTTPAuthentication?)? = nil
 }
 
 /// Remembers which requests receive which challenges.
 private final class AnswerChallenges: LoaderLink {
-    private let methods: SharedCredential<ChosenMethods>
-    /// The challenges by the beginning of the URL.
-    private let known = Mutex<[[UInt8]: Challenges]>([:])
+    private struct State {
+        /// The challenges by the beginning of the URL.
+        var known: [[UInt8]: Challenges] = [:]
+        var resets = 0
+    }
 
-    init(methods: SharedCredential<ChosenMethods>) { self.methods = methods }
+    private let chosen: HTTPAuthentication
+    private let link: Authenticate
+    private let state = Mutex(State())
+
+    init(with chosen: HTTPAuthentication) { (self.chosen, link) = (chosen, Authenticate(chosen)) }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let place = Self.place(of: request)
-        var challenges = known.withLock { $0[place] }
+        var (challenges, resets) = state.withLock { ($0.known[place], $0.resets) }
         for _ in 1...2 {
             let response = try await load(request, for: challenges, next: next)
             guard let new = Challenges(response), !new.key.isSame(as: challenges?.key ?? "") else { return response }
-            let isStale = known.withLock { known in
-                if request.wasReset { return true }
-                if known.count >= 1_000 { known = [:] }
-                known[place] = new
-                return false
+            let isCurrent = state.withLock { state in
+                guard state.resets == resets else { return false }
+                if state.known.count >= 1_000 { state.known = [:] }
+                state.known[place] = new
+                return true
             }
-            if isStale { throw request.resetError() }
+            guard isCurrent else { throw HTTPError(.cancelled, request: request, message: "the client was reset") }
             guard request.body.isEmpty || request.body.isReplayable else { return response }
             await response.body.discard()
             challenges = new
@@ -119,17 +125,18 @@ private final class AnswerChallenges: LoaderLink {
     }
 
     func reset(next: any HTTPLoader) async {
-        known.withLock { $0 = [:] }
-        await methods.reset(next: next)
+        state.withLock { $0 = State(resets: $0.resets + 1) }
+        await link.reset(next: next)
     }
 
     private func load(
         _ request: HTTPRequest, for challenges: Challenges?, next: any HTTPLoader
     ) async throws(HTTPError) -> HTTPResponse {
         guard let challenges else { return try await next.load(request) }
-        var request = request
-        request[option: ChosenMethodOption.self] = (challenges, nil)
-        return try await methods.load(request, next: SignAsChosen(next: next))
+        var signed = request
+        signed[option: ChosenMethodOption.self] = (challenges, nil, request.authentication)
+        signed.authentication = chosen
+        return try await link.load(signed, next: SignAsChosen(next: next))
     }
 
     /// Returns the method, the origin, and the path up to the last slash, which often have the same scope.
@@ -146,17 +153,17 @@ private struct SignAsChosen: HTTPLoader {
     let next: any HTTPLoader
 
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        let chosen = request[option: ChosenMethodOption.self]?.method
+        guard let choice = request[option: ChosenMethodOption.self] else { return try await next.load(request) }
         var request = request
         request.options.remove(ChosenMethodOption.self)
-        guard let method = try chosen?.method(for: request, in: chosen ?? .anonymous) else {
-            return try await next.load(request)
+        request.authentication = choice.method ?? .anonymous
+        let original = choice.original
+        let unmarked = AnyLoader { signed throws(HTTPError) in
+            var signed = signed
+            signed.authentication = original
+            return try await next.load(signed)
         }
-        if method.origins.areNamed, method.origins.verdict(on: request, chosenBy: .request) != .sign {
-            let rule = "the chosen method must not sign this request; add its origin to the method's allowedOrigins"
-            throw HTTPError(signing: HTTPAuthentication.Failure(.originNotAllowed, rule), request: request)
-        }
-        return try await method.link.load(request, next: next)
+        return try await Authenticate().load(request, next: unmarked)
     }
 
     func reset() async { await next.reset() }
@@ -174,17 +181,22 @@ private final class ChosenMethods: CredentialProvider {
         @Sendable (HTTPChallenge, HTTPAuthentication.Need<HTTPAuthentication>) async throws -> HTTPAuthentication?
 
     private let choose: Choose
-    /// The methods that store credentials, which a reset must remove.
-    private let stateful = Mutex<[SigningMethod]>([])
+    private struct Kept {
+        /// Methods may store credentials, which a reset must remove.
+        var methods: [HTTPAuthentication] = []
+        var resets = 0
+    }
+
+    private let kept = Mutex(Kept())
     /// The refused trials of each origin. A server could otherwise avoid the limit with a new challenge each time.
     private let refused = Mutex<[HTTPOrigin: [ChosenMethodTrial]]>([:])
-    private let limit: CredentialLimit
+    private let limit: (count: Int, window: Duration)
     private let timeline: Timeline
     /// A program may ask for many things that the server refuses to its user, such as repositories that do not exist.
     private static let mostChallenges = 10
 
-    init(choose: @escaping Choose, limit: CredentialLimit, clock: any Clock<Duration>) {
-        (self.choose, self.limit, timeline) = (choose, limit, Timeline(clock))
+    init(choose: @escaping Choose, limit: Int, window: Duration, clock: any Clock<Duration>) {
+        (self.choose, self.limit, timeline) = (choose, (limit, window), Timeline(clock))
     }
 
     func key(for request: HTTPRequest) -> String {
@@ -192,16 +204,20 @@ private final class ChosenMethods: CredentialProvider {
     }
 
     func credential(for need: HTTPAuthentication.Need<Chosen>) async throws -> Chosen? {
-        let asked = need.request[option: ChosenMethodOption.self]?.challenges
-        guard let asked else { return nil }
+        let resets = kept.withLock(\.resets)
+        guard let choice = need.request[option: ChosenMethodOption.self] else { return nil }
+        let asked = choice.challenges
         let trial = ChosenMethodTrial(origin: need.request.origin, start: timeline.now)
         try checkLimit(of: trial)
+        var request = need.request
+        request.options.remove(ChosenMethodOption.self)
+        request.authentication = choice.original
         let own = HTTPAuthentication.Need(
-            request: need.request, next: need.next, previous: need.previous?.method, isRefused: need.isRefused,
+            request: request, next: need.next, previous: need.previous?.method, isRefused: need.isRefused,
             response: need.response)
         for challenge in (need.response.flatMap(Challenges.init) ?? asked).byPreference {
             guard let method = try await choose(challenge, own) else { continue }
-            for unused in keep(method, for: need.request) { await unused.reset() }
+            for unused in keep(method, unlessResetSince: resets) { await Self.reset(unused) }
             return Chosen(method: method, key: asked.key, trial: trial)
         }
         throw HTTPAuthentication.Failure(
@@ -245,19 +261,26 @@ private final class ChosenMethods: CredentialProvider {
 
     func reset() async {
         refused.withLock { $0 = [:] }
-        for method in stateful.withLock({ exchange(&$0, with: []) }) { await method.reset() }
+        let methods = kept.withLock { kept in
+            defer { kept = Kept(resets: kept.resets + 1) }
+            return kept.methods
+        }
+        for method in methods { await Self.reset(method) }
     }
 
-    /// Remembers the credentials that a reset must remove, and returns those that must be removed now: the oldest of too
-    /// many, and those of a client that was reset in the meantime.
-    private func keep(_ method: HTTPAuthentication, for request: HTTPRequest) -> [SigningMethod] {
-        let new = method.methods.filter(\.isStateful)
-        return stateful.withLock { stateful in
-            if request.wasReset { return new }
-            stateful.removeAll { method in new.contains { $0 === method } }
-            stateful += new
-            let unused = Array(stateful.dropLast(1_000))
-            stateful.removeFirst(unused.count)
+    private static func reset(_ method: HTTPAuthentication) async {
+        await Authenticate(method).reset(next: AnyLoader { throw HTTPError(.resetInProgress, request: $0) })
+    }
+
+    /// Remembers a method, and returns those whose credentials must be removed now: the oldest of too many, and the method
+    /// itself if its client was reset in the meantime.
+    private func keep(_ method: HTTPAuthentication, unlessResetSince resets: Int) -> [HTTPAuthentication] {
+        kept.withLock { kept in
+            guard kept.resets == resets else { return [method] }
+            kept.methods.removeAll { $0 == method }
+            kept.methods.append(method)
+            let unused = Array(kept.methods.dropLast(1_000))
+            kept.methods.removeFirst(unused.count)
             return unused
         }
     }

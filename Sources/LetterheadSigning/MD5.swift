@@ -2,8 +2,8 @@
 
 /// The hash of RFC 1321, for servers that require it in digest authentication. It protects nothing against an attacker,
 /// so nothing else may use it.
-package enum MD5Hash {
-    package static func hash(_ message: [UInt8]) -> [UInt8] {
+enum MD5Hash {
+    static func hash(_ message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476]
         let padded = padded(message)
         for start in stride(from: 0, to: padded.count, by: 64) { absorb(padded[start..<start + 64], into: &state) }

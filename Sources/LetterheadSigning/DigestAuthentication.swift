@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 public import LetterheadFoundation
 
 extension HTTPAuthentication {
@@ -30,19 +31,17 @@ extension HTTPAuthentication {
     public static func digest(
         user: String, password: Secret, allowedOrigins: [URL]? = nil, random: (@Sendable (Int) -> [UInt8])? = nil
     ) -> HTTPAuthentication {
-        let provider = DigestProvider(user: user, password: password, random: random ?? RandomBytes.system)
+        let provider = DigestProvider(
+            user: user, password: password, isBound: allowedOrigins == nil, random: random ?? RandomBytes.system)
         // A nonce costs no request, and some servers issue a new one for each.
-        let unlimited = CredentialLimit(count: .max, window: .zero)
-        return HTTPAuthentication(
-            .method(
-                SigningMethod(
-                    "digest", place: .header(.authorization), origins: AllowedOrigins(allowedOrigins),
-                    memory: .unknown(CredentialHome()),
-                    link: SharedCredential(provider, limit: unlimited, isBound: false, clock: ContinuousClock()))))
+        return shared(
+            provider, name: "digest", header: .authorization, allowedOrigins: allowedOrigins, limit: .max, per: .zero)
     }
 }
 
 struct DigestCredential: Sendable {
+    /// The user, for a cache: no other credential has the same text.
+    fileprivate let identity: String
     /// nil without a challenge to answer.
     fileprivate var session: DigestSession?
     /// The strength of the last challenge that was accepted before the session, which ends only with a reset.
@@ -60,37 +59,48 @@ struct DigestCredential: Sendable {
 
 /// Keeps a session with each origin, which begins with the challenge of a 401.
 private struct DigestProvider: CredentialProvider {
-    private let user: Result<String, RefusedCredential>
-    private let password: Result<Secret, RefusedCredential>
+    /// nil if the username or the password is refused.
+    private let account: (user: String, password: Secret)?
+    private let isBound: Bool
     private let random: @Sendable (Int) -> [UInt8]
 
-    init(user: String, password: Secret, random: @escaping @Sendable (Int) -> [UInt8]) {
-        self.user = BasicCredentials.composed(user)
-        self.password = BasicCredentials.composed(password.reveal()).map { Secret($0) }
-        self.random = random
+    init(user: String, password: Secret, isBound: Bool, random: @escaping @Sendable (Int) -> [UInt8]) {
+        if let user = BasicCredentials.composed(user), let password = BasicCredentials.composed(password.reveal()) {
+            account = (user, Secret(password))
+        } else {
+            account = nil
+        }
+        (self.isBound, self.random) = (isBound, random)
     }
 
-    func key(for request: HTTPRequest) -> String { request.origin?.description ?? "" }
+    /// A password for one origin is one credential, which the first request binds.
+    func key(for request: HTTPRequest) -> String { isBound ? "" : request.origin?.description ?? "" }
+
+    func identity(of credential: DigestCredential) -> String? { credential.identity }
 
     func credential(for need: HTTPAuthentication.Need<DigestCredential>) async throws -> DigestCredential? {
-        var credential = need.previous ?? DigestCredential()
+        var credential = need.previous ?? DigestCredential(identity: RandomBytes.base64URL(RandomBytes.system(15)))
         credential.earlierStrength = credential.acceptedStrength
         let challenge = need.response.flatMap(credential.challenge)
         // Concurrent requests with one session use each count once.
         if let challenge, credential.session?.meets(challenge) == true { return credential }
-        credential.session = try challenge.map {
-            DigestSession(
-                $0, user: try user.get(), password: try password.get(),
-                clientNonce: Data(random(33)).base64EncodedString())
+        credential.session = challenge.flatMap { challenge in
+            account.map { user, password in
+                DigestSession(
+                    challenge, user: user, password: password,
+                    clientNonce: Data(random(33)).base64EncodedString())
+            }
         }
         return credential
     }
 
     func sign(_ request: inout HTTPRequest, with credential: DigestCredential) throws {
-        _ = (try user.get(), try password.get())
+        guard account != nil else {
+            throw HTTPError(.invalidRequest, request: request, message: BasicCredentials.rule)
+        }
         if let session = credential.session {
             let value = try session.proof(for: request)
-            CredentialPlace.header(.authorization).put(value, into: &request)
+            request.headers.setSecret(value, for: .authorization)
         } else if !request.body.isEmpty, !request.body.isReplayable {
             throw HTTPAuthentication.Failure(
                 .noCredentials,

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadOAuth
+import LetterheadSigning
 import LetterheadTesting
 import Synchronization
 import Testing

@@ -2,6 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadSigning
     import LetterheadTesting
     import TestKit
     import Testing

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
+@testable import LetterheadSigning
 import Testing
 
 @Suite struct MD5Tests {
