@@ -30,7 +30,7 @@ func linked(_ names: [String]) -> [LinkerSetting] { names.map { .linkedLibrary($
 func linux(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux])) }
 
 // What not every program needs: products of their own, which use the public API of the library as its users do.
-let additions = ["OAuth", "Relay", "Resilience", "Signing", "Transfers"].map { "Letterhead\($0)" }
+let additions = ["Caching", "OAuth", "Relay", "Resilience", "Signing", "Transfers"].map { "Letterhead\($0)" }
 
 let products: [Target.Dependency] = (["Letterhead"] + additions).map { .byName(name: $0) }
 

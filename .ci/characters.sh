@@ -50,8 +50,8 @@ LetterheadOAuth/Token                             names of the members that the 
 Letterhead/Links/Retry/Validators/BuiltIn         halves of the essence of a media type
 Letterhead/Links/Limits/RateReport                words of ASCII.keyword
 Letterhead/Links/Observing/                       names of events, routes and origins of requests that were sent
-Letterhead/Links/Caching/CacheControl             tokens
-Letterhead/Links/Caching/                         URLs of requests, which are ASCII
+LetterheadCaching/CacheControl                    tokens
+LetterheadCaching/                                URLs of requests, which are ASCII
 Letterhead/Links/Cookies/CookieTable              domains of requests, or quickly compared ones of a file
 Letterhead/Links/Redirects/FollowRedirects        URLs of validated requests
 Letterhead/Templates/Bodies/                      names of the program

@@ -14,9 +14,10 @@ let settings: [SwiftSetting] = [
 let letterhead: [Target.Dependency] = [
     .product(name: "Letterhead", package: "Letterhead"), .product(name: "LetterheadTesting", package: "Letterhead"),
     .product(name: "LetterheadResilience", package: "Letterhead"),
+    .product(name: "LetterheadCaching", package: "Letterhead"),
 ]
 
-// What measures the library through its public API. RawServer and TestLimits are links to the folders of the tests.
+// What measures the library through its public API. TestKit and TestLimits are links to the folders of the tests.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
@@ -26,7 +27,7 @@ let package = Package(
         .executableTarget(
             name: "benchmarks",
             dependencies: letterhead + [
-                "CountAllocations", "RawServer", "TestLimits",
+                "CountAllocations", "TestKit", "TestLimits",
                 .target(name: "RawCurl", condition: .when(platforms: [.linux])),
             ] + (isBesidePeers ? [.product(name: "AsyncHTTPClient", package: "async-http-client")] : []),
             path: "Sources/Benchmarks", swiftSettings: settings + (isBesidePeers ? [.define("PEERS")] : [])),
@@ -36,7 +37,7 @@ let package = Package(
         // What the transport is measured against: a loop in C over the system's libcurl.
         .target(name: "RawCurl", linkerSettings: [.linkedLibrary(":libcurl.so.4", .when(platforms: [.linux]))]),
         .target(name: "CountAllocations"),
-        .target(name: "RawServer", swiftSettings: settings),
+        .target(name: "TestKit", dependencies: letterhead, swiftSettings: settings),
         .target(name: "TestLimits"),
     ],
     swiftLanguageModes: [.v6]

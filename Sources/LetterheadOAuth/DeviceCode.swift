@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-public import Letterhead
+import Letterhead
 public import LetterheadFoundation
 
 extension OAuth2.SignIn {

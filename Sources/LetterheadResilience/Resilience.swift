@@ -73,7 +73,7 @@ extension HTTPClient {
     /// `resilience`.
     public init(
         environment: ServerEnvironment? = nil, resilience: Resilience, decoder: any HTTPBodyDecoder = JSONDecoder(),
-        authentication: HTTPAuthentication? = nil, cookies: CookieJar? = nil, cache: ResponseCache? = nil,
+        authentication: HTTPAuthentication? = nil, cookies: CookieJar? = nil, cache: (any LoaderLink)? = nil,
         transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
         links: (any LoaderLink)? = nil, attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
         tracing: TraceContextPropagation? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+@testable import LetterheadCaching
 
 /// The parsers of a cache.
 enum CacheReading {

@@ -2,6 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadCaching
     import LetterheadOAuth
     import LetterheadRelay
     import LetterheadResilience

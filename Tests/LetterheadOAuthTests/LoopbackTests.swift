@@ -4,6 +4,7 @@ import Letterhead
 import LetterheadOAuth
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// A browser that visits the redirect URI of a page, as a closure tells.

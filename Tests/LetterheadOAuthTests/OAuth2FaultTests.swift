@@ -4,6 +4,7 @@ import Letterhead
 import LetterheadOAuth
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// What goes wrong between the library and a token endpoint, on a real connection.

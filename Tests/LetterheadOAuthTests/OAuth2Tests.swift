@@ -4,6 +4,7 @@ import Letterhead
 import LetterheadOAuth
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @Suite struct OAuth2Tests {

@@ -4,6 +4,7 @@ import Letterhead
 import LetterheadOAuth
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// Nothing of what goes to a token endpoint, or comes from it, is in any text, not even what seems harmless; except the

@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import LetterheadSigning
+    @testable import LetterheadSigning
     import LetterheadTesting
     import TestKit
     import Testing

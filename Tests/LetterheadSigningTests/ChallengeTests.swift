@@ -2,9 +2,10 @@
 import Foundation
 import Letterhead
 import LetterheadOAuth
-import LetterheadSigning
+@testable import LetterheadSigning
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 private let api = URL(string: "https://registry.example.com/v2") ?? URL(filePath: "/")

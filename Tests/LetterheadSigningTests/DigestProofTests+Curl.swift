@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
-import LetterheadSigning
+@testable import LetterheadSigning
 
 /// Challenges and proofs of another client: the numbers of the tests of curl, whose numbers are those of the paths.
 extension DigestProofTests {

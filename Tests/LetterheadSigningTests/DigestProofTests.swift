@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
-import LetterheadSigning
+@testable import LetterheadSigning
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// Proofs whose values come from RFC 7616, from RFC 2617, or from another implementation.

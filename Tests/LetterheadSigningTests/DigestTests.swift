@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
-import LetterheadSigning
+import LetterheadCaching
+@testable import LetterheadSigning
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 private let api = URL(string: "https://api.example.com/me") ?? URL(filePath: "/")

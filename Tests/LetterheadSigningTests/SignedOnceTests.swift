@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
-import LetterheadSigning
+import LetterheadCaching
+@testable import LetterheadSigning
 import LetterheadTesting
 import TestKit
 import Testing

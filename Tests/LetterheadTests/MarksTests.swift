@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+@testable import LetterheadCaching
 import LetterheadSigning
 import LetterheadTesting
 import TestKit

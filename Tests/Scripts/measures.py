@@ -55,7 +55,6 @@ measures += [
     ("task-local values", count(r"@TaskLocal"), 1),
     ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 43),
     ("files of Retry", inside("Retry"), 12),
-    ("files of Caching", inside("Caching"), 14),
     ("lines of Package.swift", (root / "Package.swift").read_text().count("\n"), 110),
 ]
 print(f"median of the lines in a file: {statistics.median_low(lines.values())}")

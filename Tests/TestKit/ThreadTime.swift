@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+import Foundation
 
 /// The processor's time that this thread used for some work, in seconds, so that other tests and programs do not count.
 package func threadTime(_ work: () throws -> Void) rethrows -> Double {
-    let start = SystemTime.nanoseconds(of: CLOCK_THREAD_CPUTIME_ID)
+    func seconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+    let start = seconds()
     try work()
-    return Double(SystemTime.nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) - start) / 1e9
+    return seconds() - start
 }
 
 /// How many times as long some work takes for four times the input: about 4 where the time is linear, 16 where it is

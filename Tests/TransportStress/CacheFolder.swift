@@ -2,6 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadCaching
     import Synchronization
 
     /// Uses the cache in a folder as fast as possible, until it is killed or has sent a number of requests.

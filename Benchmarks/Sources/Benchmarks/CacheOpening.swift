@@ -2,6 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadCaching
 
     /// Opens a store of 100,000 responses: in under a second, and with less than 64 MiB.
     enum CacheOpening {

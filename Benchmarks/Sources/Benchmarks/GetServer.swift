@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
 
     /// A server that responds to every GET with 200 bytes of JSON: nginx with its own files in a separate process if
     /// it is installed, otherwise the tests' server, which needs more of the processor time that the measured programs share.

@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import RawServer
+    import TestKit
 
     /// Lines over the loopback interface, beside lines that a hand-written loop splits from the same response, and
     /// beside its raw pieces.

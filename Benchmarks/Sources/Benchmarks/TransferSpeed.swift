@@ -3,7 +3,7 @@
     import Foundation
     import Letterhead
     import RawCurl
-    import RawServer
+    import TestKit
 
     /// A GiB up from a file, beside the program curl, and down to a reader that counts, beside a loop in C.
     struct TransferSpeed {

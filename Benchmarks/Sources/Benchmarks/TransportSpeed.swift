@@ -3,7 +3,7 @@
     import Foundation
     import Letterhead
     import RawCurl
-    import RawServer
+    import TestKit
 
     /// Small GETs, so many at a time: the transport alone and the whole line, beside a loop in C over libcurl.
     struct TransportSpeed {

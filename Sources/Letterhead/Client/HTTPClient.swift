@@ -63,7 +63,7 @@ public struct HTTPClient: Sendable {
     ///   - transport: the loader at the end of the chain. Default: ``defaultTransport``.
     public init(
         environment: ServerEnvironment? = nil, decoder: any HTTPBodyDecoder = JSONDecoder(),
-        authentication: HTTPAuthentication? = nil, cookies: CookieJar? = nil, cache: ResponseCache? = nil,
+        authentication: HTTPAuthentication? = nil, cookies: CookieJar? = nil, cache: (any LoaderLink)? = nil,
         transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
         retrying: Retry.Settings = Retry.Settings(), links: (any LoaderLink)? = nil,
         attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
@@ -86,7 +86,7 @@ public struct HTTPClient: Sendable {
     public init(
         environment: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment,
         decoder: any HTTPBodyDecoder = JSONDecoder(), authentication: HTTPAuthentication? = nil,
-        cookies: CookieJar? = nil, cache: ResponseCache? = nil, transformers: [ModifyResponse] = [],
+        cookies: CookieJar? = nil, cache: (any LoaderLink)? = nil, transformers: [ModifyResponse] = [],
         validators: [any HTTPValidator] = [DefaultValidator()], retrying: Retry.Settings = Retry.Settings(),
         links: (any LoaderLink)? = nil, attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
         tracing: TraceContextPropagation? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
@@ -107,7 +107,7 @@ public struct HTTPClient: Sendable {
 
     private init(
         _ environment: ServerEnvironment?, provider: ApplyEnvironment, decoder: any HTTPBodyDecoder,
-        authentication: HTTPAuthentication?, cookies: CookieJar?, cache: ResponseCache?, retry: Retry,
+        authentication: HTTPAuthentication?, cookies: CookieJar?, cache: (any LoaderLink)?, retry: Retry,
         links: (any LoaderLink)?, attemptLinks: (any LoaderLink)?, observing: ClientObserving?,
         transport: any HTTPLoader
     ) {
@@ -279,9 +279,6 @@ extension HTTPClient {
 
     /// Sets which redirects are followed; see ``RequestTemplate/redirects(_:)``.
     public func redirects(_ policy: RedirectPolicy) -> HTTPClient { changing { $0.options.redirectPolicy = policy } }
-
-    /// Sets how responses are cached; see ``RequestTemplate/caching(_:)``.
-    public func caching(_ policy: ResponseCache.Policy) -> HTTPClient { changing { $0.options.caching = policy } }
 
     /// Retries requests; see ``RequestTemplate/retry(_:maximumRetries:)``.
     public func retry(_ strategy: HTTPRetryStrategy, maximumRetries: Int = 3) -> HTTPClient {

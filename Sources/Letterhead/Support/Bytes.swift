@@ -112,7 +112,7 @@ extension UnsafeBufferPointer<UInt8> {
         return place
     }
 
-    func text(_ range: Range<Int>) -> String {
+    package func text(_ range: Range<Int>) -> String {
         let part = UnsafeBufferPointer(rebasing: self[range])
         return String(unsafeUninitializedCapacity: part.count) { $0.initialize(fromContentsOf: part) }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Dispatch
 import LetterheadFoundation
-public import Letterhead
+import Letterhead
 public import LetterheadOAuth
 import Synchronization
 

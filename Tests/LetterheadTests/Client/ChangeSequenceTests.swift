@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadCaching
 import LetterheadTesting
 import Synchronization
 import Testing

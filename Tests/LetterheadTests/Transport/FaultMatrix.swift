@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 
 /// What must become of a request when a fault strikes at a moment of its exchange: five moments, five effects, three
 /// methods, two ways to hand the body over.

@@ -134,13 +134,6 @@ private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
         return headers
     }
 
-    /// A stream bypasses the cache (HTML Standard, 9.2.2), because a validation of another position would be shared.
-    var options: HTTPRequestOptions {
-        var options = base.options
-        if !options.contains(CachingOption.self) { options.caching = .bypass }
-        return options
-    }
-
     var connection: StreamConnection {
         StreamConnection { client in
             try client.sendable(base).adoptedRequest()

@@ -53,20 +53,23 @@ struct RequestIdentity: Hashable, Sendable {
     }
 }
 
-/// The parts of a request that a custom method has written, and an identity that stays the same when these parts change
-/// with each request. A cache compares the identity in place of the parts.
-struct RequestSignature: Sendable {
-    let identity: String
-    let headers: Set<HTTPHeaders.Name>
-    let query: [QueryParameters.Item]
+extension HTTPRequest {
+    /// The parts of a request that an authentication has written, and an identity that stays the same when these parts
+    /// change with each request. A cache compares the identity in place of the parts.
+    public struct Signature: Sendable {
+        public let identity: String
+        public let headers: Set<HTTPHeaders.Name>
+        public let query: [QueryParameters.Item]
+    }
 }
 
 private enum RequestSignatureOption: HTTPRequestOption {
-    static let defaultOptionValue: RequestSignature? = nil
+    static let defaultOptionValue: HTTPRequest.Signature? = nil
 }
 
 extension HTTPRequest {
-    var signature: RequestSignature? {
+    /// What an authentication above has written that a server may accept only once; nil if there is nothing.
+    public internal(set) var signature: Signature? {
         get { self[option: RequestSignatureOption.self] }
         set { self[option: RequestSignatureOption.self] = newValue }
     }
@@ -81,7 +84,7 @@ extension HTTPRequest {
         get { signature != nil }
         set {
             guard newValue != isSignedOnce else { return }
-            signature = newValue ? RequestSignature(identity: "", headers: [], query: []) : nil
+            signature = newValue ? Signature(identity: "", headers: [], query: []) : nil
         }
     }
 
@@ -99,7 +102,7 @@ extension HTTPRequest {
         let names = Set(headers.map(\.name)).filter { headers.values(for: $0) != unsigned.headers.values(for: $0) }
         let items = query.filter { !unsigned.query.contains($0.name) }
         guard !names.isEmpty || !items.isEmpty else { return }
-        signature = RequestSignature(
+        signature = Signature(
             identity: (signature.map { $0.identity + " " } ?? "") + identity,
             headers: names.union(signature?.headers ?? []), query: items + (signature?.query ?? []))
     }

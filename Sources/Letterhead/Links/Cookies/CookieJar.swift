@@ -17,7 +17,7 @@ import Synchronization
 /// stored for at most 400 days.
 ///
 /// In a custom chain, put the jar below ``ApplyEnvironment``, so that the URL of the request is complete, and below
-/// ``Authenticate``, so that it sees the 401 that is answered there. Put it above a ``ResponseCache``.
+/// ``Authenticate``, so that it sees the 401 that is answered there. Put it above a cache.
 public final class CookieJar: LoaderLink {
     let table = Mutex(CookieTable())
     let isPublicSuffix: @Sendable (String) -> Bool
@@ -225,15 +225,19 @@ enum CookieDecisions: HTTPRequestOption {
     static let defaultOptionValue: [CookieDecision] = []
 }
 
-/// The `Set-Cookie` fields that a server has sent for this request; nil if they are the same as those of the response.
-///
-/// A cache sets this option, because the fields of a stored response must not be applied again.
-enum NewSetCookies: HTTPRequestOption {
+/// nil if the fields are those of the response.
+private enum NewSetCookies: HTTPRequestOption {
     static let defaultOptionValue: [String]? = nil
 }
 
 extension HTTPResponse {
-    var newSetCookies: [String] { self[option: NewSetCookies.self] ?? headers.values(for: .setCookie) }
+    /// The values of `Set-Cookie` that a server has sent for this request, which a ``CookieJar`` above applies.
+    ///
+    /// Set it in a cache of your own, because the cookies of a stored response must not be applied again.
+    public var newSetCookies: [String] {
+        get { self[option: NewSetCookies.self] ?? headers.values(for: .setCookie) }
+        set { self[option: NewSetCookies.self] = newValue }
+    }
 }
 
 extension HTTPResponse {

@@ -31,7 +31,9 @@ final class ClientIdentity: Hashable, Sendable {
 }
 
 /// What a client does between two resets. Whatever belongs to an earlier generation is ended and stored nowhere.
-struct ClientGeneration: Hashable, Sendable {
+///
+/// A link that stores state asks a request for its ``HTTPRequest/generation``, and stores nothing for one that has ended.
+public struct ClientGeneration: Hashable, Sendable {
     let client: ClientIdentity
     fileprivate let number: Int
 
@@ -47,7 +49,7 @@ struct ClientGeneration: Hashable, Sendable {
     }
 
     /// Whether the client has been reset since.
-    var hasEnded: Bool { client.number.load(ordering: .acquiring) != number }
+    public var hasEnded: Bool { client.number.load(ordering: .acquiring) != number }
 
     /// Calls a closure when the generation ends, or at once if it has ended.
     ///
@@ -84,6 +86,9 @@ struct ClientGeneration: Hashable, Sendable {
 }
 
 extension HTTPRequest {
+    /// The client of the request between two resets; nil without a client.
+    public var generation: ClientGeneration? { context.generation }
+
     /// Whether the client of the request was reset after the request began; false without a client.
     var wasReset: Bool { context.generation?.hasEnded ?? false }
 

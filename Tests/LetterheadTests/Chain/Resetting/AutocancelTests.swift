@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
+import LetterheadCaching
 import LetterheadTesting
 import Synchronization
 import TestKit

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// A link is compared with the pages that were read by its meaning, and not by its spelling.

@@ -3,6 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadTesting
+    import TestKit
     import Testing
 
     /// The fault matrix over responses that are read as events, as lines and as JSON values: what arrived before a fault is

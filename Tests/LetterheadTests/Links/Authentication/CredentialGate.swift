@@ -52,20 +52,3 @@ final class CredentialGate: Sendable {
         Issue.record("nobody asked")
     }
 }
-
-/// An event that happens once, and the tasks that wait for it.
-final class CredentialBell: Sendable {
-    private let stream = AsyncStream.makeStream(of: Void.self)
-    func ring() { stream.continuation.finish() }
-    func wait() async { for await _ in stream.stream {} }
-}
-
-/// The error that a load throws; nil when it throws none.
-func failure(of load: () async throws -> HTTPResponse) async -> HTTPError? {
-    do {
-        _ = try await load()
-        return nil
-    } catch {
-        return error as? HTTPError
-    }
-}

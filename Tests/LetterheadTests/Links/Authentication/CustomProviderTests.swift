@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 private let api = URL(string: "https://api.example.com/me") ?? URL(filePath: "/")

@@ -2,6 +2,7 @@
 import Foundation
 @testable import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// What an alternate takes over from its original, and what it leaves alone.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// What a condition of a request's strategy opens, and what it does not.

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 
 /// A retry over a scripted loader, on a clock that moves itself: what was sent, and how long was waited.
 struct RetryScene {
@@ -66,29 +67,6 @@ extension MockLoader {
     static func failing(_ code: HTTPError.Code, mayHaveBeenSent: Bool? = nil) -> MockLoader {
         MockLoader { throw HTTPError(code, request: $0, mayHaveBeenSent: mayHaveBeenSent) }
     }
-}
-
-/// Counts from 1. A class, because closures share it.
-final class Tally: Sendable {
-    private let count = Mutex(0)
-
-    func next() -> Int {
-        count.withLock { count in
-            count += 1
-            return count
-        }
-    }
-
-    var value: Int { count.withLock { $0 } }
-}
-
-/// What happened, in order. A class, because closures share it.
-final class Journal: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    func write(_ line: String) { lines.withLock { $0.append(line) } }
-
-    var all: [String] { lines.withLock { $0 } }
 }
 
 extension Result where Success == HTTPResponse, Failure == HTTPError {

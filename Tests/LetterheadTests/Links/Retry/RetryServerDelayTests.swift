@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// The waits that a server asks for.

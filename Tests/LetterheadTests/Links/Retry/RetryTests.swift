@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct RetryTests {

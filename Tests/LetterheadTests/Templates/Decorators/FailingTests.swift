@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 private typealias PeopleGet<Response: Sendable> = Failing<Get<Response>, Refusal>

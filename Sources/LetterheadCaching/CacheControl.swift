@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+
+/// The directives of `Cache-Control` (RFC 9111, 5.2), of a request or of a response.
+///
+/// A directive that occurs twice with different values, or whose number is malformed, counts as zero seconds, so that
+/// the response is stale (RFC 9111, 4.2.1).
+struct CacheControl: Equatable, Sendable {
+    /// The arguments by name in lower case; nil for a directive without an argument.
+    private var arguments: [String: String?] = [:]
+    private var conflicts: Set<String> = []
+
+    init(_ lines: [String]) {
+        for line in lines { line.withBytes { read($0) } }
+    }
+
+    init(_ headers: HTTPHeaders) {
+        self.init(headers.contains(.cacheControl) ? headers.values(for: .cacheControl) : [])
+    }
+
+    var isEmpty: Bool { arguments.isEmpty }
+
+    /// Returns whether a directive is present. A directive that names header fields is treated as if it named none.
+    func contains(_ name: String) -> Bool { !arguments.isEmpty && arguments.keys.contains(name) }
+
+    /// Returns the seconds of a directive; nil if it is absent, and 0 if it is malformed.
+    func seconds(_ name: String) -> Int64? {
+        guard !arguments.isEmpty, let argument = arguments[name] else { return nil }
+        guard !conflicts.contains(name) else { return 0 }
+        return argument.flatMap { Self.deltaSeconds($0) } ?? 0
+    }
+
+    func isBare(_ name: String) -> Bool { contains(name) && arguments[name] == .some(.none) }
+
+    /// Parses a number of seconds. Numbers above 2³¹ count as 2³¹ (RFC 9111, 1.2.2). Returns nil if it is not a
+    /// number.
+    static func deltaSeconds(_ text: some StringProtocol) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return text.utf8.reduce(Int64(0)) { min($0 * 10 + Int64($1 - 0x30), 1 << 31) }
+    }
+
+    /// Reads `name`, `name=token` and `name="quoted"`, separated by commas.
+    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var index = 0
+        while index < bytes.count {
+            let start = index
+            while index < bytes.count, ASCII.isTokenCharacter(bytes[index]) { index += 1 }
+            let name = ASCII.lowercased(bytes.text(start..<index))
+            var argument: String?
+            if index < bytes.count, bytes[index] == UInt8(ascii: "=") {
+                index += 1
+                argument = Self.argument(bytes, &index)
+            }
+            if !name.isEmpty { add(name, argument) }
+            Self.skip(bytes, &index)
+        }
+    }
+
+    private mutating func add(_ name: String, _ argument: String?) {
+        guard let old = arguments.updateValue(argument, forKey: name) else { return }
+        if old.map({ Array($0.utf8) }) != argument.map({ Array($0.utf8) }) { conflicts.insert(name) }
+    }
+
+    private static func argument(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> String {
+        var text: [UInt8] = []
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else {
+            while index < bytes.count, bytes[index] != UInt8(ascii: ",") {
+                text.append(bytes[index])
+                index += 1
+            }
+            return ASCII.trimmed(String(decoding: text, as: UTF8.self))
+        }
+        index += 1
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+            if bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.count { index += 1 }
+            text.append(bytes[index])
+            index += 1
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Skips to the next directive. A quoted text that follows a malformed directive is skipped as a whole.
+    private static func skip(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) {
+        var isQuoted = false
+        if index < bytes.count, bytes[index] == UInt8(ascii: "\"") { index += 1 }
+        while index < bytes.count {
+            let byte = bytes[index]
+            if !isQuoted, byte == UInt8(ascii: ",") { break }
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            index += 1
+        }
+        while index < bytes.count, !ASCII.isTokenCharacter(bytes[index]) { index += 1 }
+    }
+}
+
+/// The conditions of a request for the reuse of stored responses, from its policy and its `Cache-Control`. Times are in
+/// seconds.
+struct CacheDemand: Equatable, Sendable {
+    var validates = false
+    var onlyIfCached = false
+    var maxAge: Int64?
+    /// The time for which the response must remain fresh.
+    var minFresh: Int64 = 0
+    /// The longest time since the response became stale.
+    var maxStale: Int64?
+    /// The longest time since the response became stale if the server cannot be reached.
+    var staleIfError: Int64?
+
+    /// Whether the request sets no condition that a stale response could break.
+    var isPlain: Bool { !validates && maxAge == nil && minFresh == 0 }
+
+    init() {}
+
+    init(_ request: HTTPRequest) {
+        read(request)
+        switch request.caching.kind {
+        case .standard, .bypass: break
+        case .revalidate: validates = true
+        case .onlyIfCached: onlyIfCached = true
+        case .stale(let limit, let onErrorOnly):
+            let seconds = Int64(min(limit, .seconds(1 << 31)).components.seconds)
+            if onErrorOnly { staleIfError = seconds } else { maxStale = seconds }
+        }
+    }
+
+    private mutating func read(_ request: HTTPRequest) {
+        let control = CacheControl(request.headers)
+        if control.isEmpty {
+            validates = ASCII.members(of: request.headers.values(for: "Pragma")).map(ASCII.keyword).contains("no-cache")
+            return
+        }
+        validates = control.contains("no-cache")
+        onlyIfCached = control.contains("only-if-cached")
+        maxAge = control.seconds("max-age")
+        minFresh = control.seconds("min-fresh") ?? 0
+        maxStale = control.isBare("max-stale") ? 1 << 31 : control.seconds("max-stale")
+        staleIfError = control.seconds("stale-if-error")
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+import Synchronization
+
+/// A stored body in a file that is open. Removing the file does not affect it.
+///
+/// This type is a class because the descriptor is closed with the last reader.
+final class CacheFileBody: Sendable {
+    let count: Int
+    private let descriptor: Int32
+    private static let pieceSize = 1 << 16
+
+    init(_ descriptor: Int32, count: Int) { (self.descriptor, self.count) = (descriptor, count) }
+
+    deinit { close(descriptor) }
+
+    /// Returns all bytes; nil if they do not have this checksum.
+    func data(checksum: UInt64) -> Data? {
+        guard let data else { return nil }
+        var found = CacheChecksum()
+        data.withUnsafeBytes { found.append($0) }
+        return found.value == checksum ? data : nil
+    }
+
+    /// All bytes; nil if the file cannot be read, or if there is not enough memory.
+    var data: Data? {
+        guard hasFullSize else { return nil }
+        let data = try? Data.filled(count: count, orThrow: CancellationError()) {
+            (memory: UnsafeMutableRawBufferPointer) throws(CancellationError) -> Int in
+            var filled = 0
+            while filled < count {
+                let length = pread(
+                    descriptor, memory.baseAddress.unsafelyUnwrapped + filled, count - filled, off_t(filled))
+                if length < 0, errno == EINTR { continue }
+                guard length > 0 else { break }
+                filled += length
+            }
+            return filled
+        }
+        return data?.count == count ? data : nil
+    }
+
+    /// Returns whether the file is complete and has this checksum. The file is read in pieces.
+    func isIntact(checksum: UInt64) -> Bool {
+        guard hasFullSize else { return false }
+        var found = CacheChecksum()
+        var offset = 0
+        while offset < count {
+            guard let piece = piece(at: offset) else { return false }
+            piece.withUnsafeBytes { found.append($0) }
+            offset += piece.count
+        }
+        return found.value == checksum
+    }
+
+    func makeBody() -> HTTPResponseBody {
+        let offset = Mutex(0)
+        let pull: @Sendable () async throws -> Data? = {
+            try offset.withLock { offset in
+                guard offset < self.count else { return nil }
+                guard let piece = self.piece(at: offset) else {
+                    throw FileCacheFolder.Failure("cannot read a body", code: EIO)
+                }
+                offset += piece.count
+                return piece
+            }
+        }
+        return HTTPResponseBody(length: count, pull: pull, cancel: {})
+    }
+
+    private var hasFullSize: Bool {
+        var facts = stat()
+        return fstat(descriptor, &facts) == 0 && Int(facts.st_size) == count
+    }
+
+    private func piece(at offset: Int) -> Data? {
+        var piece = Data(count: min(Self.pieceSize, count - offset))
+        while true {
+            let length = piece.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+            if length < 0, errno == EINTR { continue }
+            guard length > 0 else { return nil }
+            return length == piece.count ? piece : piece.prefix(length)
+        }
+    }
+}

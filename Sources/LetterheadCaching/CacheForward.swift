@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+import Synchronization
+
+/// A request that is sent to the server, and whose response is stored if that is allowed.
+struct CacheForward: Sendable {
+    let exchange: CacheExchange
+    let key: CacheKey
+
+    private var cache: ResponseCache { exchange.cache }
+    private var request: HTTPRequest { exchange.request }
+
+    func response() async throws(HTTPError) -> HTTPResponse {
+        let start = cache.seconds
+        let ticket = cache.state.withLock { $0.begin(key.url) }
+        do throws(HTTPError) {
+            return store(try await exchange.next.load(request), ticket: ticket, start: start)
+        } catch {
+            cache.state.withLock { $0.end(ticket) }
+            throw error
+        }
+    }
+
+    func store(_ response: HTTPResponse, ticket: CacheState.Ticket, start: Int64) -> HTTPResponse {
+        var response = response
+        let head = CachedHead(response, to: request, requestTime: start, responseTime: cache.seconds)
+        do throws(CacheRules.Refusal) {
+            try CacheRules.checkStorable(head, to: request)
+            guard exchange.belongs(head, sentAs: response.request) else { throw .changedBelow }
+        } catch {
+            cache.state.withLock { $0.end(ticket) }
+            response.cacheDecision = error.decision
+            return response
+        }
+        guard let data = response.body.buffered else { return streaming(response, head, ticket) }
+        response.cacheDecision = save(data, head, ticket)
+        cache.state.withLock { $0.end(ticket) }
+        return response
+    }
+
+    private func save(_ data: Data, _ head: CachedHead, _ ticket: CacheState.Ticket) -> CacheDecision {
+        let decision = cache.guarded {
+            guard cache.state.withLock({ $0.isCurrent(ticket) }) else { return CacheRules.Refusal.outdated.decision }
+            let writer = try cache.storage.write(head, for: key)
+            guard try writer.append(data) else { return CacheRules.Refusal.tooLarge.decision }
+            return try cache.storing(ticket, writer.finish) == nil
+                ? CacheRules.Refusal.outdated.decision : CacheDecision(outcome: .stored)
+        }
+        return decision ?? CacheDecision(outcome: .missed, reason: "the store failed")
+    }
+
+    /// Returns the response with a body whose pieces are stored while it is read.
+    private func streaming(_ response: HTTPResponse, _ head: CachedHead, _ ticket: CacheState.Ticket) -> HTTPResponse {
+        var response = response
+        guard let writer = cache.guarded({ try cache.storage.write(head, for: key) }) else {
+            cache.state.withLock { $0.end(ticket) }
+            response.cacheDecision = CacheDecision(outcome: .missed, reason: "the store failed")
+            return response
+        }
+        let recording = CacheRecording(writer, ticket: ticket, cache: cache)
+        response.body = response.body.map(length: response.body.length) { piece in
+            recording.append(piece)
+            return piece
+        }
+        response.body.onEnd { if case .complete = $0 { recording.finish() } else { recording.discard() } }
+        response.cacheDecision = CacheDecision(outcome: .stored, reason: "when its body has been read")
+        return response
+    }
+}
+
+/// A streamed response that is being stored while its body is read.
+///
+/// This type is a class because the body and its end share it. A recording that is dropped stores nothing.
+final class CacheRecording: Sendable {
+    private let writer: Mutex<(any CacheWriting)?>
+    private let ticket: CacheState.Ticket
+    private let cache: ResponseCache
+
+    init(_ writer: any CacheWriting, ticket: CacheState.Ticket, cache: ResponseCache) {
+        self.writer = Mutex(writer)
+        (self.ticket, self.cache) = (ticket, cache)
+    }
+
+    deinit { discard() }
+
+    func append(_ piece: Data) {
+        guard let writer = writer.withLock({ $0 }) else { return }
+        if cache.guarded({ try writer.append(piece) }) != true { discard() }
+    }
+
+    /// Stores the response, unless it was invalidated while it was received.
+    func finish() {
+        guard let writer = writer.withLock({ $0.take() }) else { return }
+        _ = cache.guarded { if try cache.storing(ticket, writer.finish) == nil { writer.discard() } }
+        cache.state.withLock { $0.end(ticket) }
+    }
+
+    func discard() {
+        guard let writer = writer.withLock({ $0.take() }) else { return }
+        cache.state.withLock { $0.end(ticket) }
+        writer.discard()
+    }
+}

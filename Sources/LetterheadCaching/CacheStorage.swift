@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+
+/// A store for responses. Its methods may block on disk access, and can be called from any thread.
+protocol CacheStorage: Sendable {
+    /// Returns the entry of a key whose varied fields are those of the request, and counts it as used.
+    func find(_ key: CacheKey, varied: ([String]) -> [CachedHead.VariedField]) throws -> CachedEntry?
+
+    /// Starts to store a response. It replaces the entry with the same key and the same varied fields when it is
+    /// complete.
+    func write(_ head: CachedHead, for key: CacheKey) throws -> any CacheWriting
+
+    /// Replaces the head of an entry. An entry that no longer exists stays removed.
+    func update(_ entry: CachedEntry, head: CachedHead) throws -> CachedEntry
+
+    func remove(_ entry: CachedEntry) throws
+
+    func remove(url: String) throws
+
+    func removeAll() throws
+}
+
+/// A response that is being stored. It stores nothing unless it is finished.
+protocol CacheWriting: Sendable {
+    /// Appends bytes. Returns false if the body is larger than the store accepts; it is then discarded.
+    func append(_ data: Data) throws -> Bool
+
+    func finish() throws
+
+    func discard()
+}
+
+struct CachedEntry: Sendable {
+    let key: CacheKey
+    let head: CachedHead
+    let body: CachedBody
+    let id: UInt64
+}
+
+enum CachedBody: Sendable {
+    case data(Data)
+    /// A file whose checksum has been verified, for a body that is too large for memory.
+    case file(CacheFileBody)
+
+    var count: Int {
+        switch self {
+        case .data(let data): data.count
+        case .file(let file): file.count
+        }
+    }
+
+    /// Returns a body that can be read independently of others.
+    func makeBody(isBuffered: Bool) -> HTTPResponseBody {
+        switch self {
+        case .data(let data): HTTPResponseBody(data)
+        case .file(let file): isBuffered ? file.data.map { HTTPResponseBody($0) } ?? file.makeBody() : file.makeBody()
+        }
+    }
+}
+
+/// The parts of a request by which its responses are found: the URL, and everything except `Vary` that separates the
+/// responses of one URL.
+struct CacheKey: Hashable, Sendable {
+    /// The URL without a fragment, with the scheme and the host in lower case.
+    let url: String
+    /// The credentials of the request, or the identity of its signature, and the body of a QUERY. It may contain secrets,
+    /// and is stored as a hash only.
+    let identity: String
+
+    /// The largest body of a QUERY that is compared, in bytes.
+    private static let longestBody = 1 << 20
+
+    /// Returns nil if the request has no URL, or a body that cannot be compared.
+    init?(_ request: HTTPRequest, isSecret: (HTTPHeaders.Field) -> Bool) {
+        guard let url = Self.url(of: request) else { return nil }
+        self.url = url
+        let signature = request.signature
+        var identity = signature.map { "signed by \($0.identity)\n" } ?? ""
+        for field in request.headers
+        where field.name != .cookie && signature?.headers.contains(field.name) != true && isSecret(field) {
+            identity += ASCII.lowercased(field.name.rawValue) + ":" + field.value + "\n"
+        }
+        if request.method == .query {
+            guard request.body.isReplayable, (request.body.contentLength ?? 0) <= Self.longestBody,
+                let body = try? request.body.encode(), body.count <= Self.longestBody
+            else { return nil }
+            let type = request.framedHeaders()[.contentType] ?? ""
+            let hash = SHA256Hash.hash(Array(body)).map { String($0, radix: 16) }.joined(separator: ".")
+            identity += "QUERY \(type) \(hash)"
+        } else if !request.body.isEmpty {
+            return nil
+        }
+        self.identity = identity
+    }
+
+    init(url: String, identity: String) { (self.url, self.identity) = (url, identity) }
+
+    /// Compares bytes: strings are also equal if they differ only in their normalization, and credentials are not.
+    static func == (left: CacheKey, right: CacheKey) -> Bool {
+        left.url.isSame(as: right.url) && left.identity.isSame(as: right.identity)
+    }
+
+    /// Returns the URL of a request in the form of a key, without the items of a signature in its query.
+    static func url(of request: HTTPRequest) -> String? {
+        guard let host = request.host, !host.isEmpty else { return nil }
+        var request = request
+        if let items = request.signature?.query, !items.isEmpty {
+            request.query = QueryParameters(request.query.filter { !items.contains($0) })
+        }
+        let scheme = ASCII.lowercased(request.scheme)
+        let isStandard = request.port == nil || request.port == (scheme == "http" ? 80 : 443)
+        let port = isStandard ? "" : ":\(request.port ?? 0)"
+        return scheme + "://" + ASCII.lowercased(host) + port + request.target
+    }
+}

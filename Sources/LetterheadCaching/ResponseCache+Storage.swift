@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+public import LetterheadFoundation
+
+extension ResponseCache {
+    /// Implement a storage to keep responses in a database, to share them with other parts of a program or to encrypt
+    /// them, and pass it to ``Store/custom(_:bodyLimit:)``. Otherwise, use ``Store/memory(bytes:entries:)`` or
+    /// ``Store/files(in:bytes:)``.
+    ///
+    /// ```swift
+    /// final class Responses: ResponseCache.Storage {
+    ///     private let table = Mutex<[String: [String: ResponseCache.Record]]>([:])
+    ///
+    ///     func records(for url: String) -> [ResponseCache.Record] {
+    ///         table.withLock { Array($0[url, default: [:]].values) }
+    ///     }
+    ///     func save(_ record: ResponseCache.Record) {
+    ///         table.withLock { $0[record.url, default: [:]][record.id] = record }
+    ///     }
+    ///     func remove(_ id: String?, for url: String) {
+    ///         table.withLock { table in
+    ///             if let id { table[url]?[id] = nil } else { table[url] = nil }
+    ///         }
+    ///     }
+    ///     func removeAll() { table.withLock { $0 = [:] } }
+    /// }
+    /// ```
+    ///
+    /// The functions are called from any thread, concurrently, and may block. They must not use the cache. If one
+    /// throws, the cache passes the error to `onError`, and the request continues without the store.
+    ///
+    /// Laws:
+    ///
+    /// - ``save(_:)`` replaces the record with the same URL and ``Record/id`` atomically: a reader receives the head and the
+    ///   body of one call, never a part.
+    /// - A record that was saved is returned unchanged until it is replaced or removed. The storage may remove any record
+    ///   at any time; it is responsible for its own limit of size.
+    /// - ``records(for:)`` returns no record that was removed before.
+    ///
+    /// A response is saved after its body has been received completely. It is saved again with a new head when the
+    /// server has confirmed it with a 304. A response whose body breaks off or is dropped is never saved.
+    public protocol Storage: Sendable {
+        /// The order has no meaning.
+        func records(for url: String) throws -> [Record]
+
+        func save(_ record: Record) throws
+
+        /// Removes all records of the URL if `id` is nil. A record that does not exist is not an error.
+        func remove(_ id: String?, for url: String) throws
+
+        func removeAll() throws
+    }
+
+    /// A stored response in a custom ``Storage``.
+    public struct Record: Hashable, Sendable {
+        /// The URL of the request, which may contain secrets in its query.
+        public let url: String
+        /// Identifies the response among those of its URL: 64 hexadecimal digits, a hash of the credentials, of the
+        /// request fields that `Vary` names, and of the body if the method is QUERY.
+        public let id: String
+        /// The status, the header fields and the times of the response, in a format of the library with a checksum. A
+        /// head that is damaged, or does not match the body, counts as missing.
+        public let head: Data
+        public let body: Data
+
+        public init(url: String, id: String, head: Data, body: Data) {
+            (self.url, self.id, self.head, self.body) = (url, id, head, body)
+        }
+    }
+}
+
+extension ResponseCache.Record: CustomStringConvertible, CustomReflectable {
+    public var description: String { "Record(\(Redaction.visible(id)), \(body.count) bytes)" }
+    /// A mirror with the description only, so that `dump` prints neither the URL nor the response.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description]) }
+}
+
+extension ResponseCache.Store {
+    /// Keeps responses in a custom storage, which several caches can share. A body larger than `bodyLimit` bytes is not
+    /// stored. Bodies are collected in memory until they are complete.
+    public static func custom(_ storage: any ResponseCache.Storage, bodyLimit: Int = 8 << 20) -> Self {
+        Self(
+            storage: CustomCacheStorage(storage: storage, bodyLimit: bodyLimit),
+            description: "custom, bodies of at most \(bodyLimit) bytes")
+    }
+}
+
+/// Translates between the entries of a cache and the records of a custom storage.
+struct CustomCacheStorage: CacheStorage {
+    let storage: any ResponseCache.Storage
+    let bodyLimit: Int
+
+    func find(_ key: CacheKey, varied: ([String]) -> [CachedHead.VariedField]) throws -> CachedEntry? {
+        var found: CachedEntry?
+        for record in try storage.records(for: key.url) {
+            guard let file = FileCacheHead(Array(record.head)), file.url == key.url,
+                file.head.responseTime > found?.head.responseTime ?? .min,
+                file.head.varied == varied(file.head.varied.map(\.name)),
+                record.id == Self.id(key, file.head), file.bodyCount == record.body.count,
+                file.bodyChecksum == CacheChecksum.of(record.body)
+            else { continue }
+            found = CachedEntry(
+                key: key, head: file.head, body: .data(record.body), id: Self.number(of: record, file.bodyChecksum))
+        }
+        return found
+    }
+
+    func write(_ head: CachedHead, for key: CacheKey) -> any CacheWriting {
+        MemoryCacheWriter(limit: bodyLimit) { body in try save(head, body, for: key) }
+    }
+
+    func update(_ entry: CachedEntry, head: CachedHead) throws -> CachedEntry {
+        guard case .data(let body) = entry.body else { return entry }
+        let id = Self.id(entry.key, entry.head)
+        // An entry that was removed or replaced in the meantime is not saved again.
+        let isStored = try storage.records(for: entry.key.url).contains { $0.id == id && $0.body == body }
+        if isStored { try save(head, body, for: entry.key) }
+        return CachedEntry(key: entry.key, head: head, body: entry.body, id: entry.id)
+    }
+
+    func remove(_ entry: CachedEntry) throws {
+        try storage.remove(Self.id(entry.key, entry.head), for: entry.key.url)
+    }
+
+    func remove(url: String) throws { try storage.remove(nil, for: url) }
+
+    func removeAll() throws { try storage.removeAll() }
+
+    private func save(_ head: CachedHead, _ body: Data, for key: CacheKey) throws {
+        let file = FileCacheHead(
+            url: key.url, head: head, bodyCount: body.count, bodyChecksum: CacheChecksum.of(body))
+        try storage.save(
+            ResponseCache.Record(url: key.url, id: Self.id(key, head), head: file.data, body: body))
+    }
+
+    /// Identifies a stored body. Requests that validate the same one share the validation.
+    private static func number(of record: ResponseCache.Record, _ checksum: UInt64) -> UInt64 {
+        FileCacheName.hash([record.id, String(checksum), record.url].joined(separator: " "))
+    }
+
+    /// A hash of everything that separates the responses of one URL.
+    private static func id(_ key: CacheKey, _ head: CachedHead) -> String {
+        var text = "\(key.identity.utf8.count) \(key.identity)"
+        for field in head.varied {
+            text += "\n\(field.name): \(field.value.map { "\($0.utf8.count) \($0)" } ?? "none")"
+        }
+        return SHA256Hash.hash(Array(text.utf8)).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+}

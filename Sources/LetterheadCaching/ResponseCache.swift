@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+import Synchronization
+
+/// Stores responses and reuses them (RFC 9111), as the private cache of one client.
+///
+/// ```swift
+/// let cache = ResponseCache(store: .memory(bytes: 16 << 20))
+/// let client = HTTPClient(environment: .production, cache: cache)
+/// let catalog = try await client.send(GetCatalog())                        // sent, and stored
+/// let again = try await client.send(GetCatalog())                          // reused while it is fresh
+/// let checked = try await client.send(GetCatalog().caching(.revalidate))   // asks whether it is still valid
+/// ```
+///
+/// The server determines with `Cache-Control`, `Expires`, `ETag` and `Last-Modified` what is stored and for how long.
+/// Responses to GET and QUERY (RFC 10008) are stored; a fresh response to GET is also used for HEAD and for requests
+/// for a single byte range. Stored responses are separate for each URL, for each credential, and for each set of values
+/// of the request fields that `Vary` names. A successful request with an unsafe method, such as POST, removes the
+/// stored responses of its URL. Concurrent requests share one validation. `stale-while-revalidate` and `stale-if-error`
+/// (RFC 5861) are supported, as is `immutable` (RFC 8246).
+///
+/// A download to a file does not use the cache, and neither does a request to which you have added a condition, such as
+/// `If-None-Match`. No request fails because of an error of the store. ``HTTPClient/reset()`` cancels validations that
+/// run in the background, and removes all responses.
+///
+/// In a custom chain, the cache is a link. Put it below ``Authenticate`` and a ``CookieJar``, and above ``Throttle``. If a
+/// link below the cache adds a credential, only a response that is `public` is stored.
+public final class ResponseCache: LoaderLink {
+    let storage: any CacheStorage
+    let now: @Sendable () -> Date
+    let onError: @Sendable (any Error) -> Void
+    let statusName: String?
+    let state = Mutex(CacheState())
+    /// Held while a response is stored or removed because of a reset or an invalidation. The state shows these first, so
+    /// that each of them either prevents the storing or removes what was stored.
+    let storingLock = Mutex(())
+    /// The validations in flight. Those in the background are lasting.
+    let validations = Flights<CacheValidation.Key, CacheValidation>()
+    private let storeDescription: String
+
+    /// The errors of the store, such as a full disk, are passed to `onError` on the thread of the request, which
+    /// continues without the store. With a `statusName`, a `Cache-Status` field (RFC 9211) that names the cache is
+    /// added to each response.
+    public init(
+        store: Store, statusName: String? = nil, now: @escaping @Sendable () -> Date = { Date() },
+        onError: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) {
+        storage = store.storage
+        storeDescription = store.description
+        (self.statusName, self.now, self.onError) = (statusName, now, onError)
+    }
+
+    public func removeAll() { guarded { try storingLock.withLock { _ in try storage.removeAll() } } }
+
+    /// - Throws: the error of the next loader; ``HTTPError/Code/notCached`` if the request must not be sent and no
+    ///   stored response may be reused.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        let response = try await CacheExchange(cache: self, request: request, next: next).response()
+        let decision = response.cacheDecision
+        request.record(HTTPEvent.Name(rawValue: "cache.\(decision.outcome.rawValue)")) { event in
+            if !decision.reason.isEmpty { event[.reason] = Redaction.visible(decision.reason) }
+        }
+        guard let statusName, let status = decision.status(of: statusName) else { return response }
+        var named = response
+        named.headers.append("Cache-Status", status)
+        return named
+    }
+
+    /// Cancels validations, except those of other clients, removes all stored responses, and resets the links below.
+    public func reset(next: any HTTPLoader) async {
+        state.withLock { $0.generation += 1 }
+        validations.reset { $0.generation?.hasEnded ?? true }
+        await next.reset()
+        removeAll()
+    }
+
+    var seconds: Int64 {
+        let (first, last) = (Double(CachedHead.times.lowerBound), Double(CachedHead.times.upperBound))
+        return Int64(Double.maximum(first, .minimum(last, now().timeIntervalSince1970)).rounded(.down))
+    }
+
+    /// Stores a response. Returns nil, and does not call the closure, if a reset or an invalidation of its URL has
+    /// occurred since its request began.
+    func storing<Value>(_ ticket: CacheState.Ticket, _ store: () throws -> Value) throws -> Value? {
+        try storingLock.withLock { _ in try state.withLock { $0.isCurrent(ticket) } ? store() : nil }
+    }
+
+    func guarded<Value>(_ use: () throws -> Value) -> Value? {
+        do { return try use() } catch {
+            onError(error)
+            return nil
+        }
+    }
+
+    /// Whether a field contains a credential. The result is stored for each name, because determining it is slow.
+    func isSecret(_ field: HTTPHeaders.Field, in request: HTTPRequest) -> Bool {
+        if field.isSecret { return true }
+        if request.redaction != .standard { return request.isSecret(field) }
+        if let known = state.withLock({ $0.secretNames[field.name] }) { return known }
+        let isSecret = request.isSecret(field)
+        state.withLock { state in
+            if state.secretNames.count < 256 { state.secretNames[field.name] = isSecret }
+        }
+        return isSecret
+    }
+}
+
+extension ResponseCache: CustomStringConvertible {
+    public var description: String { "ResponseCache(\(storeDescription))" }
+}
+
+extension HTTPError.Code {
+    /// The caching policy of the request forbids sending it, and no stored response may be reused; see
+    /// ``ResponseCache/Policy/onlyIfCached``.
+    public static let notCached = Self(rawValue: "notCached")
+}
+
+extension ResponseCache {
+    /// Where a cache keeps responses. Several caches can share a store.
+    public struct Store: Sendable, CustomStringConvertible {
+        let storage: any CacheStorage
+        public let description: String
+
+        /// Keeps responses in memory, until the program ends.
+        ///
+        /// If all bodies and headers together exceed `bytes`, or if there are too many entries, the least recently used
+        /// responses are removed. A response whose body is larger than a quarter of `bytes` is not stored.
+        public static func memory(bytes: Int, entries: Int = 10_000) -> Store {
+            Store(
+                storage: MemoryCacheStorage(bytes: bytes, entries: entries),
+                description: "memory, at most \(bytes) bytes")
+        }
+
+        /// Keeps responses in a folder, also after the program has ended. Pass a folder that contains nothing else. It
+        /// is created if it does not exist, and only its owner can read the files. Several stores and processes can use
+        /// it.
+        ///
+        /// If all files together exceed `bytes`, the least recently used responses are removed; the limit may be
+        /// exceeded by 5% for a short time. A response whose body is larger than a quarter of `bytes` is not stored. A
+        /// crash never leaves a partial response, and a damaged file is treated as missing.
+        ///
+        /// - Throws: an error of the file system if the folder cannot be created or read, or if it belongs to another
+        ///   user.
+        public static func files(in folder: URL, bytes: Int) throws -> Store {
+            Store(
+                storage: try FileCacheStorage(folder: folder, bytes: bytes),
+                description: "files, at most \(bytes) bytes")
+        }
+    }
+}
+
+extension ResponseCache {
+    /// How one request uses the cache of its client.
+    public struct Policy: Hashable, Sendable {
+        enum Kind: Hashable {
+            case standard, revalidate, bypass, onlyIfCached
+            case stale(Duration, onErrorOnly: Bool)
+        }
+
+        let kind: Kind
+
+        /// Reuses a stored response while it is fresh, and validates it when it is stale.
+        public static let `default` = Policy(kind: .standard)
+
+        /// Asks the server whether the stored response is still valid, even while it is fresh. A fresh response with
+        /// `immutable` (RFC 8246) is reused without a request.
+        public static let revalidate = Policy(kind: .revalidate)
+
+        /// Sends the request, and neither reuses nor stores a response.
+        public static let bypass = Policy(kind: .bypass)
+
+        /// Never sends the request. If no stored response may be reused, the request fails with
+        /// ``HTTPError/Code/notCached``.
+        public static let onlyIfCached = Policy(kind: .onlyIfCached)
+
+        /// Reuses a response that has been stale for at most `limit` without a validation, unless the server forbids it
+        /// with `no-cache` or `must-revalidate`. With `onErrorOnly`, it is reused only after its validation has failed:
+        /// because of an error of the connection, or with a status of 500, 502, 503 or 504.
+        public static func staleAllowed(_ limit: Duration, onErrorOnly: Bool = false) -> Policy {
+            Policy(kind: .stale(limit, onErrorOnly: onErrorOnly))
+        }
+    }
+}
+
+enum CachingOption: HTTPRequestOption {
+    static let defaultOptionValue = ResponseCache.Policy.default
+}
+
+extension RequestSettings {
+    /// Default: ``ResponseCache/Policy/default``. Has no effect if the client has no cache.
+    public var caching: ResponseCache.Policy {
+        get { self[option: CachingOption.self] }
+        set { self[option: CachingOption.self] = newValue }
+    }
+}
+
+extension HTTPClient {
+    /// Sets how responses are cached, for requests that do not set it.
+    public func caching(_ policy: ResponseCache.Policy) -> HTTPClient { option(CachingOption.self, policy) }
+}
+
+extension RequestTemplate {
+    public func caching(_ policy: ResponseCache.Policy) -> Modified<Self> { option(CachingOption.self, policy) }
+}
+
+extension ResponseCache {
+    /// How the cache has contributed to a response.
+    public enum Outcome: String, Hashable, Sendable {
+        /// The client has no cache.
+        case unused
+        /// A fresh stored response was reused without a request.
+        case hit
+        /// A stale stored response was reused: without a request, or after its validation had failed.
+        case stale
+        /// The server confirmed the stored response with 304.
+        case revalidated
+        /// The server responded, and the response is stored. A streamed response is stored when it has been read
+        /// completely.
+        case stored
+        /// The server responded, and the response is not stored.
+        case missed
+        /// The request neither reuses nor stores responses.
+        case bypassed
+    }
+}
+
+struct CacheDecision: Equatable, Sendable, CustomStringConvertible {
+    let outcome: ResponseCache.Outcome
+    /// Such as the rule by which a response was not stored.
+    var reason = ""
+    /// The age of a reused response, and its lifetime, in seconds.
+    var freshness: CacheFreshness?
+
+    var description: String { reason.isEmpty ? outcome.rawValue : "\(outcome.rawValue): \(reason)" }
+}
+
+extension CacheRules.Refusal {
+    var decision: CacheDecision { CacheDecision(outcome: .missed, reason: rawValue) }
+}
+
+enum CacheDecisionValue: HTTPRequestOption {
+    static let defaultOptionValue = CacheDecision(outcome: .unused)
+}
+
+extension HTTPResponse {
+    public var cache: ResponseCache.Outcome { cacheDecision.outcome }
+
+    var cacheDecision: CacheDecision {
+        get { self[option: CacheDecisionValue.self] }
+        set { self[option: CacheDecisionValue.self] = newValue }
+    }
+}
+
+extension CacheDecision {
+    /// Returns the value of `Cache-Status` (RFC 9211) for a cache with a name.
+    func status(of name: String) -> String? {
+        guard var text = Self.quoted(name) else { return nil }
+        switch outcome {
+        case .hit, .stale: text += ";hit"
+        case .revalidated: text += ";fwd=stale"
+        case .stored: text += ";fwd=miss;stored"
+        case .missed: text += ";fwd=miss"
+        case .bypassed, .unused: text += ";fwd=bypass"
+        }
+        if let freshness, [.hit, .stale].contains(outcome) { text += ";ttl=\(freshness.lifetime - freshness.age)" }
+        if !reason.isEmpty, let detail = Self.quoted(reason) { text += ";detail=\(detail)" }
+        return text
+    }
+
+    /// Returns a string of a structured field (RFC 9651, 3.3.3); nil for text with other than printable ASCII
+    /// characters.
+    private static func quoted(_ text: String) -> String? {
+        guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
+        return ASCII.quoted(text)
+    }
+}
+
+/// The state that all requests of a cache share. Callers hold a lock.
+struct CacheState {
+    /// The number of resets. A response whose request began before the last reset is not stored.
+    var generation = 0
+    var secretNames: [HTTPHeaders.Name: Bool] = [:]
+
+    struct Loads {
+        var count = 0
+        var invalidated = -1
+    }
+
+    private(set) var loads: [String: Loads] = [:]
+    private var clock = 0
+
+    struct Ticket: Sendable {
+        let url: String
+        let generation: Int
+        let time: Int
+    }
+
+    mutating func begin(_ url: String) -> Ticket {
+        loads[url, default: Loads()].count += 1
+        return Ticket(url: url, generation: generation, time: clock)
+    }
+
+    /// Whether a response may be stored: no reset and no invalidation of its URL have occurred since ``begin(_:)``.
+    func isCurrent(_ ticket: Ticket) -> Bool {
+        generation == ticket.generation && (loads[ticket.url]?.invalidated ?? -1) <= ticket.time
+    }
+
+    mutating func end(_ ticket: Ticket) {
+        loads[ticket.url]?.count -= 1
+        if loads[ticket.url]?.count == 0 { loads[ticket.url] = nil }
+    }
+
+    /// Notes that the responses of a URL have become invalid. Only requests of this URL that have begun need to know it.
+    mutating func invalidate(_ url: String) {
+        clock += 1
+        loads[url]?.invalidated = clock
+    }
+}
