@@ -30,7 +30,9 @@ func linked(_ names: [String]) -> [LinkerSetting] { names.map { .linkedLibrary($
 func linux(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux])) }
 
 // What not every program needs: products of their own, which use the public API of the library as its users do.
-let additions = ["Caching", "OAuth", "Relay", "Resilience", "Signing", "Transfers"].map { "Letterhead\($0)" }
+let additions = ["Caching", "OAuth", "Observing", "Relay", "Resilience", "Signing", "Transfers"].map {
+    "Letterhead\($0)"
+}
 
 let products: [Target.Dependency] = (["Letterhead"] + additions).map { .byName(name: $0) }
 
@@ -40,12 +42,10 @@ let kit: [Target.Dependency] = ["LetterheadTesting", "TestLimits", "TestKit", li
 let package = Package(
     name: "Letterhead",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-    products: [
-        .library(name: "Letterhead", targets: ["Letterhead"]),
-        .library(name: "LetterheadTesting", targets: ["LetterheadTesting"]),
-        // The trait of Swift Testing: programs that are not tests must not need the testing library when they run.
-        .library(name: "LetterheadTestingSupport", targets: ["LetterheadTestingSupport"]),
-    ] + additions.map { .library(name: $0, targets: [$0]) },
+    // Only LetterheadTestingSupport, which has the trait of Swift Testing, needs the testing library when a program runs.
+    products: (["Letterhead", "LetterheadTesting", "LetterheadTestingSupport"] + additions).map {
+        .library(name: $0, targets: [$0])
+    },
     traits: [
         .default(enabledTraits: ["Foundation"]),
         .trait(
@@ -67,11 +67,10 @@ let package = Package(
             name: "Letterhead", dependencies: ["LetterheadFoundation", "CLetterheadZlib", linux("CLibcurl")],
             exclude: privacyManifest.exclude, resources: privacyManifest.resources, swiftSettings: settings),
         .target(
-            name: "LetterheadTesting", dependencies: ["Letterhead", "LetterheadOAuth", "LetterheadFoundation"],
+            name: "LetterheadTesting",
+            dependencies: ["LetterheadOAuth", "LetterheadObserving", "LetterheadFoundation"],
             swiftSettings: settings),
-        .target(
-            name: "LetterheadTestingSupport", dependencies: ["LetterheadTesting", "Letterhead"],
-            swiftSettings: settings),
+        .target(name: "LetterheadTestingSupport", dependencies: ["LetterheadTesting"], swiftSettings: settings),
 
         .testTarget(
             name: "LetterheadTests",
@@ -95,7 +94,7 @@ let package = Package(
         .executableTarget(
             name: "quickstart", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/quickstart"),
         .executableTarget(
-            name: "fleet", dependencies: ["LetterheadResilience", "LetterheadTesting"], path: "Examples/fleet"),
+            name: "fleet", dependencies: products + ["LetterheadTesting"], path: "Examples/fleet"),
         .executableTarget(
             name: "main-actor", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/main-actor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),

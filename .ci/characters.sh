@@ -18,7 +18,7 @@ Support/Bytes.swift                 the functions themselves
 Message/Errors/HTTPError+Summary    names of cases of Swift errors, and the words of Foundation's messages
 Message/Headers/MediaType.swift     Unicode scalars, and not characters
 Message/Redaction/Redaction+Body    bytes, and the essence of a media type, which is ASCII
-Links/Observing/HTTPTimeline.swift  the rows of a table
+HTTPTimeline.swift                  the rows of a table
 Chain/LoaderChain.swift             names of links
 Templates/Decoding/JSONText.swift   characters that consist of one scalar
 Templates/Bodies/Form/FormPairs     names of members are converted as Foundation does
@@ -49,7 +49,8 @@ Letterhead/Links/Authentication/HTTPAuthentication names and reasons of the prog
 LetterheadOAuth/Token                             names of the members that the program sends and stores
 Letterhead/Links/Retry/Validators/BuiltIn         halves of the essence of a media type
 Letterhead/Links/Limits/RateReport                words of ASCII.keyword
-Letterhead/Links/Observing/                       names of events, routes and origins of requests that were sent
+Letterhead/Links/Observing/                       names of events and members
+LetterheadObserving/                              names of events, routes and origins of requests that were sent
 LetterheadCaching/CacheControl                    tokens
 LetterheadCaching/                                URLs of requests, which are ASCII
 Letterhead/Links/Cookies/CookieTable              domains of requests, or quickly compared ones of a file

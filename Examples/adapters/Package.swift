@@ -27,12 +27,14 @@ let package = Package(
             name: "MetricsAdapter",
             dependencies: [
                 .product(name: "Letterhead", package: "Letterhead"),
+                .product(name: "LetterheadObserving", package: "Letterhead"),
                 .product(name: "Metrics", package: "swift-metrics"),
             ]),
         .target(
             name: "TracingAdapter",
             dependencies: [
                 .product(name: "Letterhead", package: "Letterhead"),
+                .product(name: "LetterheadObserving", package: "Letterhead"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         .testTarget(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadObserving
 import LetterheadResilience
 import LetterheadTesting
 
@@ -13,10 +14,11 @@ struct GetOrder: RequestTemplate {
 /// One row of the table: what 300 calls, 6 at a time, have met.
 func row(_ name: String, _ replicas: [Replica], _ links: (any LoaderLink)?, retries: Int) async -> String {
     let logical = replicas[0].origin.map { ServerEnvironment("\($0)") }
+    let recorder = StatisticsRecorder()
     let client = HTTPClient(
         environment: logical,
         retrying: Retry.Settings(maximumRetries: retries, strategy: .exponential(base: .milliseconds(10))),
-        attemptLinks: links, observers: [StatisticsRecorder()])
+        attemptLinks: links, observers: [recorder])
     let times = await withTaskGroup(of: [Duration?].self) { group in
         for worker in 0..<6 {
             group.addTask {
@@ -32,7 +34,7 @@ func row(_ name: String, _ replicas: [Replica], _ links: (any LoaderLink)?, retr
         return await group.reduce(into: [Duration?]()) { $0 += $1 }
     }
     let good = times.compactMap(\.self).sorted()
-    let sent = client.statistics?.origins.values.reduce(0) { $0 + $1.count } ?? 0
+    let sent = recorder.statistics.origins.values.reduce(0) { $0 + $1.count }
     let p99 = good.isEmpty ? .zero : good[min(good.count - 1, good.count * 99 / 100)]
     return "| \(name) | \(100 * good.count / times.count) % | \(Int(p99 / .milliseconds(1))) ms | \(sent) |"
 }

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadCaching
 import LetterheadOAuth
+import LetterheadObserving
 
 extension Reader {
     /// What a client does with a response: it follows redirects and links, and reads tokens, limits and timings.

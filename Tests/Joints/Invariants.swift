@@ -2,6 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadObserving
     import LetterheadTesting
 
     /// The rules that hold in every case, whatever its levels are. Each is computed from what the server saw, what the caller

@@ -2,6 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadObserving
     import LetterheadTesting
     import Synchronization
 

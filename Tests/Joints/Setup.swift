@@ -4,6 +4,7 @@
     import Letterhead
     import LetterheadCaching
     import LetterheadOAuth
+    import LetterheadObserving
     import LetterheadRelay
     import LetterheadResilience
     import LetterheadSigning

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import LetterheadTesting
+import TestKit
 import Testing
 
 @testable import Letterhead

@@ -59,7 +59,7 @@ private let device = "https://auth.example.com/device"
     @Test func `An expired code ends the sign-in, and is not sent again`() async throws {
         scene.answer(device, .json(Scene.device.replacing("600", with: "2.5")))
         scene.answer(token, .error("authorization_pending"))
-        let failure = await failure { try await signIn() }
+        let failure = await authenticationFailure { try await signIn() }
         #expect(failure?.reason == .refused && failure?.code == "expired_token")
         #expect(failure?.message.contains("expired") == true)
         #expect(clock.sleeps == [.seconds(1), .seconds(1), .seconds(0.5)] && scene.forms("/token").count == 2)
@@ -70,7 +70,7 @@ private let device = "https://auth.example.com/device"
     ])
     func `The server's decision ends the sign-in`(code: String, word: String) async throws {
         scene.answer(token, .error("authorization_pending"), .error(code))
-        let failure = await failure { try await signIn() }
+        let failure = await authenticationFailure { try await signIn() }
         #expect(failure?.reason == .refused && failure?.code == code)
         #expect(failure?.message.contains(word) == true)
         #expect(scene.forms("/token").count == 2)
@@ -88,7 +88,7 @@ private let device = "https://auth.example.com/device"
         let shown = Atomic(0)
         let session = try OAuth2.Session.testing(
             over: scene, signIn: .deviceCode { _ in shown.add(1, ordering: .relaxed) }, clock: clock)
-        #expect(await failure { try await session.signIn() }?.reason == .malformed)
+        #expect(await authenticationFailure { try await session.signIn() }?.reason == .malformed)
         #expect(shown.load(ordering: .relaxed) == 0 && scene.forms("/token").isEmpty)
     }
 
@@ -109,7 +109,7 @@ private let device = "https://auth.example.com/device"
     @Test func `A refusal that quotes the device code does not print it`() async throws {
         scene.answer(
             token, .status(.badRequest, #"{"error":"invalid_request","error_description":"no d3vice here"}"#))
-        let failure = try #require(await failure { try await signIn() })
+        let failure = try #require(await authenticationFailure { try await signIn() })
         #expect(failure.message.contains("invalid_request") && !failure.message.contains("d3vice"))
     }
 
@@ -121,14 +121,14 @@ private let device = "https://auth.example.com/device"
         try await signIn()
         #expect(clock.sleeps == [.seconds(2), .seconds(2), .seconds(7)])
         scene.answer(device, .json(#"{"error":"device_flow_disabled"}"#))
-        #expect(await failure { try await signIn() }?.code == "device_flow_disabled")
+        #expect(await authenticationFailure { try await signIn() }?.code == "device_flow_disabled")
     }
 
     @Test(arguments: [#"{"error":"MARKS"}"#, #"{"error":"access_denied","error_description":"MARKS"}"#])
     func `An error of the token endpoint takes linear time in combining marks`(body: String) async throws {
         let ratio = await growth(of: 10_000) { count in
             scene.answer(token, .status(.badRequest, body.replacing("MARKS", with: marks(count))))
-            #expect(await failure { try await signIn() }?.reason == .refused)
+            #expect(await authenticationFailure { try await signIn() }?.reason == .refused)
         }
         #expect(ratio < 10)
     }
@@ -139,7 +139,7 @@ private let device = "https://auth.example.com/device"
         let ratio = await growth(of: 10_000) { count in
             let member = #"{"\#(name == "a" ? name + marks(count) : name)":"https://a.example/\#(marks(count))","#
             scene.answer(device, .json(member + Scene.device.dropFirst()))
-            _ = await failure { try await signIn() }
+            _ = await authenticationFailure { try await signIn() }
         }
         #expect(ratio < 10)
     }

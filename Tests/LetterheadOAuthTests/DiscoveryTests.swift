@@ -50,7 +50,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     @Test(arguments: ["https://auth.example.com", "https://auth.example.com/"])
     func `The metadata of an issuer without a path is searched at two places`(issuer: String) async throws {
         let scene = Scene()
-        let failure = await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
+        let failure = await authenticationFailure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
         #expect(failure?.reason == .malformed && failure?.message.contains("no metadata") == true)
         #expect(
             scene.urls == [
@@ -67,7 +67,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         other: String
     ) async throws {
         let scene = Scene([places[0]: [.json(document.replacing(issuer, with: other))], places[1]: [.json(document)]])
-        let failure = await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
+        let failure = await authenticationFailure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
         #expect(failure?.reason == .malformed && failure?.message.contains("another issuer") == true)
         #expect(scene.urls.count == 1)
     }
@@ -77,7 +77,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         let good = "\"https://auth.example.com/\(name)\""
         for bad in ["\"http://auth.example.com/x\"", "\"http://127.0.0.1/x\"", "\"ftp://localhost/x\"", "\"/x\"", "7"] {
             let scene = Scene([places[0]: [.json(document.replacing(good, with: bad))]])
-            let failure = await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
+            let failure = await authenticationFailure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
             #expect(failure?.reason == .malformed, "\(bad)")
         }
     }
@@ -85,7 +85,9 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     @Test func `Metadata without a token endpoint is refused, and other endpoints may be missing`() async throws {
         let least = #"{"issuer":"\#(issuer)","revocation_endpoint":null"#
         let scene = Scene([places[0]: [.json(least + "}")]])
-        #expect(await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }?.reason == .malformed)
+        #expect(
+            await authenticationFailure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }?.reason
+                == .malformed)
         scene.answer(places[0], .json(least + #","token_endpoint":"https://auth.example.com/token"}"#))
         let server = try await OAuth2.discovered(issuer: issuer, over: scene)
         #expect(server.authorizationEndpoint == nil && server.revocationEndpoint == nil && !server.sendsIssuer)
@@ -96,7 +98,9 @@ private func challenge(_ parameters: String) -> Scene.Answer {
             places[0]: [.status(.ok, "<html>not found</html>")], places[1]: [.status(.found)],
             places[2]: [.status(.ok)],
         ])
-        #expect(await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }?.reason == .malformed)
+        #expect(
+            await authenticationFailure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }?.reason
+                == .malformed)
         #expect(scene.urls == places)
     }
 
@@ -104,7 +108,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         let large = document.replacing("{", with: "{\"x\":\"\(String(repeating: "x", count: 1 << 20))\",")
         for answer in [Scene.Answer.status(.badGateway), .json(large)] {
             let scene = Scene([places[0]: [answer], places[1]: [.json(document)]])
-            let failure = await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
+            let failure = await authenticationFailure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
             #expect(failure?.reason == .unavailable && scene.urls.count == 1)
         }
     }
@@ -114,7 +118,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     ])
     func `An issuer identifier that RFC 8414 does not allow is refused before a request`(issuer: String) async throws {
         let scene = Scene()
-        let failure = await failure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
+        let failure = await authenticationFailure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
         #expect(failure?.reason == .misconfigured && scene.requests.isEmpty)
     }
 }
@@ -153,7 +157,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         let tenant = try #require(URL(string: api + "?tenant=a"))
         let place = wellKnown + "/mcp?tenant=a"
         let scene = scene([place: [.json(resource.replacing(api, with: named))]])
-        let failure = await failure { _ = try await OAuth2.discovered(from: tenant, over: scene) }
+        let failure = await authenticationFailure { _ = try await OAuth2.discovered(from: tenant, over: scene) }
         #expect(scene.urls.prefix(2) == [api + "?tenant=a", place])
         #expect(failure?.reason == (named == tenant.absoluteString ? nil : .malformed))
     }
@@ -166,7 +170,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         let scene = scene([
             api: [challenge(", resource_metadata=\"\(link)\"")], link: [.json(resource.replacing(api, with: other))],
         ])
-        let failure = await failure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }
+        let failure = await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }
         #expect(failure?.reason == .malformed && failure?.message.contains("another resource") == true)
         #expect(!scene.urls.contains(places[0]))
     }
@@ -174,7 +178,9 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     @Test(arguments: ["http://api.example.com/meta", "http://localhost/meta", "file:///etc/passwd", "meta"])
     func `A link without TLS or to this machine is not followed`(link: String) async throws {
         let scene = scene([api: [challenge(", resource_metadata=\"\(link)\"")]])
-        #expect(await failure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }?.reason == .malformed)
+        #expect(
+            await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }?.reason
+                == .malformed)
         #expect(scene.urls == [api])
     }
 
@@ -183,7 +189,9 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         let scene = scene([
             api: [challenge("")], wellKnown + "/mcp": [.json(resource.replacing(issuer, with: other))],
         ])
-        #expect(await failure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }?.reason == .malformed)
+        #expect(
+            await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }?.reason
+                == .malformed)
         #expect(scene.urls == [api, wellKnown + "/mcp"])
     }
 
@@ -192,7 +200,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         let scene = scene([wellKnown + "/mcp": [.json(named)]])
         let server = try await OAuth2.discovered(from: Scene.api, issuer: issuer, over: scene)
         #expect(server.issuer == issuer)
-        let failure = await failure {
+        let failure = await authenticationFailure {
             _ = try await OAuth2.discovered(from: Scene.api, issuer: issuer + "/", over: scene)
         }
         #expect(failure?.reason == .refused && failure?.message.contains("expected") == true)
@@ -200,7 +208,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
 
     @Test func `An API without metadata needs an issuer`() async throws {
         let scene = scene([:])
-        let failure = await failure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }
+        let failure = await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }
         #expect(failure?.reason == .malformed && failure?.message.contains("pass the issuer") == true)
         let server = try await OAuth2.discovered(from: Scene.api, issuer: issuer, over: scene)
         #expect(server.resource == Scene.api && server.issuer == issuer)
@@ -210,7 +218,8 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         let scene = Scene()
         let insecure = try #require(URL(string: "http://api.example.com/mcp"))
         #expect(
-            await failure { _ = try await OAuth2.discovered(from: insecure, over: scene) }?.reason == .misconfigured)
+            await authenticationFailure { _ = try await OAuth2.discovered(from: insecure, over: scene) }?.reason
+                == .misconfigured)
         #expect(scene.requests.isEmpty)
     }
 
@@ -248,7 +257,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
             let signIn = OAuth2.SignIn.deviceCode(pages: pages) { code in
                 shown.withLock { $0.append(code.verificationURL) }
             }
-            return await failure {
+            return await authenticationFailure {
                 try await OAuth2.Session.testing(over: scene, signIn: signIn, server: server).signIn()
             }
         }
@@ -279,7 +288,9 @@ private func challenge(_ parameters: String) -> Scene.Answer {
             api: [challenge(named(", resource_metadata=\"\(link)\""))], link: [.json(named(resource))],
             places[0]: [.json(named(document))],
         ])
-        #expect(await failure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }?.reason == .malformed)
+        #expect(
+            await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }?.reason
+                == .malformed)
     }
 
     @Test(arguments: [
@@ -303,7 +314,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
                 link: [.json("{" + member + resource.dropFirst())],
                 places[0]: [.json("{" + member + document.dropFirst())],
             ])
-            _ = await failure {
+            _ = await authenticationFailure {
                 let server = try await OAuth2.discovered(from: Scene.api, over: scene)
                 #expect(server.scope.allSatisfy { $0.utf8.count < 10 })
             }
@@ -314,7 +325,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     @Test func `Metadata that a link names describe a parent only at the place of the parent`() async throws {
         let parent = resource.replacing("https://api.example.com/mcp", with: "https://api.example.com/")
         let linked = scene([api: [challenge(", resource_metadata=\"\(link)\"")], link: [.json(parent)]])
-        let failure = await failure { _ = try await OAuth2.discovered(from: Scene.api, over: linked) }
+        let failure = await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: linked) }
         #expect(failure?.message.contains("another resource") == true)
         let atHome = scene([
             api: [challenge(", resource_metadata=\"\(wellKnown)\"")], wellKnown: [.json(parent)],
@@ -342,7 +353,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
             }
             return try OAuth2.Session.testing(over: scene, signIn: signIn, server: found)
         }
-        #expect(await failure { try await sessions[1].signIn() }?.reason == .malformed)
+        #expect(await authenticationFailure { try await sessions[1].signIn() }?.reason == .malformed)
         #expect(scene.forms("/token").isEmpty)
         try await sessions[0].signIn()
         #expect(scene.forms("/token").count == 1)

@@ -90,7 +90,7 @@ private final class Opened: Sendable {
     }
 
     @Test func `A person who denies the sign-in sees a page, and the failure has the code`() async throws {
-        let failure = await failure {
+        let failure = await authenticationFailure {
             try await signIn { browser async throws in
                 let page = try await browser.visit("error=access_denied&state=STATE")
                 #expect(page.status == .ok)
@@ -102,7 +102,7 @@ private final class Opened: Sendable {
 
     @Test func `A sign-in that takes too long fails, and the port is closed`() async throws {
         let clock = TestClock()
-        async let late = failure { try await signIn(clock: clock) { _ in } }
+        async let late = authenticationFailure { try await signIn(clock: clock) { _ in } }
         while opened.value == nil || clock.sleepers < 1 { await Task.yield() }
         #expect(await opened.value?.isOpen == true)
         clock.advance(by: .seconds(299))
@@ -116,7 +116,7 @@ private final class Opened: Sendable {
     @Test func `A reset cancels the sign-in and closes the port`() async throws {
         let signIn = OAuth2.SignIn.loopback { [opened] in opened.set(try Browser($0)) }
         let session = try OAuth2.Session.testing(over: scene, signIn: signIn, clock: TestClock())
-        async let failed = failure { try await session.signIn() }
+        async let failed = authenticationFailure { try await session.signIn() }
         while opened.value == nil { await Task.yield() }
         try await session.revoke()
         _ = await failed
@@ -126,7 +126,7 @@ private final class Opened: Sendable {
 
     @Test func `A browser that cannot be opened fails the sign-in, and the port is closed`() async throws {
         struct NoBrowser: Error {}
-        let failure = await failure { try await signIn { _ in throw NoBrowser() } }
+        let failure = await authenticationFailure { try await signIn { _ in throw NoBrowser() } }
         #expect(failure?.reason == .refused)
         #expect(await opened.value?.isOpen == false)
     }
@@ -177,7 +177,9 @@ private final class Opened: Sendable {
         let port = try await freePort()
         let other = try #require(listening6(on: port))
         defer { close(other) }
-        let failure = await failure { try await signIn(redirectURI: "http://localhost:\(port)/") { _ in } }
+        let failure = await authenticationFailure {
+            try await signIn(redirectURI: "http://localhost:\(port)/") { _ in }
+        }
         #expect(failure?.message.contains("cannot be opened") == true)
     }
 
@@ -250,12 +252,14 @@ private final class Opened: Sendable {
 
     @Test(arguments: ["https://127.0.0.1/callback", "http://0.0.0.0/callback", "http://example.com/callback", "app:/x"])
     func `A redirect URI that is not on the loopback interface is refused`(uri: String) async {
-        #expect(await failure { try await signIn(redirectURI: uri) { _ in } }?.reason == .misconfigured)
+        #expect(await authenticationFailure { try await signIn(redirectURI: uri) { _ in } }?.reason == .misconfigured)
     }
 
     @Test func `A port that is in use is reported`() async throws {
         let server = try await MockServer.start { _ in MockServer.Response() }
-        let failure = await failure { try await signIn(redirectURI: "http://127.0.0.1:\(server.port)/") { _ in } }
+        let failure = await authenticationFailure {
+            try await signIn(redirectURI: "http://127.0.0.1:\(server.port)/") { _ in }
+        }
         #expect(failure?.reason == .misconfigured && failure?.message.contains("cannot be opened") == true)
         await server.stop()
     }

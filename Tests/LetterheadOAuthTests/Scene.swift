@@ -113,7 +113,7 @@ extension OAuth2.Session {
 }
 
 /// Runs an operation, and returns the failure of an authentication that it throws.
-func failure(_ operation: () async throws -> Void) async -> HTTPAuthentication.Failure? {
+func authenticationFailure(_ operation: () async throws -> Void) async -> HTTPAuthentication.Failure? {
     do {
         try await operation()
         return nil

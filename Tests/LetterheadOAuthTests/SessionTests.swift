@@ -44,14 +44,14 @@ import Testing
         other.tokenEndpoint = try #require(URL(string: "https://evil.example.com/token"))
         let count = scene.requests.count
         let session = try OAuth2.Session.testing(over: scene, signIn: .storedTokens, server: other, store: store)
-        #expect(await failure { try await session.signIn() }?.reason == .loggedOut)
+        #expect(await authenticationFailure { try await session.signIn() }?.reason == .loggedOut)
         #expect(scene.requests.count == count)
     }
 
     @Test func `Tokens that no session has stored are not used`() async throws {
         await store.save(OAuth2.Tokens(accessToken: "foreign", refreshToken: "r0"))
         let session = try OAuth2.Session.testing(over: scene, signIn: .storedTokens, store: store)
-        #expect(await failure { try await session.signIn() }?.reason == .loggedOut)
+        #expect(await authenticationFailure { try await session.signIn() }?.reason == .loggedOut)
         #expect(scene.requests.isEmpty)
     }
 
@@ -60,7 +60,7 @@ import Testing
         var other = OAuth2.Server.example
         other.resource = URL(string: "https://evil.example.com/mcp")
         let session = try OAuth2.Session.testing(over: scene, signIn: .storedTokens, server: other, store: store)
-        #expect(await failure { try await session.signIn() }?.reason == .loggedOut)
+        #expect(await authenticationFailure { try await session.signIn() }?.reason == .loggedOut)
     }
 
     @Test func `A sign-in that the server refuses is an error that a request would have`() async throws {
@@ -106,7 +106,7 @@ import Testing
         scene.answer("https://auth.example.com/revoke", .status(.serviceUnavailable))
         let session = try OAuth2.Session.testing(over: scene, store: store)
         try await session.signIn()
-        let failure = try #require(await failure { try await session.revoke() })
+        let failure = try #require(await authenticationFailure { try await session.revoke() })
         #expect(failure.reason == .unavailable && !failure.message.contains("r1"))
         #expect(await store.load() == nil)
     }
@@ -116,7 +116,7 @@ import Testing
         server.revocationEndpoint = nil
         let session = try OAuth2.Session.testing(over: scene, server: server, store: store)
         try await session.signIn()
-        #expect(await failure { try await session.revoke() }?.reason == .misconfigured)
+        #expect(await authenticationFailure { try await session.revoke() }?.reason == .misconfigured)
         #expect(await store.load() != nil)
     }
 
@@ -125,7 +125,7 @@ import Testing
         server.revocationEndpoint = URL(string: "http://auth.example.com/revoke")
         let session = try OAuth2.Session.testing(over: scene, server: server, store: store)
         try await session.signIn()
-        #expect(await failure { try await session.revoke() }?.reason == .misconfigured)
+        #expect(await authenticationFailure { try await session.revoke() }?.reason == .misconfigured)
         #expect(scene.forms("/revoke").isEmpty)
     }
 

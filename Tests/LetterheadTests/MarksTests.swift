@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-@testable import LetterheadCaching
-import LetterheadSigning
+import LetterheadObserving
 import LetterheadTesting
 import TestKit
 import Testing
 
 @testable import Letterhead
+@testable import LetterheadCaching
+@testable import LetterheadSigning
 
 /// Text from outside is compared as bytes: Swift compares strings and keys by canonical equivalence, which takes quadratic
 /// time in the number of consecutive combining marks. What takes milliseconds here took up to 34 s.

@@ -177,11 +177,6 @@ public struct HTTPClient: Sendable {
         }
     }
 
-    /// The statistics of the first ``StatisticsRecorder`` among the observers; nil if there is no such observer.
-    public var statistics: HTTPStatistics? {
-        observing?.hub.observers.lazy.compactMap { $0 as? StatisticsRecorder }.first?.statistics
-    }
-
     /// Cancels all requests in flight, removes the state of all links, and returns when nothing of these requests is
     /// sent or received any longer. Call it when a user signs out.
     ///

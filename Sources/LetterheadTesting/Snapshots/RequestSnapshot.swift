@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
 public import Letterhead
+import LetterheadFoundation
+import LetterheadObserving
 
 /// The text of a request, which a test compares with a file.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadObserving
 import LetterheadResilience
 import LetterheadTesting
 import TestKit
@@ -316,7 +317,7 @@ import Testing
         let starts = recorder.events.filter { $0.name == .exchangeStart }
         #expect(starts.map { $0[.isHedge] } == [nil, true])
         #expect(Set(starts.map { $0[.spanID] }).count == 2)
-        #expect(client.statistics?.hedges == 1)
+        #expect(statistics.statistics.hedges == 1)
     }
 
     @Test func `the body of the response that wins can be read, and nothing is left behind`() async throws {

@@ -2,6 +2,7 @@
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// What links have noted, in order. A class, because all links of a chain write into one.

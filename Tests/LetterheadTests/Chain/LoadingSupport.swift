@@ -22,38 +22,9 @@ extension MockLoader {
     }
 }
 
-/// Sends a request twice at once, and returns the first response.
-struct Hedge: LoaderLink {
-    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        try await request.mappingErrors {
-            try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
-                for _ in 0..<2 { group.addTask { try await next.load(request) } }
-                defer { group.cancelAll() }
-                guard let response = try await group.next() else { throw CancellationError() }
-                return response
-            }
-        }
-    }
-}
-
 /// A body of five bytes, which may be sent again or not.
 struct Words: HTTPBody {
     var isReplayable = true
     var additionalHeaders: HTTPHeaders { ["Content-Type": "text/plain"] }
     func encode() -> Data { Data("words".utf8) }
-}
-
-/// A few single bytes, one after the other. A class, because any reader may pull the body.
-final class Chunks: Sendable {
-    private let left: Mutex<Int>
-
-    init(_ count: Int) { left = Mutex(count) }
-
-    func next() -> Data? {
-        left.withLock { left in
-            guard left > 0 else { return nil }
-            left -= 1
-            return Data("x".utf8)
-        }
-    }
 }

@@ -119,7 +119,7 @@ private enum Context {
         prefetches: Bool
     ) async throws {
         let client = HTTPClient(environment: .of("https://h.test"), transport: transport())
-        let template = Endpoint("n", answering: [Int].self).paginated()
+        let template = TestEndpoint("n", answering: [Int].self).paginated()
         let walk = PageWalk(maximumPages: 2, prefetches: prefetches)
         _ = try await asCaller { try await client.pages(of: template, walk: walk).collect() }
         let pager = client.pager(of: template, walk: walk)

@@ -4,6 +4,7 @@ import Letterhead
 import LetterheadCaching
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

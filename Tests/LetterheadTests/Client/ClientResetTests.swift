@@ -198,7 +198,9 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try await MockServer.start { _ in .text("a") }
         let client = client(server, validators: [waiting()])
-        let load = Task { try await client.download(Endpoint<HTTPResponse>("a"), to: folder.appending(path: "saved")) }
+        let load = Task {
+            try await client.download(TestEndpoint<HTTPResponse>("a"), to: folder.appending(path: "saved"))
+        }
         await reached.value
         await client.reset()
         gate.set(())
@@ -222,7 +224,7 @@ import Testing
     @Test func `a body that has arrived before a reset cannot be read afterwards`() async throws {
         let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 1_000_000)) }
         let client = client(server)
-        let response = try await client.stream(Endpoint<HTTPResponse>("a"))
+        let response = try await client.stream(TestEndpoint<HTTPResponse>("a"))
         var pieces = response.body.makeAsyncIterator()
         #expect(try await pieces.next() != nil)
         await client.reset()
@@ -240,7 +242,7 @@ import Testing
             environment: ServerEnvironment(baseURL: server.url), links: throttle,
             attemptLinks: isCustom ? Throttle() : nil, observers: [log],
             transport: HTTPClient.makeTransport(TransportConfiguration()))
-        let response = try await client.stream(Endpoint<HTTPResponse>("a"))
+        let response = try await client.stream(TestEndpoint<HTTPResponse>("a"))
         #expect(throttle.running == 1)
         await client.reset()
         #expect(throttle.running == 0 && log.names.last == "load.cancelled")

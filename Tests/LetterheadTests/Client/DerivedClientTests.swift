@@ -38,36 +38,36 @@ import Testing
 
     @Test func `a link is added above all others, for the derived client only`() async throws {
         let link = ModifyRequest { $0.headers["X-Seen"] = $0.headers["X-Team"] ?? "first" }
-        _ = try await client.through(link).send(Endpoint("a"))
+        _ = try await client.through(link).send(TestEndpoint("a"))
         #expect(last?.headers["X-Seen"] == "first" && last?.headers["X-Team"] == "environment")
-        _ = try await client.send(Endpoint("a"))
+        _ = try await client.send(TestEndpoint("a"))
         #expect(last?.headers["X-Seen"] == nil)
     }
 
     @Test func `headers of a template beat those of the client, which beat those of the environment`() async throws {
         let derived = client.header("X-Team", "client").header("X-Admin", "1").headers(["X-Two": "2"])
-        _ = try await derived.send(Endpoint("a"))
+        _ = try await derived.send(TestEndpoint("a"))
         #expect(
             ["X-Team", "X-Only", "X-Admin", "X-Two"].map { last?.headers[HTTPHeaders.Name($0)] }
                 == ["client", "environment", "1", "2"])
-        _ = try await derived.send(Endpoint("a").header("X-Team", "template"))
+        _ = try await derived.send(TestEndpoint("a").header("X-Team", "template"))
         #expect(last?.headers["X-Team"] == "template")
-        _ = try await derived.header("X-Admin", nil).send(Endpoint("a"))
+        _ = try await derived.header("X-Admin", nil).send(TestEndpoint("a"))
         #expect(last?.headers["X-Admin"] == nil && last?.headers["X-Team"] == "client")
-        _ = try await client.send(Endpoint("a"))
+        _ = try await client.send(TestEndpoint("a"))
         #expect(last?.headers["X-Team"] == "environment" && last?.headers["X-Admin"] == nil)
     }
 
     @Test func `a header of a body beats that of the client`() async throws {
-        _ = try await client.header("Content-Type", "text/csv").send(Endpoint("a").body(TextBody("x")))
+        _ = try await client.header("Content-Type", "text/csv").send(TestEndpoint("a").body(TextBody("x")))
         #expect(last?.framedHeaders()["Content-Type"]?.hasPrefix("text/plain") == true)
     }
 
     @Test func `settings of a template and of a plain request beat those of the client`() async throws {
         let derived = client.timeout(.seconds(5)).query("v", 1).accepting([404]).responseLimit(7)
-        _ = await #expect(throws: HTTPError.self) { try await derived.send(Endpoint("a")) }
+        _ = await #expect(throws: HTTPError.self) { try await derived.send(TestEndpoint("a")) }
         #expect(last?.timeout == .seconds(5) && last?.query["v"] == "1" && last?.responseLimit == 7)
-        _ = try await derived.send(Endpoint("a").timeout(nil).query("v", 2).accepting([200]))
+        _ = try await derived.send(TestEndpoint("a").timeout(nil).query("v", 2).accepting([200]))
         #expect(last?.timeout == nil && last?.query["v"] == "2")
         var request = HTTPRequest()
         request.acceptedStatuses = [200]
@@ -82,7 +82,7 @@ import Testing
             environment: .of("https://h"), validators: [Audit(name: "client", log: log)], transport: mock)
         let derived = client.validated(by: Audit(name: "first", log: log)).validated(
             by: Audit(name: "second", log: log))
-        _ = try await derived.send(Endpoint("a").validated(by: Audit(name: "request", log: log)))
+        _ = try await derived.send(TestEndpoint("a").validated(by: Audit(name: "request", log: log)))
         #expect(log.names.withLock { $0 } == ["request", "first", "second", "client"])
         // A request that is sent again has no validator twice.
         log.names.withLock { $0 = [] }
@@ -99,7 +99,7 @@ import Testing
         }
         let outer = HTTPClient(
             environment: .of("https://h"), retrying: Retry.Settings(maximumRetries: 1), transport: transport)
-        _ = try await outer.send(Endpoint("a"))
+        _ = try await outer.send(TestEndpoint("a"))
         #expect(log.names.withLock { $0 } == ["inner"])
     }
 
@@ -119,16 +119,16 @@ import Testing
         }
         let client = HTTPClient(environment: .of("https://h"), transformers: [mark("a")], transport: mock).transformed(
             by: mark("b"))
-        #expect(try await client.send(Endpoint("x").transformed(by: mark("c"))).headers["X-Marks"] == "abc")
+        #expect(try await client.send(TestEndpoint("x").transformed(by: mark("c"))).headers["X-Marks"] == "abc")
     }
 
     @Test func `a derived client shares connections and credentials, which stay with the first environment`()
         async throws
     {
         let staging = ServerEnvironment(baseURL: try #require(URL(string: "https://staging.test/s")))
-        _ = try await client.header("X-Admin", "1").send(Endpoint("a"))
+        _ = try await client.header("X-Admin", "1").send(TestEndpoint("a"))
         #expect(last?.headers["Authorization"] == "Bearer token")
-        _ = try await client.environment(staging).send(Endpoint("a"))
+        _ = try await client.environment(staging).send(TestEndpoint("a"))
         #expect(last?.host == "staging.test" && last?.path.string == "/s/a" && last?.headers["Authorization"] == nil)
     }
 
@@ -145,7 +145,7 @@ import Testing
         let mock = MockLoader { .ok($0) }.then { HTTPResponse(request: $0, status: 503) }
         let client = HTTPClient(environment: .of("https://h"), retrying: Retry.Settings(clock: clock), transport: mock)
             .retry(.immediate, maximumRetries: 1).onRetry { _ in log.names.withLock { $0.append("client") } }
-        _ = try? await client.send(Endpoint("a").onRetry { _ in log.names.withLock { $0.append("template") } })
+        _ = try? await client.send(TestEndpoint("a").onRetry { _ in log.names.withLock { $0.append("template") } })
         #expect(log.names.withLock { $0 } == ["client", "template"])
     }
 
@@ -156,9 +156,9 @@ import Testing
             return .ok(request)
         }
         let client = HTTPClient(transport: mock).environment(.of("https://h.test")).timeout(.seconds(5))
-        let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint("a")) }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint("a")) }
         #expect(error?.code == .timedOut)
-        try await client.send(Endpoint("a").timeout(.seconds(20)))
-        try await client.send(Endpoint("a").timeout(nil))
+        try await client.send(TestEndpoint("a").timeout(.seconds(20)))
+        try await client.send(TestEndpoint("a").timeout(nil))
     }
 }

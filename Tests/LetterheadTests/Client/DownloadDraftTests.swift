@@ -2,6 +2,7 @@
 import Foundation
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @testable import Letterhead
@@ -61,7 +62,7 @@ import Testing
         for client in [client(links: Rebuild()), client(attemptLinks: Rebuild())] {
             let folder = try Folder()
             let error = await #expect(throws: HTTPError.self) {
-                try await client.download(Endpoint("a"), to: folder.file)
+                try await client.download(TestEndpoint("a"), to: folder.file)
             }
             #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
         }
@@ -98,7 +99,7 @@ import Testing
         let change = ModifyResponse { $0.body = body() }
         for client in [client(links: change), client(attemptLinks: change), client(links: Rebuild(body: body()))] {
             let folder = try Folder()
-            let response = try await client.download(Endpoint("a"), to: folder.file)
+            let response = try await client.download(TestEndpoint("a"), to: folder.file)
             #expect(response.savedFile == folder.file && response.savedByteCount == 5)
             #expect(response.body.buffered == Data())
             #expect(folder.content == "other" && folder.files == ["saved"])
@@ -122,7 +123,7 @@ import Testing
             $0.body = HTTPResponseBody(length: nil) { throw URLError(.networkConnectionLost) }
         }
         let error = await #expect(throws: HTTPError.self) {
-            try await client(links: change).download(Endpoint("a"), to: folder.file)
+            try await client(links: change).download(TestEndpoint("a"), to: folder.file)
         }
         #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
     }
@@ -142,7 +143,7 @@ import Testing
                 return nil
             }
         }
-        let load = Task { try await client(links: change).download(Endpoint("a"), to: folder.file) }
+        let load = Task { try await client(links: change).download(TestEndpoint("a"), to: folder.file) }
         await reached.value
         load.cancel()
         await #expect(throws: CancellationError.self) { try await load.value }
@@ -178,7 +179,7 @@ import Testing
     ) async throws {
         let (folder, ends) = (try Folder(), Count())
         let client = client(links: Save(draft: folder.url.appending(path: "part"), ends: ends))
-        let template = Endpoint("a").accepting(isAccepted ? [200] : [201])
+        let template = TestEndpoint("a").accepting(isAccepted ? [200] : [201])
         let response = try? await client.download(template, to: folder.file)
         #expect(response?.savedByteCount == (isAccepted ? 4 : nil))
         #expect(folder.content == (isAccepted ? "link" : nil) && folder.files == (isAccepted ? ["saved"] : []))
@@ -190,7 +191,7 @@ import Testing
         let refused = ClosureValidator { _, _ in .failChain(URLError(.unknown)) }
         let rebuilt = client(attemptLinks: Rebuild(), over: Self.answering(404))
         let unsaved = await #expect(throws: HTTPError.self) {
-            try await rebuilt.download(Endpoint("a"), to: folder.file)
+            try await rebuilt.download(TestEndpoint("a"), to: folder.file)
         }
         #expect(unsaved?.code == .cannotSaveResponse && folder.files.isEmpty)
         // What a validator refused is not saved for the response that the template puts in its place.
@@ -211,7 +212,7 @@ import Testing
             return .failChain(URLError(.unknown))
         }
         let error = try await #require(throws: HTTPError.self) {
-            try await client(validators: [judge], over: mock).download(Endpoint("a"), to: folder.file)
+            try await client(validators: [judge], over: mock).download(TestEndpoint("a"), to: folder.file)
         }
         let response = try #require(error.response)
         let redirect = try #require(response.redirects.first)
@@ -237,10 +238,10 @@ import Testing
         }
         let refused = ClosureValidator { _, _ in .failChain(URLError(.unknown)) }
         _ = await #expect(throws: HTTPError.self) {
-            try await client(validators: [refused], over: transport).download(Endpoint("a"), to: folder.file)
+            try await client(validators: [refused], over: transport).download(TestEndpoint("a"), to: folder.file)
         }
         #expect(folder.content == "before" && folder.files == ["saved"])
-        let response = try await client(over: transport).download(Endpoint("a"), to: folder.file)
+        let response = try await client(over: transport).download(TestEndpoint("a"), to: folder.file)
         #expect(folder.content == "after" && response.savedFile == folder.file && folder.files == ["saved"])
     }
 
@@ -257,7 +258,7 @@ import Testing
                 return HTTPResponse(request: request, status: 404, body: body)
             }
             let error = await #expect(throws: HTTPError.self) {
-                try await client(over: mock).download(Endpoint("a").responseLimit(8 << 30), to: folder.file)
+                try await client(over: mock).download(TestEndpoint("a").responseLimit(8 << 30), to: folder.file)
             }
             #expect(error?.code == .unacceptableStatus && error?.message.contains("responseLimit") == true)
             #expect(count.withLock { $0 } == (length == nil ? 65 : 0))

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// A download replaces its file when everything that judges a response has accepted it, and not before.
@@ -45,7 +46,7 @@ import Testing
     func `a download that is not modified leaves its file unchanged`(_ transport: Transport) async throws {
         let folder = try Folder()
         let server = try await MockServer.start { _ in MockServer.Response(status: .notModified) }
-        let template = Endpoint("a").header("If-None-Match", "\"x\"")
+        let template = TestEndpoint("a").header("If-None-Match", "\"x\"")
         let response = try await client(server, transport).download(template, to: folder.file)
         #expect(response.status == .notModified && response.savedFile == nil && response.savedByteCount == nil)
         #expect(folder.isUntouched)
@@ -63,7 +64,7 @@ import Testing
             return .failChain(Refusal())
         }
         let error = await #expect(throws: HTTPError.self) {
-            try await client(server, transport).download(Endpoint("a").validated(by: judge), to: folder.file)
+            try await client(server, transport).download(TestEndpoint("a").validated(by: judge), to: folder.file)
         }
         #expect(error?.code == .validationFailed && error?.response?.status == 200)
         #expect(seen.withLock { $0 } == Data("after".utf8))
@@ -83,7 +84,7 @@ import Testing
             let start = try FileHandle(forReadingFrom: draft).read(upToCount: 4)
             return start == Data("PK\u{3}\u{4}".utf8) ? .nextValidator : .failChain(.invalidResponse, "no archive")
         }
-        let (client, template) = (client(server, transport), Endpoint("a").validated(by: judge))
+        let (client, template) = (client(server, transport), TestEndpoint("a").validated(by: judge))
         if content == "<html>" {
             let error = await #expect(throws: HTTPError.self) { try await client.download(template, to: folder.file) }
             #expect(error?.message == "no archive" && folder.isUntouched)
@@ -110,7 +111,7 @@ import Testing
         let server = try await MockServer.start { _ in .text("after") }
         let honest = ModifyResponse { $0.status = 500 }
         let error = await #expect(throws: HTTPError.self) {
-            try await client(server).download(Endpoint("a").transformed(by: honest), to: folder.file)
+            try await client(server).download(TestEndpoint("a").transformed(by: honest), to: folder.file)
         }
         #expect(error?.code == .unacceptableStatus)
         #expect(folder.isUntouched)
@@ -126,7 +127,7 @@ import Testing
         let judge = ClosureValidator { response, request in
             request.attemptNumber == 1 ? .retry(.immediate) : .nextValidator
         }
-        let template = Endpoint("a").validated(by: judge).maximumRetries(1)
+        let template = TestEndpoint("a").validated(by: judge).maximumRetries(1)
         let response = try await client(server).download(template, to: folder.file)
         #expect(folder.content == "attempt 2" && folder.files == ["saved"])
         #expect(response.savedFile == folder.file && response.savedByteCount == 9)
@@ -176,11 +177,11 @@ import Testing
         }
         let client = client(server, validators: [ContentTypeValidator(["application/json"])])
         let error = await #expect(throws: HTTPError.self) {
-            try await client.download(Endpoint("a"), to: folder.file)
+            try await client.download(TestEndpoint("a"), to: folder.file)
         }
         #expect(error?.code == .validationFailed)
         #expect(folder.isUntouched)
-        try await client.download(Endpoint("none"), to: folder.file)
+        try await client.download(TestEndpoint("none"), to: folder.file)
         #expect(folder.content == "")
         await server.stop()
     }
@@ -190,11 +191,11 @@ import Testing
         let server = try await MockServer.start { request in request.path == "/none" ? .text("") : .text("after") }
         let client = client(server, validators: [DefaultValidator(allowsEmptyResponses: false)])
         let error = await #expect(throws: HTTPError.self) {
-            try await client.download(Endpoint("none"), to: folder.file)
+            try await client.download(TestEndpoint("none"), to: folder.file)
         }
         #expect(error?.code == .emptyResponse)
         #expect(folder.isUntouched)
-        try await client.download(Endpoint("a"), to: folder.file)
+        try await client.download(TestEndpoint("a"), to: folder.file)
         #expect(folder.content == "after")
         await server.stop()
     }
@@ -208,11 +209,11 @@ import Testing
         let server = try await MockServer.start { _ in body.response(isLengthKnown: isLengthKnown) }
         let client = client(server, transport)
         let error = await #expect(throws: HTTPError.self) {
-            try await client.download(Endpoint("a").responseLimit(body.count - 1), to: folder.file)
+            try await client.download(TestEndpoint("a").responseLimit(body.count - 1), to: folder.file)
         }
         #expect(error?.code == .responseTooLarge)
         #expect(folder.isUntouched)
-        try await client.download(Endpoint("a").responseLimit(body.count), to: folder.file)
+        try await client.download(TestEndpoint("a").responseLimit(body.count), to: folder.file)
         #expect(folder.content?.utf8.count == body.count)
         await server.stop()
     }
@@ -225,13 +226,13 @@ import Testing
         let server = try await MockServer.start { _ in body.response(isLengthKnown: isLengthKnown) }
         let client = client(server, transport)
         let error = await #expect(throws: HTTPError.self) {
-            let response = try await client.stream(Endpoint("a").responseLimit(body.count - 1))
+            let response = try await client.stream(TestEndpoint("a").responseLimit(body.count - 1))
             var count = 0
             for try await chunk in response.body { count += chunk.count }
             Issue.record("\(count) bytes came without an error")
         }
         #expect(error?.code == .responseTooLarge && error?.response?.status == 200)
-        let response = try await client.stream(Endpoint("a").responseLimit(body.count))
+        let response = try await client.stream(TestEndpoint("a").responseLimit(body.count))
         #expect(try await response.body.data() == body)
         await server.stop()
     }
@@ -251,11 +252,13 @@ import Testing
         let folder = try Folder()
         let stubs = StubLoader().on(.any()) { _ in .status(200, body: Data("after".utf8)) }
         let client = HTTPClient.over(stubs)
-        let template = Endpoint("a", answering: Person.self).with { $0.options.responseDelivery = .file(folder.file) }
+        let template = TestEndpoint("a", answering: Person.self).with {
+            $0.options.responseDelivery = .file(folder.file)
+        }
         let error = await #expect(throws: HTTPError.self) { try await client.send(template) }
         #expect(error?.code == .emptyResponse && folder.isUntouched)
         let saved = try await client.sendWithResponse(
-            Endpoint("a", answering: Void.self).with { $0.options.responseDelivery = .file(folder.file) })
+            TestEndpoint("a", answering: Void.self).with { $0.options.responseDelivery = .file(folder.file) })
         #expect(folder.content == "after" && saved.response.savedFile == folder.file)
     }
 
@@ -277,7 +280,7 @@ import Testing
         let client = HTTPClient(
             environment: .of("https://h"), validators: [token, DefaultValidator()],
             retrying: Retry.Settings(maximumRetries: 1), transport: mock)
-        let response = try await client.download(Endpoint("a"), to: folder.file)
+        let response = try await client.download(TestEndpoint("a"), to: folder.file)
         #expect(response.status == 200 && folder.content == "after" && folder.files == ["saved"])
     }
 
@@ -287,10 +290,10 @@ import Testing
             .any(), inOrder: .status(404, body: Data("missing".utf8)), .status(200, body: Data("after".utf8)))
         let client = HTTPClient.over(stubs)
         let error = await #expect(throws: HTTPError.self) {
-            try await client.download(Endpoint("a"), to: folder.file)
+            try await client.download(TestEndpoint("a"), to: folder.file)
         }
         #expect(error?.response?.body.buffered == Data("missing".utf8) && folder.isUntouched)
-        let response = try await client.download(Endpoint("a"), to: folder.file)
+        let response = try await client.download(TestEndpoint("a"), to: folder.file)
         #expect(folder.content == "after" && response.body.buffered?.isEmpty == true)
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 #if Foundation && canImport(FoundationNetworking)
@@ -33,24 +34,24 @@ private final class Passing: LoaderLink {
     @Test func `a template is sent to the environment and decoded`() async throws {
         let mock = MockLoader { [json] in .ok($0, body: json) }
         let client = HTTPClient(environment: environment, transport: mock)
-        #expect(try await client.send(Endpoint("people", answering: Person.self)) == Person(id: 1, login: "ada"))
+        #expect(try await client.send(TestEndpoint("people", answering: Person.self)) == Person(id: 1, login: "ada"))
         #expect(try mock.requests.first?.urlString() == "https://h/api/people")
     }
 
     @Test func `a client is created from the text of a base URL, or with a name for its retries`() async throws {
         #if Foundation || canImport(Darwin)
             #expect(
-                try HTTPClient(baseURL: "https://h/v2").urlRequest(for: Endpoint("a")).url?.absoluteString
+                try HTTPClient(baseURL: "https://h/v2").urlRequest(for: TestEndpoint("a")).url?.absoluteString
                     == "https://h/v2/a")
         #endif
-        let error = await #expect(throws: HTTPError.self) { try await HTTPClient(baseURL: "h").send(Endpoint("a")) }
+        let error = await #expect(throws: HTTPError.self) { try await HTTPClient(baseURL: "h").send(TestEndpoint("a")) }
         #expect(error?.code == .invalidRequest && error?.message.contains("https://host/path") == true)
         let mock = MockLoader { HTTPResponse(request: $0, status: 503) }
         var retrying = Retry.Settings.exponential
         retrying.clock = TestClock(isAutomatic: true)
         let client = HTTPClient(environment: environment, retrying: retrying, transport: mock)
         _ = HTTPClient(environment: environment, retrying: .exponential)
-        await #expect(throws: HTTPError.self) { try await client.send(Endpoint("a")) }
+        await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint("a")) }
         #expect(mock.requests.count == 4)
     }
 
@@ -60,7 +61,7 @@ private final class Passing: LoaderLink {
         for (path, isNamed) in [("a/\("b/c")", true), ("a/\(raw: "b/c")", false), ("gone/\("b/c")", false)]
             as [(RequestPath, Bool)]
         {
-            let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint(path)) }
+            let error = await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint(path)) }
             #expect(
                 error?.message.contains(#"%2F, an escaped slash: for several segments, write \(segments: list)"#)
                     == isNamed)
@@ -83,7 +84,7 @@ private final class Passing: LoaderLink {
     @Test func `without environment and host nothing is sent, and the error names the remedy`() async throws {
         let mock = MockLoader { .ok($0) }
         let error = try await #require(throws: HTTPError.self) {
-            try await HTTPClient(transport: mock).send(Endpoint("a"))
+            try await HTTPClient(transport: mock).send(TestEndpoint("a"))
         }
         #expect(error.code == .invalidRequest)
         #expect(error.message.contains("environment"))
@@ -103,9 +104,9 @@ private final class Passing: LoaderLink {
     {
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(environment: environment, transport: mock)
-        try await client.send(Endpoint("a"))
-        try await client.send(Endpoint("a").header("accept", "template"))
-        try await client.send(Endpoint("a").body(TextBody("x")).header("Content-Type", "text/own"))
+        try await client.send(TestEndpoint("a"))
+        try await client.send(TestEndpoint("a").header("accept", "template"))
+        try await client.send(TestEndpoint("a").body(TextBody("x")).header("Content-Type", "text/own"))
         #expect(mock.requests.map { $0.headers["Accept"] } == ["environment", "template", "environment"])
         #expect(mock.requests[1].headers.values(for: "Accept").count == 1)
         #expect(mock.requests[2].framedHeaders()[.contentType] == "text/own")
@@ -116,7 +117,7 @@ private final class Passing: LoaderLink {
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(
             environment: { _ in .of("https://h", headers: ["X-Token": token.withLock { $0 }]) }, transport: mock)
-        let template = Endpoint("a")
+        let template = TestEndpoint("a")
         try await client.send(template)
         token.withLock { $0 = "two" }
         try await client.send(template)
@@ -128,7 +129,7 @@ private final class Passing: LoaderLink {
         let note = ModifyRequest { request in hosts.withLock { $0.append(request.host) } }
         let client = HTTPClient(
             environment: environment, links: note, attemptLinks: note, transport: MockLoader { .ok($0) })
-        try await client.send(Endpoint("a"))
+        try await client.send(TestEndpoint("a"))
         #expect(hosts.withLock { $0 } == [nil, "h"])
     }
 
@@ -150,15 +151,16 @@ private final class Passing: LoaderLink {
         let link = Passing()
         let client = HTTPClient(environment: environment, links: link, transport: MockLoader { .ok($0) })
         let copy = client
-        try await client.send(Endpoint("a"))
-        try await copy.send(Endpoint("a"))
+        try await client.send(TestEndpoint("a"))
+        try await copy.send(TestEndpoint("a"))
         #expect(link.loads == 2)
     }
 
     @Test func `no option of a request is sent`() async throws {
         enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" }
         let mock = MockLoader { .ok($0) }
-        try await HTTPClient(environment: environment, transport: mock).send(Endpoint("a").option(Tenant.self, "acme"))
+        try await HTTPClient(environment: environment, transport: mock).send(
+            TestEndpoint("a").option(Tenant.self, "acme"))
         let request = try #require(mock.requests.first)
         #expect(request[option: Tenant.self] == "acme")
         #expect(try !request.urlString().contains("acme"))
@@ -172,7 +174,7 @@ private final class Passing: LoaderLink {
         }
         let client = HTTPClient(environment: environment, transport: mock)
         var pages: [[Int]] = []
-        for try await page in client.pages(of: Endpoint("a", answering: [Int].self).paginated()) {
+        for try await page in client.pages(of: TestEndpoint("a", answering: [Int].self).paginated()) {
             pages.append(page.value)
         }
         #expect(pages == [[10, 11], [20, 21]])
@@ -183,7 +185,7 @@ private final class Passing: LoaderLink {
         let mock = MockLoader { request in try .ok(request, json: request[query: "page"] == "1" ? [1, 2] : [3]) }
         let client = HTTPClient(environment: environment, transport: mock)
         var items: [Int] = []
-        for try await item in client.items(of: Endpoint("a", answering: [Int].self).paginated(size: 2)) {
+        for try await item in client.items(of: TestEndpoint("a", answering: [Int].self).paginated(size: 2)) {
             items.append(item)
         }
         #expect(items == [1, 2, 3])
@@ -193,14 +195,14 @@ private final class Passing: LoaderLink {
     @Test func `a page sequence is lazy`() async throws {
         let mock = MockLoader { try .ok($0, json: [1, 2]) }
         let client = HTTPClient(environment: environment, transport: mock)
-        for try await _ in client.items(of: Endpoint("a", answering: [Int].self).paginated()) { break }
+        for try await _ in client.items(of: TestEndpoint("a", answering: [Int].self).paginated()) { break }
         #expect(mock.requests.count == 1)
     }
 
     @Test func `a template with a fixed page is requested once`() async throws {
         let mock = MockLoader { try .ok($0, json: [1, 2]) }
         let client = HTTPClient(environment: environment, transport: mock)
-        let pinned = Endpoint("a", answering: [Int].self).with { $0.query = ["page": 7] }.paginated()
+        let pinned = TestEndpoint("a", answering: [Int].self).with { $0.query = ["page": 7] }.paginated()
         var count = 0
         for try await _ in client.pages(of: pinned) { count += 1 }
         #expect(count == 1)

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// Requests without a template.
@@ -44,7 +45,7 @@ import Testing
         let inner = client(#"{"author_name":"ada"}"#)
         let outer = HTTPClient(decoder: snake, transport: AnyLoader { try await inner.send($0) })
         #expect(try await outer.send(request).decode(Post.self) == Post(authorName: "ada"))
-        let template = Endpoint("a", answering: Post.self).with { $0.baseURL = URL(string: "https://h.test") }
+        let template = TestEndpoint("a", answering: Post.self).with { $0.baseURL = URL(string: "https://h.test") }
         #expect(try await outer.send(template) == Post(authorName: "ada"))
     }
 

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 #if Foundation && canImport(FoundationNetworking)
@@ -13,7 +14,7 @@ import Testing
     private static let bad = "SECRET\r\nX-Injected: SECRET"
     private typealias Door = (name: String, send: @Sendable (any HTTPLoader) async throws -> Void)
 
-    private static let base = Endpoint("a").with {
+    private static let base = TestEndpoint("a").with {
         $0.method = .post
         $0.baseURL = URL(string: "https://h")
     }
@@ -23,7 +24,7 @@ import Testing
     }
 
     private static func send(with environment: ServerEnvironment, _ transport: any HTTPLoader) async throws {
-        try await HTTPClient(environment: environment, transport: transport).send(Endpoint("a"))
+        try await HTTPClient(environment: environment, transport: transport).send(TestEndpoint("a"))
     }
 
     private static let doors: [Door] = [
@@ -38,12 +39,12 @@ import Testing
             "an environment that is asked for",
             {
                 try await HTTPClient(environment: { _ in .of("https://h", headers: ["X": bad]) }, transport: $0).send(
-                    Endpoint("a"))
+                    TestEndpoint("a"))
             }
         ),
         (
             "a template's own environment",
-            { try await send(Endpoint("a").environment(.of("https://h", headers: ["X": bad])), $0) }
+            { try await send(TestEndpoint("a").environment(.of("https://h", headers: ["X": bad])), $0) }
         ),
         ("a link", { try await HTTPClient(links: ModifyRequest { $0.headers["X"] = bad }, transport: $0).send(base) }),
         (
@@ -67,8 +68,14 @@ import Testing
         ("a boundary", { try await send(base.with { $0.boundary = bad }.multipart([.text("v", name: "n")]), $0) }),
         ("a header's name", { try await send(base.header(HTTPHeaders.Name(bad), "v"), $0) }),
         ("a method", { try await send(base.with { $0.method = HTTPMethod(bad) }, $0) }),
-        ("a host", { try await HTTPClient(links: ModifyRequest { $0.host = bad }, transport: $0).send(Endpoint("a")) }),
-        ("a path that is raw", { try await send(Endpoint("\(raw: "//SECRET")").environment(.of("https://h")), $0) }),
+        (
+            "a host",
+            { try await HTTPClient(links: ModifyRequest { $0.host = bad }, transport: $0).send(TestEndpoint("a")) }
+        ),
+        (
+            "a path that is raw",
+            { try await send(TestEndpoint("\(raw: "//SECRET")").environment(.of("https://h")), $0) }
+        ),
     ]
 
     @Test(arguments: doors.indices)
@@ -88,7 +95,7 @@ import Testing
 
     @Test func `a placeholder in a path and a query value are escaped, not refused`() async throws {
         let mock = MockLoader { .ok($0) }
-        try await Self.send(Endpoint("a/\(Self.bad)").query("q", Self.bad).environment(.of("https://h")), mock)
+        try await Self.send(TestEndpoint("a/\(Self.bad)").query("q", Self.bad).environment(.of("https://h")), mock)
         let url = try #require(mock.requests.first).urlString()
         #expect(url.hasPrefix("https://h/a/SECRET%0D%0AX-Injected%3A%20SECRET?q=SECRET%0D%0A"))
     }
@@ -97,10 +104,10 @@ import Testing
     func `a path with a host cannot move a request, nor its credentials`(path: RequestPath) async throws {
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(environment: .of("https://h", headers: ["Authorization": "SECRET"]), transport: mock)
-        let error = try await #require(throws: HTTPError.self) { try await client.send(Endpoint(path)) }
+        let error = try await #require(throws: HTTPError.self) { try await client.send(TestEndpoint(path)) }
         #expect(error.code == .invalidRequest)
         #expect(mock.requests.isEmpty)
-        let own = Endpoint(path).with { $0.baseURL = URL(string: "https://h") }
+        let own = TestEndpoint(path).with { $0.baseURL = URL(string: "https://h") }
         await #expect(throws: HTTPError.self) { try await HTTPClient(transport: mock).send(own) }
         #expect(mock.requests.isEmpty)
     }

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 #if Foundation && canImport(FoundationNetworking)
@@ -54,7 +55,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
 
     @Test func `the whole flow returns the value and its response`() async throws {
         let mock = answering(200, #"{"id":1,"login":"ada"}"#)
-        let sendable = SendableRequest(Endpoint("a", answering: Person.self), over: chain(mock))
+        let sendable = SendableRequest(TestEndpoint("a", answering: Person.self), over: chain(mock))
         let (value, response) = try await sendable.sendWithResponse()
         #expect(value == Person(id: 1, login: "ada"))
         #expect(response.status == .ok)
@@ -63,7 +64,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
 
     @Test func `it can be sent again, each time as a new request`() async throws {
         let mock = answering(200)
-        let sendable = SendableRequest(Endpoint("a"), over: chain(mock))
+        let sendable = SendableRequest(TestEndpoint("a"), over: chain(mock))
         try await sendable.send()
         try await sendable.send()
         #expect(mock.requests.count == 2)
@@ -73,7 +74,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
     @Test(arguments: [100, 199, 300, 304, 400, 404, 418, 500, 599, 700])
     func `a status that does not count as success is an error with the response and its body`(code: Int) async throws {
         let sendable = SendableRequest(
-            Endpoint("a", answering: String.self), over: chain(answering(HTTPStatus(code), "why")))
+            TestEndpoint("a", answering: String.self), over: chain(answering(HTTPStatus(code), "why")))
         let error = try await #require(throws: HTTPError.self) { try await sendable.send() }
         #expect(error.code == .unacceptableStatus)
         #expect(error.response?.status.code == code)
@@ -81,19 +82,20 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
     }
 
     @Test(arguments: [200, 201, 204, 206, 218, 299]) func `any 2xx is success`(code: Int) async throws {
-        try await SendableRequest(Endpoint("a"), over: chain(answering(HTTPStatus(code)))).send()
+        try await SendableRequest(TestEndpoint("a"), over: chain(answering(HTTPStatus(code)))).send()
     }
 
     @Test(arguments: [HTTPHeaders.Name.ifNoneMatch, .ifModifiedSince])
     func `304 is success for a conditional request`(name: HTTPHeaders.Name) async throws {
-        let response = try await SendableRequest(Endpoint("a").header(name, "x"), over: chain(answering(304))).send()
+        let response = try await SendableRequest(TestEndpoint("a").header(name, "x"), over: chain(answering(304)))
+            .send()
         #expect(response.status == .notModified)
     }
 
     @Test func `the template's accepted statuses apply`() async throws {
-        let found = SendableRequest(Endpoint("a").accepting([404]), over: chain(answering(404)))
+        let found = SendableRequest(TestEndpoint("a").accepting([404]), over: chain(answering(404)))
         #expect(try await found.send().status == .notFound)
-        let refused = SendableRequest(Endpoint("a").accepting([404]), over: chain(answering(200)))
+        let refused = SendableRequest(TestEndpoint("a").accepting([404]), over: chain(answering(200)))
         let error = try await #require(throws: HTTPError.self) { try await refused.send() }
         #expect(error.code == .unacceptableStatus)
     }
@@ -108,26 +110,26 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
             return HTTPResponse(request: request, status: 500, body: body)
         }
         let error = try await #require(throws: HTTPError.self) {
-            try await SendableRequest(Endpoint("a"), over: chain(mock)).send()
+            try await SendableRequest(TestEndpoint("a"), over: chain(mock)).send()
         }
         #expect(error.response?.body.buffered == Data("onetwo".utf8))
     }
 
     @Test func `the request of a custom builder is sent`() async throws {
         let mock = answering(200)
-        try await SendableRequest(Signed(template: Endpoint("a").query("q", 1)), over: chain(mock)).send()
+        try await SendableRequest(Signed(template: TestEndpoint("a").query("q", 1)), over: chain(mock)).send()
         #expect(mock.requests.first?.headers["X-Signature"] == "over /a?q=1")
     }
 
     #if Foundation || canImport(Darwin)
         @Test func `a builder can return a URLRequest`() async throws {
-            let signed = Signed(template: Endpoint("a").with { $0.baseURL = URL(string: "https://h") })
+            let signed = Signed(template: TestEndpoint("a").with { $0.baseURL = URL(string: "https://h") })
             #expect(try signed.urlRequest().value(forHTTPHeaderField: "X-Signature") == "over /a")
             var foreign = URLRequest(url: try #require(URL(string: "https://other/p?a=%2F")))
             foreign.httpMethod = "PUT"
             foreign.httpBody = Data("x".utf8)
             let mock = answering(200, "ok")
-            let builder = Foreign(template: Endpoint("a", answering: String.self), foreign: foreign)
+            let builder = Foreign(template: TestEndpoint("a", answering: String.self), foreign: foreign)
             #expect(try await SendableRequest(builder, over: chain(mock)).send() == "ok")
             let request = try #require(mock.requests.first)
             #expect(try request.urlString() == "https://other/p?a=%2F")
@@ -138,7 +140,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
 
     @Test func `a request that cannot be built sends nothing`() async throws {
         let mock = answering(200)
-        let template = Endpoint("a").with {
+        let template = TestEndpoint("a").with {
             $0.method = .post
             $0.parameters = ["a": 1]
             $0.body = TextBody("t")
@@ -153,7 +155,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
     @Test func `a body that cannot be encoded sends nothing, and its value is not in the error`() async throws {
         let mock = answering(200)
         let error = try await #require(throws: HTTPError.self) {
-            try await SendableRequest(Endpoint("a").body(Unencodable()), over: chain(mock)).send()
+            try await SendableRequest(TestEndpoint("a").body(Unencodable()), over: chain(mock)).send()
         }
         #expect(error.code == .invalidRequest)
         #expect(error.underlying is EncodingError)
@@ -214,7 +216,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
             try await Task.sleep(for: .seconds(3600))
             return .ok(request)
         }
-        let task = Task { try await SendableRequest(Endpoint("a"), over: chain(mock)).send() }
+        let task = Task { try await SendableRequest(TestEndpoint("a"), over: chain(mock)).send() }
         for await _ in started {}
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -223,15 +225,16 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
     @Test func `a load that another task cancelled throws an HTTPError`() async throws {
         let mock = MockLoader { _ in throw CancellationError() }
         let error = try await #require(throws: HTTPError.self) {
-            try await SendableRequest(Endpoint("a"), over: chain(mock)).send()
+            try await SendableRequest(TestEndpoint("a"), over: chain(mock)).send()
         }
         #expect(error.code == .cancelled)
     }
 
     @Test func `an empty success reaches the caller`() async throws {
-        try await SendableRequest(Endpoint("a", answering: Void.self), over: chain(answering(204))).send()
+        try await SendableRequest(TestEndpoint("a", answering: Void.self), over: chain(answering(204))).send()
         #expect(
-            try await SendableRequest(Endpoint("a", answering: Person?.self), over: chain(answering(204))).send() == nil
+            try await SendableRequest(TestEndpoint("a", answering: Person?.self), over: chain(answering(204))).send()
+                == nil
         )
     }
 
@@ -249,7 +252,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
             return HTTPClient(environment: .of("https://h"), validators: validators, transport: mock)
         }
         let judged = await #expect(throws: HTTPError.self) {
-            try await client([ContentTypeValidator(["application/json"])]).stream(Endpoint<HTTPResponse>("a"))
+            try await client([ContentTypeValidator(["application/json"])]).stream(TestEndpoint<HTTPResponse>("a"))
         }
         #expect(judged?.code == .validationFailed && judged?.response?.body.buffered == Data("xxx".utf8))
         for status: HTTPStatus in [.ok, .notFound] {
@@ -270,7 +273,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
             }
             return HTTPResponse(request: request, status: 500, body: body)
         }
-        let task = Task { try await SendableRequest(Endpoint<HTTPResponse>("a"), over: chain(mock)).response() }
+        let task = Task { try await SendableRequest(TestEndpoint<HTTPResponse>("a"), over: chain(mock)).response() }
         for await _ in reading { break }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }

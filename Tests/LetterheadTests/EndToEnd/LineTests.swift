@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 #if Foundation && canImport(FoundationNetworking)
@@ -29,7 +30,7 @@ struct LineTests {
     @Test func `a request reaches the server by scheme, host and port of the environment, with its prefix`()
         async throws
     {
-        let request = try await request { try await $0.send(Endpoint("people")) }
+        let request = try await request { try await $0.send(TestEndpoint("people")) }
         #expect(request.method == .get)
         #expect(request.target == "/api/people")
     }
@@ -37,7 +38,7 @@ struct LineTests {
     @Test(arguments: ["PURGE", "QUERY", "x-own"]) func `any method arrives as written`(method: String)
         async throws
     {
-        let request = try await request { try await $0.send(Endpoint("a").with { $0.method = HTTPMethod(method) }) }
+        let request = try await request { try await $0.send(TestEndpoint("a").with { $0.method = HTTPMethod(method) }) }
         #expect(request.method.rawValue == method)
     }
 
@@ -45,7 +46,7 @@ struct LineTests {
     func `an unregistered status keeps its number`(code: Int, isSuccess: Bool) async throws {
         let server = try await MockServer.start { _ in MockServer.Response(status: HTTPStatus(code)) }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let response = try await client.send(Endpoint("a").accepting(.any))
+        let response = try await client.send(TestEndpoint("a").accepting(.any))
         #expect(response.status.code == code)
         #expect(response.status.isSuccess == isSuccess)
         await server.stop()
@@ -53,16 +54,16 @@ struct LineTests {
 
     @Test func `query items of one name arrive in order, and an empty query sends nothing`() async throws {
         let repeated = try await request {
-            try await $0.send(Endpoint("a").with { $0.query = ["a": 1, "b": 2, "a": 3] })
+            try await $0.send(TestEndpoint("a").with { $0.query = ["a": 1, "b": 2, "a": 3] })
         }
         #expect(repeated.query == "a=1&b=2&a=3")
-        let none = try await request { try await $0.send(Endpoint("a")) }
+        let none = try await request { try await $0.send(TestEndpoint("a")) }
         #expect(none.target == "/api/a")
     }
 
     @Test func `a flag has no =, and an empty value has one`() async throws {
         let request = try await request {
-            try await $0.send(Endpoint("a").query("flag", QueryParameters.flag).query("empty", ""))
+            try await $0.send(TestEndpoint("a").query("flag", QueryParameters.flag).query("empty", ""))
         }
         #expect(request.query == "flag&empty=")
     }
@@ -80,7 +81,7 @@ struct LineTests {
     }
 
     @Test func `a path value is one segment at the server`() async throws {
-        let request = try await request { try await $0.send(Endpoint("users/\("../a/b ?#é")/x")) }
+        let request = try await request { try await $0.send(TestEndpoint("users/\("../a/b ?#é")/x")) }
         #expect(request.target == "/api/users/..%2Fa%2Fb%20%3F%23%C3%A9/x")
     }
 
@@ -97,7 +98,7 @@ struct LineTests {
         @Test func `header names keep their spelling, duplicates and order`() async throws {
             let request = try await request {
                 try await $0.send(
-                    Endpoint("a").headers(["x-LOWER": "1", "X-Repeat": "a", "X-Between": "é", "X-Repeat": "b"]))
+                    TestEndpoint("a").headers(["x-LOWER": "1", "X-Repeat": "a", "X-Between": "é", "X-Repeat": "b"]))
             }
             let own = request.headers.filter { $0.name.rawValue.lowercased().hasPrefix("x-") }
             #expect(
@@ -108,20 +109,20 @@ struct LineTests {
     #endif
 
     @Test func `an empty header value arrives`() async throws {
-        let request = try await request { try await $0.send(Endpoint("a").header("X-Empty", "")) }
+        let request = try await request { try await $0.send(TestEndpoint("a").header("X-Empty", "")) }
         #expect(request.headers["X-Empty"] == "")
     }
 
     @Test func `a template's header replaces the environment's, in any case`() async throws {
         let server = try await MockServer.start { _ in MockServer.Response() }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url, headers: ["Accept": "environment"]))
-        try await client.send(Endpoint("a").header("ACCEPT", "template"))
+        try await client.send(TestEndpoint("a").header("ACCEPT", "template"))
         #expect(server.requests.first?.headers.values(for: "Accept") == ["template"])
         await server.stop()
     }
 
     @Test func `a Host of the caller is the only one`() async throws {
-        let request = try await request { try await $0.send(Endpoint("a").header(.host, "other.example")) }
+        let request = try await request { try await $0.send(TestEndpoint("a").header(.host, "other.example")) }
         #expect(request.headers.values(for: .host) == ["other.example"])
     }
 
@@ -129,7 +130,7 @@ struct LineTests {
     func `a header that frames the message is refused, and nothing is sent`(name: HTTPHeaders.Name) async throws {
         let server = try await MockServer.start { _ in MockServer.Response() }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let template = Endpoint("a").with { $0.method = .post }.body(TextBody("12345")).header(name, "3")
+        let template = TestEndpoint("a").with { $0.method = .post }.body(TextBody("12345")).header(name, "3")
         let error = try await #require(throws: HTTPError.self) { try await client.send(template) }
         #expect(error.code == .invalidRequest)
         #expect(server.connections.isEmpty)
@@ -139,7 +140,7 @@ struct LineTests {
     @Test func `a Content-Length that is the length of the body is sent once`() async throws {
         for (body, length) in [(TextBody("12345"), "5"), (TextBody(""), "0")] {
             let request = try await request { client in
-                let template = Endpoint("a").with { $0.method = .post }.body(body)
+                let template = TestEndpoint("a").with { $0.method = .post }.body(body)
                 try await client.send(template.header(.contentLength, length))
                 await #expect(throws: HTTPError.self) {
                     try await client.send(template.header(.contentLength, length + "0"))
@@ -152,7 +153,7 @@ struct LineTests {
     @Test func `a JSON body arrives with its type and its length`() async throws {
         let request = try await request { client in
             try await client.send(
-                Endpoint("a").with { $0.method = .post }.body(JSONBody(Person(id: 1, login: "é"))))
+                TestEndpoint("a").with { $0.method = .post }.body(JSONBody(Person(id: 1, login: "é"))))
         }
         #expect(try JSONDecoder().decode(Person.self, from: request.body) == Person(id: 1, login: "é"))
         #expect(request.headers.values(for: .contentType) == ["application/json; charset=utf-8"])
@@ -162,7 +163,7 @@ struct LineTests {
     @Test func `parameters of a POST arrive as JSON, and not in the query`() async throws {
         let request = try await request { client in
             try await client.send(
-                Endpoint("a").with {
+                TestEndpoint("a").with {
                     $0.method = .post
                     $0.parameters = ["a": 1]
                 })
@@ -173,16 +174,16 @@ struct LineTests {
 
     @Test func `a pinned page arrives once`() async throws {
         let request = try await request {
-            try await $0.send(Endpoint("a").with { $0.parameters = ["page": 7] }.paginated(page: 2))
+            try await $0.send(TestEndpoint("a").with { $0.parameters = ["page": 7] }.paginated(page: 2))
         }
         #expect(request.query == "page=7")
     }
 
     @Test func `no option is sent`() async throws {
         let request = try await request {
-            try await $0.send(Endpoint("a").option(Tenant.self, "acme").timeout(.seconds(3600)))
+            try await $0.send(TestEndpoint("a").option(Tenant.self, "acme").timeout(.seconds(3600)))
         }
-        let plain = try await self.request { try await $0.send(Endpoint("a")) }
+        let plain = try await self.request { try await $0.send(TestEndpoint("a")) }
         #expect(request.target == plain.target)
         #expect(request.headers.map(\.name) == plain.headers.map(\.name))
         #expect(!request.headers.contains { $0.value.contains("acme") })
@@ -191,7 +192,7 @@ struct LineTests {
     #if Foundation || canImport(Darwin)
         @Test func `a builder's URLRequest is what is sent`() async throws {
             let server = try await MockServer.start { _ in MockServer.Response() }
-            let foreign = Foreign(template: Endpoint("unused"), url: server.url.appending(path: "own"))
+            let foreign = Foreign(template: TestEndpoint("unused"), url: server.url.appending(path: "own"))
             try await SendableRequest(foreign, over: HTTPClient.defaultTransport).send()
             #expect(server.requests.first?.target == "/own")
             #expect(server.requests.first?.headers["X-Own"] == "1")
@@ -208,7 +209,7 @@ struct LineTests {
                     body: Data("body".utf8))
             }
             let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-            let (value, response) = try await client.sendWithResponse(Endpoint("p", answering: String.self))
+            let (value, response) = try await client.sendWithResponse(TestEndpoint("p", answering: String.self))
             #expect(value == "body")
             #expect(response.status == .created)
             #expect(response.headers.values(for: .setCookie) == ["a=1", "b=2"])
@@ -227,7 +228,7 @@ struct LineTests {
         let time = await shortestTime(below: .seconds(2)) {
             await elapsed {
                 let error = await #expect(throws: HTTPError.self) {
-                    try await client.send(Endpoint("a").timeout(.milliseconds(200)))
+                    try await client.send(TestEndpoint("a").timeout(.milliseconds(200)))
                 }
                 #expect(error?.code == .timedOut)
             }
@@ -240,7 +241,7 @@ struct LineTests {
         let nobody = try #require(URL(string: "http://127.0.0.1:1"))
         let client = HTTPClient(environment: ServerEnvironment(baseURL: nobody))
         let error = try await #require(throws: HTTPError.self) {
-            try await client.send(Endpoint("marker").header(.authorization, "SECRET").query("token", "SECRET"))
+            try await client.send(TestEndpoint("marker").header(.authorization, "SECRET").query("token", "SECRET"))
         }
         #expect(error.code == .cannotConnect)
         #expect("\(error)".contains("marker"))

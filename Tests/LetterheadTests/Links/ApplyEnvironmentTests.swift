@@ -2,6 +2,7 @@
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @Suite struct ApplyEnvironmentTests {

@@ -56,7 +56,7 @@ private struct Page: Decodable, Sendable {
         let body = try JSONEncoder().encode(["next": link])
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(body)) }
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
-        let template = Endpoint("a", answering: Page.self).paginated(by: .nextURL(\.next))
+        let template = TestEndpoint("a", answering: Page.self).paginated(by: .nextURL(\.next))
         let error = await #expect(throws: HTTPError.self) { for try await _ in client.pages(of: template) {} }
         expectClean("\(try #require(error))", lines: 1)
         expectClean("\(HTTPOrigin(scheme: "https", host: "evil\(mark)FORGED"))", lines: 1)
@@ -85,7 +85,7 @@ private struct Page: Decodable, Sendable {
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(body)) }
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
         let error = await #expect(throws: HTTPError.self) {
-            try await client.send(Endpoint("a", answering: [String: Person].self))
+            try await client.send(TestEndpoint("a", answering: [String: Person].self))
         }
         expectClean("\(try #require(error))", lines: 1)
     }

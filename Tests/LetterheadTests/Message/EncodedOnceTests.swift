@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadObserving
 import LetterheadSigning
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// Which bytes the readers of one request see if each encoding of its body differs, as each encoding of a dictionary
@@ -53,15 +55,15 @@ import Testing
         }
     }
 
-    private func template(_ kind: String) throws -> Endpoint<HTTPResponse> {
+    private func template(_ kind: String) throws -> TestEndpoint<HTTPResponse> {
         let body = try body(kind)
         guard kind != "parameters" else {
-            return Endpoint("a").with { template in
+            return TestEndpoint("a").with { template in
                 template.method = .post
                 for number in 0..<64 { template.parameters["name\(number)"] = number }
             }
         }
-        return Endpoint("a").with {
+        return TestEndpoint("a").with {
             $0.method = .post
             $0.body = body
         }
@@ -121,7 +123,7 @@ import Testing
             }
         }
         let mock = MockLoader { .ok($0) }
-        let template = Endpoint("a").with {
+        let template = TestEndpoint("a").with {
             $0.baseURL = URL(string: "https://a.example")
             $0.body = JSONBody(1)
         }
@@ -232,7 +234,7 @@ import Testing
             }
         }
         #expect(try await lines.walked() == Data("\(text)\n".utf8))
-        let template = Endpoint("a").with {
+        let template = TestEndpoint("a").with {
             $0.method = .post
             $0.parameters = ["b": "x/y", "a": 1]
         }

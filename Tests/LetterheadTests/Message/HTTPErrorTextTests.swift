@@ -102,7 +102,7 @@ private struct Plain: Error, CustomStringConvertible {
     private let shown = "https://<redacted>@h.test/api/users/7?key=…&v=…"
 
     private func failure(_ client: HTTPClient, _ path: RequestPath = "users/7") async throws -> HTTPError {
-        try await #require(throws: HTTPError.self) { try await client.send(Endpoint(path)) }
+        try await #require(throws: HTTPError.self) { try await client.send(TestEndpoint(path)) }
     }
 
     @Test func `an error of a link above the environment names the URL`() async throws {
@@ -135,17 +135,17 @@ private struct Plain: Error, CustomStringConvertible {
             environment: { _ in known }, validators: [ClosureValidator { _, _ in .failChain(Plain()) }],
             links: Relabel(), transport: MockLoader { .ok($0) })
         #expect("\(try await failure(late))".contains("GET \(shown)"))
-        let own = Endpoint("users/7").environment(.of("https://own.test"))
+        let own = TestEndpoint("users/7").environment(.of("https://own.test"))
         let error = try await #require(throws: HTTPError.self) { try await early.send(own) }
         #expect("\(error)".contains("GET https://own.test/users/7: "))
     }
 
     @Test func `an error of the builder names the URL`() async throws {
         let client = HTTPClient(environment: environment, transport: MockLoader { .ok($0) })
-        let template = Endpoint("users/7").timeout(.zero)
+        let template = TestEndpoint("users/7").timeout(.zero)
         let error = try await #require(throws: HTTPError.self) { try await client.send(template) }
         #expect("\(error)".contains(shown) && error.code == .invalidRequest)
-        let multipart = Endpoint("users/7").with { $0.body = InvalidMember() }
+        let multipart = TestEndpoint("users/7").with { $0.body = InvalidMember() }
         let other = try await #require(throws: HTTPError.self) { try await client.send(multipart) }
         #expect("\(other)".contains("h.test/api/users/7"))
     }
@@ -163,18 +163,18 @@ private struct Plain: Error, CustomStringConvertible {
     @Test func `a page's deadline names the URL`() async throws {
         let client = HTTPClient(environment: environment, transport: MockLoader { .ok($0) })
         let walk = PageWalk(deadline: .zero, clock: clock)
-        let pages = client.pages(of: Endpoint("users/7").paginated(), walk: walk)
+        let pages = client.pages(of: TestEndpoint("users/7").paginated(), walk: walk)
         let error = try await #require(throws: HTTPError.self) { for try await _ in pages {} }
         #expect("\(error)".contains("h.test/api/users/7"))
     }
 
     @Test func `a request's own environment is shown, and none when it is explicitly nil`() async throws {
         let client = HTTPClient(environment: environment, links: LimitRate(0), transport: MockLoader { .ok($0) })
-        let own = Endpoint("users/7").environment(.of("https://own.test"))
+        let own = TestEndpoint("users/7").environment(.of("https://own.test"))
         let error = try await #require(throws: HTTPError.self) { try await client.send(own) }
         #expect("\(error)".contains("GET https://own.test/users/7: "))
         let none = try await #require(throws: HTTPError.self) {
-            try await client.send(Endpoint("users/7").environment(nil))
+            try await client.send(TestEndpoint("users/7").environment(nil))
         }
         #expect("\(none)".contains("GET users/7: "))
     }
@@ -182,7 +182,7 @@ private struct Plain: Error, CustomStringConvertible {
     @Test func `the environment that errors show does not change the request that is sent`() async throws {
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(environment: environment, links: ModifyRequest { $0.host = "x.test" }, transport: mock)
-        try await client.send(Endpoint("users/7"))
+        try await client.send(TestEndpoint("users/7"))
         #expect(try mock.requests.map { try $0.urlString() } == ["https://x.test/users/7"])
     }
 

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// Several updates for one request, and updates of sequences that end before their first request.
@@ -38,7 +39,7 @@ extension ProgressUpdatesTests {
         var options = HTTPRequestOptions()
         let both = [ProgressUpdates(), ProgressUpdates()]
         for updates in both { options.reportProgress(to: updates) }
-        let template = Endpoint().with { $0.options = options }
+        let template = TestEndpoint().with { $0.options = options }
         _ = try? await HTTPClient(transport: MockLoader()).send(template)
         for updates in both { for await _ in updates {} }
     }
@@ -52,7 +53,7 @@ extension ProgressUpdatesTests {
         }
         let client = HTTPClient(
             environment: .of("https://a.test"), links: ModifyRequest { $0.reportProgress(to: added) }, transport: mock)
-        let call = Task { try await client.send(Endpoint().onProgress(own)) }
+        let call = Task { try await client.send(TestEndpoint().onProgress(own)) }
         for updates in [own, added] {
             var steps: [HTTPRequest.Progress] = []
             for await progress in updates { steps.append(progress) }
@@ -71,7 +72,8 @@ extension ProgressUpdatesTests {
         let mock = MockLoader { try .ok($0, json: [1]) }
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
         let (first, second) = (ProgressUpdates(), ProgressUpdates())
-        let numbers = Endpoint("numbers", answering: [Int].self).onProgress(first).paginated(size: 2).onProgress(second)
+        let numbers = TestEndpoint("numbers", answering: [Int].self).onProgress(first).paginated(size: 2).onProgress(
+            second)
         let call = Task { try await client.items(of: numbers, walk: walk).collect() }
         for updates in [first, second] { for await _ in updates {} }
         _ = await call.result
@@ -82,7 +84,7 @@ extension ProgressUpdatesTests {
         let mock = MockLoader { try .ok($0, json: [1]) }
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
         let (first, second) = (ProgressUpdates(), ProgressUpdates())
-        let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: 2)
+        let numbers = TestEndpoint("numbers", answering: [Int].self).paginated(size: 2)
         let pager = client.pager(of: numbers.onProgress(first), walk: PageWalk(maximumPages: -1))
         await #expect(throws: HTTPError.self) { try await pager.next() }
         for await _ in first {}
@@ -98,7 +100,7 @@ extension ProgressUpdatesTests {
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
         let updates = ProgressUpdates()
         let events = client.events(
-            of: Endpoint().onProgress(updates), reconnecting: .whenClosed(maximumAttempts: -1))
+            of: TestEndpoint().onProgress(updates), reconnecting: .whenClosed(maximumAttempts: -1))
         let (_, error) = await events.allAndError()
         #expect((error as? HTTPError)?.code == .invalidRequest)
         for await _ in updates {}

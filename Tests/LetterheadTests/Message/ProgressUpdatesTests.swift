@@ -105,7 +105,7 @@ struct ProgressUpdatesTests {
         let client = HTTPClient(environment: .of("https://a.test"), attemptLinks: deduplicate, transport: held)
         let both = [ProgressUpdates(), ProgressUpdates()]
         let calls = both.map { updates in
-            Task { try await client.send(Endpoint("a").onProgress(updates)) }
+            Task { try await client.send(TestEndpoint("a").onProgress(updates)) }
         }
         await held.waitForRunning(1)
         await until { deduplicate.waiting == 2 }

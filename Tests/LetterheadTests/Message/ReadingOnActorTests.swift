@@ -4,6 +4,7 @@ import Foundation
 @testable import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// What an actor reads is made on that actor: each hop to another thread and back would cost more than the bytes.
@@ -91,7 +92,7 @@ import Testing
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: server.url), observers: [Watch(places: places)],
             transport: transport.loader)
-        for try await _ in try await client.stream(Endpoint("a")).body {}
+        for try await _ in try await client.stream(TestEndpoint("a")).body {}
         #expect(!places.all.isEmpty && !places.all.contains(false))
         await server.stop()
     }
@@ -109,11 +110,11 @@ import Testing
             let client = HTTPClient(environment: .of("https://a.test"), transport: transport)
             var values: [Int] = []
             if type.hasPrefix("text") {
-                for try await value in client.events(of: Endpoint<HTTPResponse>("a"), as: Int.self) {
+                for try await value in client.events(of: TestEndpoint<HTTPResponse>("a"), as: Int.self) {
                     values.append(value)
                 }
             } else {
-                for try await value in client.values(of: Endpoint<HTTPResponse>("a"), as: Int.self) {
+                for try await value in client.values(of: TestEndpoint<HTTPResponse>("a"), as: Int.self) {
                     values.append(value)
                 }
             }

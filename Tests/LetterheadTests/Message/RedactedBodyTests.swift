@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import TestKit
 import Testing
 
 @Suite struct RedactedBodyTests {
@@ -26,8 +27,8 @@ import Testing
         let parts = [MultipartBody.Part.text("SECRET", name: "password"), .data(Data("SECRET".utf8), name: "key")]
         expectRedacted(parts[0], shows: "6 bytes")
         expectRedacted(MultipartBody(parts), shows: "multipart/form-data")
-        expectRedacted(Endpoint<HTTPResponse>("MARKER").multipart(parts), shows: "MARKER")
-        expectRedacted(MultipartRequestBuilder(Endpoint<HTTPResponse>("MARKER"), parts: parts), shows: "MARKER")
+        expectRedacted(TestEndpoint<HTTPResponse>("MARKER").multipart(parts), shows: "MARKER")
+        expectRedacted(MultipartRequestBuilder(TestEndpoint<HTTPResponse>("MARKER"), parts: parts), shows: "MARKER")
     }
 
     @Test func `a description does not consume a one-shot body`() async throws {

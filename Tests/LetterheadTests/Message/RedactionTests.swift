@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import TestKit
 import Testing
 
 /// All texts that Swift makes of a value.
@@ -286,7 +287,7 @@ private struct Text: HTTPBody {
                 query.append(QueryParameters.Item("\(name)[v]", "SECRET", isSecret: true))
             }
         }
-        let template = Endpoint<HTTPResponse>("a").query("sign", Signed()).query("q", "MARKER")
+        let template = TestEndpoint<HTTPResponse>("a").query("sign", Signed()).query("q", "MARKER")
         expectRedacted(template.query, shows: "MARKER")
         #expect(template.query("sign", Signed()).query.count == 2)
     }

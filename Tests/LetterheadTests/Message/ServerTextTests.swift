@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// What the description of an error contains of a body.
@@ -171,7 +172,7 @@ import Testing
                 body: HTTPResponseBody(Data("the email is taken".utf8)))
         }
         let client = HTTPClient(environment: .of("https://h"), transport: mock)
-        let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint("a")) }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint("a")) }
         #expect(error?.description.hasSuffix("(expected 200–299); the server wrote \"the email is taken\"") == true)
     }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-@testable import LetterheadCaching
-import LetterheadOAuth
 import LetterheadTesting
+import TestKit
 import Testing
 
 @testable import Letterhead
+@testable import LetterheadCaching
+@testable import LetterheadOAuth
+@testable import LetterheadObserving
 @testable import LetterheadTesting
 
 /// Text of a peer is bytes: what follows a delimiter cannot hide it, and what looks equal is not.

@@ -31,7 +31,7 @@ import Testing
     private func decoded<Value: Decodable & Sendable>(
         _ type: Value.Type, _ text: String, decoder: any HTTPBodyDecoder = JSONDecoder()
     ) async throws -> Value {
-        try await client(Data(text.utf8), decoder: decoder).send(Endpoint("a", answering: type))
+        try await client(Data(text.utf8), decoder: decoder).send(TestEndpoint("a", answering: type))
     }
 
     private func failure(_ body: String) -> HTTPError {
@@ -84,7 +84,7 @@ import Testing
         decoder.allowsJSON5 = true
         let error = await #expect(throws: HTTPError.self) {
             try await client(Data([0x7B, 0xFB, 0x61, 0x3A, 0x31, 0x7D]), decoder: decoder).send(
-                Endpoint("a", answering: [String: Int].self))
+                TestEndpoint("a", answering: [String: Int].self))
         }
         #expect(error?.code == .cannotDecodeResponse)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import TestKit
 import Testing
 
 @testable import LetterheadTesting
@@ -103,7 +104,7 @@ import Testing
         var codes: Set<String> = []
         for number in 0..<40 {
             do {
-                _ = try await client.send(Endpoint("\(number)"))
+                _ = try await client.send(TestEndpoint("\(number)"))
                 codes.insert("ok")
             } catch let error as HTTPError { codes.insert("\(error.code)") }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite struct EventRecorderTests {

@@ -2,6 +2,7 @@
 import Foundation
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @testable import Letterhead

@@ -5,6 +5,7 @@ import LetterheadCaching
 import LetterheadSigning
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// Every link and transport of the library keeps the laws, and each law finds a loader that breaks it.
@@ -69,7 +70,7 @@ struct LoaderLawsTests {
     #endif
 
     @Test func `a link that sends a request twice at once obeys the laws`() async throws {
-        try await LoaderLaws(patience: .seconds(40), link: { Hedge() }).check()
+        try await LoaderLaws(patience: .seconds(40), link: { SendTwice() }).check()
     }
 
     #if os(Linux)

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// The time limits of a request hold over a mock, by the clock that a test moves.
@@ -84,7 +85,7 @@ import Testing
 
     @Test func `a timeout bounds the body of an error response to a streamed request`() async throws {
         let client = HTTPClient(environment: .of("https://h"), transport: stalling(500))
-        let task = Task { try await client.stream(Endpoint("a").timeout(.seconds(5))) }
+        let task = Task { try await client.stream(TestEndpoint("a").timeout(.seconds(5))) }
         let advance = Task {
             // Once for the head, which comes at once, and once for the piece that does not.
             while !Task.isCancelled {
@@ -99,7 +100,7 @@ import Testing
 
     @Test func `a timeout does not bound the body of a streamed response, and an idle timeout does`() async throws {
         let client = HTTPClient(environment: .of("https://h"), transport: stalling(200))
-        let template = Endpoint("a").timeout(.seconds(5)).idleTimeout(.seconds(9))
+        let template = TestEndpoint("a").timeout(.seconds(5)).idleTimeout(.seconds(9))
         let response = try await client.stream(template)
         var chunks = response.body.makeAsyncIterator()
         #expect(try await chunks.next() == Data("some".utf8))

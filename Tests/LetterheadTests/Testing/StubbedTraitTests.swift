@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import LetterheadTestingSupport
+import TestKit
 import Testing
 
 @Suite(.stubbed { $0.on(ListPeople.self, times: .any) { _ in [.ada] } }) struct StubbedTraitTests {

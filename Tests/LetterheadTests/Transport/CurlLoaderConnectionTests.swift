@@ -344,7 +344,7 @@
         @Test func `A template sets the connect timeout of its request`() throws {
             let url = try #require(URL(string: "https://a.test"))
             let environment = ServerEnvironment(baseURL: url)
-            let template = Endpoint("a").timeout(.seconds(9)).connectTimeout(.seconds(2)).environment(environment)
+            let template = TestEndpoint("a").timeout(.seconds(9)).connectTimeout(.seconds(2)).environment(environment)
             #expect(template.options.connectTimeout == .seconds(2))
         }
 

@@ -104,7 +104,7 @@
             let client = HTTPClient(environment: ServerEnvironment(baseURL: url), transport: CurlLoader(trusting))
             let reconnection = Reconnection.whenClosed(clock: TestClock(isAutomatic: true))
             var events: [String] = []
-            for try await event in client.events(of: Endpoint(), reconnecting: reconnection) {
+            for try await event in client.events(of: TestEndpoint(), reconnecting: reconnection) {
                 events.append(event.data)
             }
             #expect(events == ["0", "2"] && front.connectionCount == 4)

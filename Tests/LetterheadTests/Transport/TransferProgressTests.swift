@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(3)))
@@ -32,7 +33,7 @@ struct TransferProgressTests {
 
     @Test func `Each closure that a template adds is called`() {
         let (first, second) = (Seen(), Seen())
-        let template = Endpoint().onProgress { first.add($0) }.onProgress { second.add($0) }
+        let template = TestEndpoint().onProgress { first.add($0) }.onProgress { second.add($0) }
         template.options.onProgress?(
             HTTPRequest.Progress(direction: .upload, completedBytes: 1, totalBytes: 2))
         #expect(first.all.count == 1 && second.all == first.all)

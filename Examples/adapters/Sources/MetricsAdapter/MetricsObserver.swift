@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import CoreMetrics
 public import Letterhead
+import LetterheadObserving
 
 /// An observer that counts and measures the exchanges of a client with swift-metrics, under the names of OpenTelemetry's
 /// semantic conventions for HTTP clients.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
+import LetterheadObserving
 public import Tracing
 
 /// A link that creates a span of swift-distributed-tracing for each exchange, and sends its context in the format of the

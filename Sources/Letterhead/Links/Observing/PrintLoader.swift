@@ -10,11 +10,8 @@ import LetterheadFoundation
 /// <-- 200 OK, 345 bytes, in 12.3 ms
 /// ```
 ///
-/// An observer prints a line for each load after it has ended, or a waterfall of its phases:
-///
-/// ```swift
-/// let client = HTTPClient(environment: .production, observers: [PrintLoader(.waterfall)])
-/// ```
+/// An observer prints a line for each load after it has ended. `PrintTimeline` of the product `LetterheadObserving` prints
+/// its phases as a waterfall.
 ///
 /// In the `links` of an ``HTTPClient``, the link prints the URL as completed by the client's environment. The line of
 /// the response contains the last requested URL if it differs: after a redirect, or in a custom chain in which the link
@@ -28,8 +25,6 @@ public struct PrintLoader: LoaderLink {
         case headers
         /// Also the headers of responses, and the first 512 bytes of bodies that are in memory.
         case bodies
-        /// As an observer, the phases of each load as a waterfall; as a link, the same as ``headers``.
-        case waterfall
         /// JSON on one line, for a collector of logs: as an observer, an object for each load after it has ended; as a
         /// link, an object for each request and each result.
         case json
@@ -92,9 +87,7 @@ extension PrintLoader: HTTPObserver {
         // The pieces of a body are counted at its end.
         guard event.name != .bodyPiece, let events = collector.add(event), let last = events.last else { return }
         if level == .json { return write(Self.json(of: events)) }
-        let timeline = HTTPTimeline(events)
-        let attempts = last.attempt > 1 ? ", \(last.attempt) attempts" : ""
-        write(level == .waterfall ? timeline.text() : timeline.title + attempts)
+        write(HTTPEvent.line(of: events) + (last.attempt > 1 ? ", \(last.attempt) attempts" : ""))
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+public import LetterheadFoundation
 import Synchronization
 
 /// Receives the events of a client: the start and the end of each load, its attempts, the decisions of the links, and
@@ -9,7 +9,7 @@ import Synchronization
 /// change requests or responses, and a validator to accept, reject or retry them.
 ///
 /// ```swift
-/// let client = HTTPClient(environment: .production, observers: [PrintLoader(.waterfall), HARRecorder()])
+/// let client = HTTPClient(environment: .production, observers: [PrintLoader(.line), StatisticsRecorder()])
 /// ```
 ///
 /// Implement ``record(_:)`` to write one, and ignore the events and facts that you do not know, because later versions
@@ -32,14 +32,15 @@ public protocol HTTPObserver: Sendable {
     func record(_ event: HTTPEvent)
 }
 
-/// An observer that also reads the messages of an event. Only observers of the library do, because messages contain
-/// secrets.
-protocol MessageObserver: HTTPObserver {
+/// An observer that also reads the requests, responses and streamed bytes of events, such as one that writes files of an
+/// HTTP Archive. Messages contain secrets: ask ``HTTPRequest/isSecret(_:)-(HTTPHeaders.Field)`` and ``Redaction`` before you
+/// store one.
+public protocol MessageObserver: HTTPObserver {
     func record(_ message: ObservedMessage, of event: HTTPEvent)
 }
 
-/// The message that an event belongs to.
-enum ObservedMessage: Sendable {
+/// The message that an event belongs to, for a ``MessageObserver``.
+public enum ObservedMessage: Sendable {
     case request(HTTPRequest)
     case response(HTTPResponse)
     /// A part of the body of a streamed response.
@@ -47,14 +48,16 @@ enum ObservedMessage: Sendable {
 }
 
 /// The events of the loads in progress, for an observer that shows a load after the load has ended.
-final class EventCollector: Sendable {
+public final class EventCollector: Sendable {
     /// The maximum numbers of loads and of events of a load. The events of further loads are not collected.
     private static let (mostLoads, mostEvents) = (1_000, 1_000)
 
     private let loads = Mutex<[Int: [HTTPEvent]]>([:])
 
+    public init() {}
+
     /// Adds an event. Returns all events of its load if the event is the last one of the load; otherwise nil.
-    func add(_ event: HTTPEvent) -> [HTTPEvent]? {
+    public func add(_ event: HTTPEvent) -> [HTTPEvent]? {
         loads.withLock { loads in
             var events = loads.removeValue(forKey: event.load) ?? []
             if event.name == .loadStart ? loads.count < Self.mostLoads : !events.isEmpty {
@@ -68,5 +71,19 @@ final class EventCollector: Sendable {
 }
 
 extension HTTPEvent {
-    var isEndOfLoad: Bool { name == .loadEnd || name == .loadFailed || name == .loadCancelled }
+    /// Whether no event of the load follows, other than those of an exchange that outlives it.
+    public var isEndOfLoad: Bool { name == .loadEnd || name == .loadFailed || name == .loadCancelled }
+
+    /// One line about a load: its method, its route or URL, its result and its duration, as in
+    /// `GET users/{} 200 in 142.0 ms`. Pass its events in order.
+    public static func line(of events: [HTTPEvent]) -> String {
+        guard let first = events.first else { return "(no events)" }
+        // The events of an exchange may follow the end of the load.
+        let last = events.last(where: \.isEndOfLoad) ?? events.last ?? first
+        var parts = [first[.method], first.route ?? first[.url]].compactMap(\.self)
+        if let status = last[.status] { parts.append("\(status)") }
+        if last.name == .loadFailed { parts.append(last[.errorType] ?? "failed") }
+        if last.name == .loadCancelled { parts.append("cancelled") }
+        return Redaction.visible(parts.joined(separator: " ")) + " in " + (last.time - first.time).milliseconds
+    }
 }

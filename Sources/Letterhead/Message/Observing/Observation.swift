@@ -222,6 +222,15 @@ extension HTTPEvent {
 }
 
 extension HTTPRequest {
+    /// The facts about this request that an event of an exchange has, for links that create spans themselves: the method,
+    /// the URL without secrets, the origin, the route, and how often the load was sent before.
+    public var exchangeEvent: HTTPEvent {
+        var event = HTTPEvent(.exchangeStart, route: observation?.route ?? path.route)
+        event.describe(self)
+        event[.resendCount] = observation.map { context.exchange.map { $0.number - 1 } ?? $0.exchanges }
+        return event
+    }
+
     /// Records an event of a custom link: `request.record(.shardChosen) { $0[.shard] = 3 }`. The closure sets the
     /// facts, which must not be secret. If the load is not observed, nothing happens, and the closure is not called.
     @inline(__always)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+package import LetterheadFoundation
 
 /// Bodies in texts. A description contains the media type and the length of a body. A log, an archive or a command that
 /// asks for the content receives it with the values of secret names redacted.
@@ -55,7 +55,7 @@ extension Redaction {
     /// the names of the parts decide what is secret.
     ///
     /// - Parameter isCut: whether the data may end in the middle of a character, which is then left out.
-    func redacted(_ data: Data, headers: HTTPHeaders, isCut: Bool = false) -> String? {
+    package func redacted(_ data: Data, headers: HTTPHeaders, isCut: Bool = false) -> String? {
         guard !Self.isMultipart(headers), let text = Self.utf8(data, isCut: isCut) else { return nil }
         let isForm = headers.mediaType?.essence == MediaType.form.essence
         return redactURLs(isForm ? redactForm(text) : redactJSON(text))
@@ -67,7 +67,7 @@ extension Redaction {
 
     /// Returns whether a body in which secrets cannot be found may contain them: it is multipart, compressed, or text in
     /// another charset or with a malformed byte.
-    static func hidesText(_ headers: HTTPHeaders) -> Bool {
+    package static func hidesText(_ headers: HTTPHeaders) -> Bool {
         if headers.contains(.contentEncoding) || isMultipart(headers) { return true }
         guard let type = headers.mediaType?.essence else { return false }
         return type.hasPrefix("text/") || type.hasSuffix("json") || type.hasSuffix("xml")

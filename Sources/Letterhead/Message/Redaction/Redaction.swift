@@ -86,7 +86,8 @@ extension Redaction {
         "\(Self.visible(field.name.rawValue)): \(value(of: field))"
     }
 
-    func value(of field: HTTPHeaders.Field) -> String {
+    /// Returns the value of a field without secrets.
+    public func value(of field: HTTPHeaders.Field) -> String {
         field.isSecret || isSecret(header: field.name) ? Self.placeholder : Self.visible(redactURLs(field.value))
     }
 

@@ -68,7 +68,7 @@ extension SteadyBody {
 
 extension HTTPRequest {
     /// The body for a description, which leaves the choice of the encoder to the load.
-    var describedBody: any HTTPBody { EncodedOnce.described(body) }
+    package var describedBody: any HTTPBody { EncodedOnce.described(body) }
 }
 
 extension EmptyBody: SteadyBody {}

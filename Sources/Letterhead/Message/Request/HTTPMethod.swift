@@ -29,7 +29,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public var description: String { rawValue }
 
     /// The method for descriptions and messages. A malformed method is not shown.
-    var printable: String { ASCII.isToken(rawValue) ? rawValue : "(refused method)" }
+    package var printable: String { ASCII.isToken(rawValue) ? rawValue : "(refused method)" }
 }
 
 extension HTTPMethod {

@@ -86,7 +86,7 @@ extension HTTPRequest {
 
 extension HTTPMethod {
     /// Whether a server expects a length even without a body (RFC 9110, 8.6).
-    var expectsBody: Bool { self == .post || self == .put || self == .patch }
+    package var expectsBody: Bool { self == .post || self == .put || self == .patch }
 }
 
 extension HTTPError {

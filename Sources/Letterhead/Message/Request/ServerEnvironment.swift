@@ -197,7 +197,7 @@ extension HTTPRequest {
     }
 
     /// The request with its body, and with the method, the URL and the headers of its environment.
-    var completed: HTTPRequest {
+    package var completed: HTTPRequest {
         guard let environment = missingEnvironment else { return self }
         var completed = self
         environment.apply(to: &completed)

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// Bodies that are still being read when their chain is reset.
@@ -155,7 +156,7 @@ import Testing
         let server = try await MockServer.start()
         server.enqueue(.response(.text("abcdef")).fault(.stall, at: .responseBody))
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), transport: transport.loader)
-        var pieces = try await client.stream(Endpoint("a")).body.makeAsyncIterator()
+        var pieces = try await client.stream(TestEndpoint("a")).body.makeAsyncIterator()
         #expect(try await pieces.next() == Data("abc".utf8))
         let read = Task { [pieces] in
             var pieces = pieces

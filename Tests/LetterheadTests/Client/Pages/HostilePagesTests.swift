@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadObserving
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// Links that a server should not send: nothing is sent to another origin, and every sequence ends.
@@ -24,7 +26,7 @@ struct HostilePagesTests {
         let template = Get<[Int]>("repos/\("ada")/\("x")/issues")
         let pages = try await client.pages(of: template.paginated(by: .linkHeader)).collect()
         #expect(pages.count == 3 && mock.requests.last?.target == "/v2/repositories/17/issues?page=3")
-        #expect(Set(try #require(client.statistics).routes.keys) == ["repos/{}/{}/issues"])
+        #expect(Set(recorder.statistics.routes.keys) == ["repos/{}/{}/issues"])
         #expect(mock.requests.last?.path.route == "repos/{}/{}/issues")
     }
 

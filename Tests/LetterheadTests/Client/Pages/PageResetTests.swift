@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// After a reset of the client, a sequence that has begun delivers nothing that has arrived before.
@@ -12,7 +13,7 @@ struct PageResetTests {
     func `the remaining items of a page are not delivered after a reset`(size: Int?) async throws {
         let mock = MockLoader { try .ok($0, json: [1, 2, 3]) }
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
-        let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: size)
+        let numbers = TestEndpoint("numbers", answering: [Int].self).paginated(size: size)
         var items = client.items(of: numbers).makeAsyncIterator()
         #expect(try await items.next() == 1)
         await client.reset()
@@ -28,7 +29,7 @@ struct PageResetTests {
     /// Iterates over pages with ten minutes between them.
     private func slowWalk(_ client: HTTPClient, _ clock: TestClock) -> Task<Void, any Error> {
         Task {
-            let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: 1)
+            let numbers = TestEndpoint("numbers", answering: [Int].self).paginated(size: 1)
             for try await _ in client.pages(of: numbers, walk: PageWalk(delay: .seconds(600), clock: clock)) {}
         }
     }
@@ -58,7 +59,7 @@ struct PageResetTests {
 
     @Test func `a sequence that has ended remains ended after a reset`() async throws {
         let client = HTTPClient(environment: .of("https://a.test"), transport: MockLoader { try .ok($0, json: [1]) })
-        let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: 2)
+        let numbers = TestEndpoint("numbers", answering: [Int].self).paginated(size: 2)
         var items = client.items(of: numbers).makeAsyncIterator()
         while try await items.next() != nil {}
         await client.reset()
@@ -80,7 +81,7 @@ struct PageResetTests {
             .stream([Data("data: a\n\ndata: b\n\n".utf8)], headers: [.contentType: "text/event-stream"])
         }
         let client = HTTPClient.over(mock)
-        var events = client.events(of: Endpoint(), reconnecting: .whenClosed).makeAsyncIterator()
+        var events = client.events(of: TestEndpoint(), reconnecting: .whenClosed).makeAsyncIterator()
         #expect(try await events.next()?.data == "a")
         await client.reset()
         do {
@@ -97,7 +98,7 @@ struct PageResetTests {
             StubLoader().on(.any()) { _ in
                 .stream([Data("1\n2\n3\n".utf8)], headers: [.contentType: "application/x-ndjson"])
             })
-        var values = client.values(of: Endpoint(), as: Int.self).makeAsyncIterator()
+        var values = client.values(of: TestEndpoint(), as: Int.self).makeAsyncIterator()
         #expect(try await values.next() == 1)
         await client.reset()
         do {

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// What stops a walk: circles, deadlines, limits, and settings that are refused.
@@ -47,7 +48,7 @@ extension PageWalkTests {
             return try .ok(request, json: Numbered(items: page == 2 ? [] : [page], hasMore: page < 3))
         }
         let client = HTTPClient(environment: .of("https://h"), transport: mock)
-        let template = Endpoint("a", answering: Numbered.self).paginated(by: .page(hasMore: \.hasMore))
+        let template = TestEndpoint("a", answering: Numbered.self).paginated(by: .page(hasMore: \.hasMore))
         let pages = try await client.pages(of: template).collect()
         #expect(pages.map(\.value.items) == [[1], [], [3]])
         #expect(mock.requests.map { $0.query["page"] } == ["1", "2", "3"])

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite struct BodyLinesTests {
@@ -71,7 +72,7 @@ import Testing
                 body: HTTPResponseBody(length: nil) { Data(repeating: 0x61, count: 65_536) })
         }
         let client = HTTPClient(environment: .of("http://a.example"), transport: loader)
-        let lines = try await client.stream(Endpoint("logs")).body.lines
+        let lines = try await client.stream(TestEndpoint("logs")).body.lines
         let error = try #require(await lines.allAndError().error as? HTTPError)
         #expect(error.code == .responseTooLarge)
         #expect(error.description.contains("http://a.example/logs"))

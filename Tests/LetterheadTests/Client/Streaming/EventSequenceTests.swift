@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadCaching
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite struct EventSequenceTests {
@@ -18,11 +19,11 @@ import Testing
 
     @Test func `the request asks for an event stream, unless the template sets the headers itself`() async throws {
         let mock = MockLoader { stream($0, "data: a\n\n") }
-        _ = try await client(mock).events(of: Endpoint()).all()
+        _ = try await client(mock).events(of: TestEndpoint()).all()
         #expect(mock.requests[0].headers["Accept"] == "text/event-stream")
         #expect(mock.requests[0].headers["Cache-Control"] == "no-cache")
         #expect(mock.requests[0].headers["Last-Event-ID"] == nil)
-        let own = Endpoint().with {
+        let own = TestEndpoint().with {
             $0.headers = ["Accept": "*/*", "Cache-Control": "max-age=0", "Last-Event-ID": "7"]
         }
         _ = try await client(mock).events(of: own).all()
@@ -39,7 +40,7 @@ import Testing
         }
         let client = HTTPClient(
             environment: .of("http://a.example"), cache: ResponseCache(store: .memory(bytes: 1 << 20)), transport: mock)
-        for _ in 1...2 { #expect(try await client.events(of: Endpoint()).all().count == 1) }
+        for _ in 1...2 { #expect(try await client.events(of: TestEndpoint()).all().count == 1) }
         #expect(mock.requests.map { $0.headers["If-None-Match"] } == [nil, nil])
     }
 
@@ -47,7 +48,7 @@ import Testing
         async throws
     {
         let mock = MockLoader { stream($0, "data: a\n\n") }
-        let events = client(mock).events(of: Endpoint())
+        let events = client(mock).events(of: TestEndpoint())
         #expect(mock.requests.isEmpty)
         #expect(try await events.all().count == 1)
         #expect(try await events.all().count == 1)
@@ -57,7 +58,7 @@ import Testing
     @Test(arguments: ["text/plain", "application/json", nil])
     func `another content type is an error that names both types`(type: String?) async throws {
         let mock = MockLoader { stream($0, "data: a\n\n", type: type) }
-        let error = await #expect(throws: HTTPError.self) { try await client(mock).events(of: Endpoint()).all() }
+        let error = await #expect(throws: HTTPError.self) { try await client(mock).events(of: TestEndpoint()).all() }
         #expect(error?.code == .invalidResponse)
         #expect(error?.response?.status == .ok)
         #expect(error?.message.contains("text/event-stream") == true)
@@ -66,10 +67,12 @@ import Testing
 
     @Test func `a status that is not accepted is an error, and a 204 has no events`() async throws {
         let refusing = MockLoader { HTTPResponse(request: $0, status: .forbidden) }
-        let error = await #expect(throws: HTTPError.self) { try await client(refusing).events(of: Endpoint()).all() }
+        let error = await #expect(throws: HTTPError.self) {
+            try await client(refusing).events(of: TestEndpoint()).all()
+        }
         #expect(error?.code == .unacceptableStatus)
         let empty = MockLoader { HTTPResponse(request: $0, status: .noContent) }
-        #expect(try await client(empty).events(of: Endpoint(), reconnecting: .whenClosed).all().isEmpty)
+        #expect(try await client(empty).events(of: TestEndpoint(), reconnecting: .whenClosed).all().isEmpty)
         #expect(empty.requests.count == 1)
     }
 
@@ -77,7 +80,7 @@ import Testing
         let mock = StubLoader().on(
             .any(), inOrder: .status(.serviceUnavailable), .events([ServerSentEvent(data: "a")]))
         let settings = Retry.Settings(maximumRetries: 1, clock: TestClock(isAutomatic: true))
-        #expect(try await client(mock, retrying: settings).events(of: Endpoint()).all().count == 1)
+        #expect(try await client(mock, retrying: settings).events(of: TestEndpoint()).all().count == 1)
     }
 
     @Test func `an event is decoded with the decoder of the client, and a failure names the event`() async throws {
@@ -86,7 +89,7 @@ import Testing
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let mock = MockLoader { stream($0, "event: add\ndata: {\"first_name\":\"Ada\"}\n\nevent: bad\ndata: {}\n\n") }
         let client = HTTPClient(environment: .of("http://a.example"), decoder: decoder, transport: mock)
-        let events = try await client.events(of: Endpoint("names")).all()
+        let events = try await client.events(of: TestEndpoint("names")).all()
         #expect(try events[0].decode(Name.self) == Name(firstName: "Ada"))
         let error = #expect(throws: HTTPError.self) { try events[1].decode(Name.self) }
         #expect(error?.code == .cannotDecodeResponse)
@@ -99,16 +102,16 @@ import Testing
         let events = ["1", "2", "[DONE]", "3"].map { ServerSentEvent(data: $0) }
         let client = client(
             StubLoader().on(.any(), inOrder: .events(events), .events([events[0]]), .events([events[0]])))
-        #expect(try await client.events(of: Endpoint(), as: Int.self, endingWith: "[DONE]").all() == [1, 2])
-        let (values, error) = await client.events(of: Endpoint(), as: Int.self, endingWith: "[DONE]").allAndError()
+        #expect(try await client.events(of: TestEndpoint(), as: Int.self, endingWith: "[DONE]").all() == [1, 2])
+        let (values, error) = await client.events(of: TestEndpoint(), as: Int.self, endingWith: "[DONE]").allAndError()
         #expect(values == [1])
         #expect((error as? HTTPError)?.code == .invalidResponse)
-        #expect(try await client.events(of: Endpoint(), as: Int.self).all() == [1])
+        #expect(try await client.events(of: TestEndpoint(), as: Int.self).all() == [1])
     }
 
     @Test func `data that cannot be decoded end the values with an error`() async throws {
         let mock = MockLoader { stream($0, "data: 1\n\ndata: x\n\ndata: 3\n\n") }
-        var iterator = client(mock).events(of: Endpoint(), as: Int.self).makeAsyncIterator()
+        var iterator = client(mock).events(of: TestEndpoint(), as: Int.self).makeAsyncIterator()
         #expect(try await iterator.next() == 1)
         do {
             _ = try await iterator.next()

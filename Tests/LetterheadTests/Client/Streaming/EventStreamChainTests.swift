@@ -29,7 +29,7 @@ struct EventStreamChainTests {
                 retrying: Retry.Settings(
                     maximumRetries: 2, strategy: strategy, clock: TestClock(isAutomatic: true)),
                 transport: mock)
-            let (events, _) = await client.events(of: Endpoint().with { $0.method = .post }).allAndError()
+            let (events, _) = await client.events(of: TestEndpoint().with { $0.method = .post }).allAndError()
             return (mock.requests.count, events.count)
         }
         #expect(await requests(.exponential.retryingRefusals()) == (2, 1))
@@ -46,7 +46,7 @@ struct EventStreamChainTests {
             )
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let template = Endpoint().with { endpoint in
+        let template = TestEndpoint().with { endpoint in
             endpoint.method = .post
             endpoint.body = TextBody("question")
         }
@@ -74,7 +74,7 @@ struct EventStreamChainTests {
                 connection.close()
             }
             let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url()))
-            let template = Endpoint().idleTimeout(.seconds(3))
+            let template = TestEndpoint().idleTimeout(.seconds(3))
             let events = try await client.events(of: template, reconnecting: .whenClosed).all()
             #expect(events.map(\.data) == ["first", "second"])
             #expect(server.connectionCount == 2)
@@ -88,7 +88,7 @@ struct EventStreamChainTests {
             let server = try await MockServer.start { _ in .text("done") }
             server.enqueue(.closure.fault(.stall, at: .requestStart))
             let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-            let template = Endpoint().with { endpoint in
+            let template = TestEndpoint().with { endpoint in
                 endpoint.method = .post
                 endpoint.body = NDJSONBody(once: values)
             }

@@ -70,7 +70,7 @@
             configuration.idleTimeout = cell.expected == .timedOut ? .seconds(1) : .seconds(60)
             let client = HTTPClient(
                 environment: ServerEnvironment(baseURL: server.url), transport: CurlLoader(configuration))
-            var endpoint = Endpoint("\(cell.number)")
+            var endpoint = TestEndpoint("\(cell.number)")
             endpoint.method = cell.method
             let (texts, error) = await reading.read(endpoint, with: client)
             let isPrefix = texts.enumerated().allSatisfy { $0.element.hasPrefix("\"\($0.offset) ") }

@@ -70,7 +70,7 @@ import Testing
             )
         }
         let client = HTTPClient(environment: .of("http://a.example"), transport: loader)
-        return try await client.events(of: Endpoint(), limit: limit).all()
+        return try await client.events(of: TestEndpoint(), limit: limit).all()
     }
 
     @Test(arguments: vectors)

@@ -36,7 +36,7 @@
             let (closed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let server = silentServer(closed)
             let reading = Task { [client = client(server)] in
-                for try await _ in client.events(of: Endpoint(), reconnecting: .whenClosed) { arrived.signal() }
+                for try await _ in client.events(of: TestEndpoint(), reconnecting: .whenClosed) { arrived.signal() }
             }
             #expect(await arrived.isSignaled())
             reading.cancel()
@@ -48,7 +48,7 @@
             let (closed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let (server, client) = { ($0, self.client($0)) }(silentServer(closed))
             let reading = Task {
-                for try await _ in client.events(of: Endpoint(), reconnecting: .whenClosed) { arrived.signal() }
+                for try await _ in client.events(of: TestEndpoint(), reconnecting: .whenClosed) { arrived.signal() }
             }
             #expect(await arrived.isSignaled())
             await client.reset()
@@ -61,7 +61,7 @@
         @Test func `leaving the loop ends the connection`() async throws {
             let closed = DispatchSemaphore(value: 0)
             let server = silentServer(closed)
-            for try await event in client(server).events(of: Endpoint()) {
+            for try await event in client(server).events(of: TestEndpoint()) {
                 #expect(event.data == "first")
                 break
             }
@@ -77,7 +77,7 @@
                 closed.signal()
                 connection.close()
             }
-            let (_, error) = await client(server).events(of: Endpoint()).allAndError()
+            let (_, error) = await client(server).events(of: TestEndpoint()).allAndError()
             #expect((error as? HTTPError)?.code == .invalidResponse)
             #expect(await closed.isSignaled())
         }
@@ -105,7 +105,7 @@
                 }
                 connection.close()
             }
-            var iterator = client(server).events(of: Endpoint()).makeAsyncIterator()
+            var iterator = client(server).events(of: TestEndpoint()).makeAsyncIterator()
             #expect(try await iterator.next()?.data.utf8.count == 65_536)
             #expect(await isFull.isSignaled())
             // What the buffers of both sockets hold, and a window of the transport.
@@ -130,7 +130,7 @@
             let ends = [text.range(of: "\r\n\r\n")?.upperBound, text.range(of: "lines\n\n")?.upperBound, text.endIndex]
                 .compactMap { $0.map { text.distance(from: text.startIndex, to: $0) } }
             for cut in 1...text.count {
-                let (events, error) = await client.events(of: Endpoint("\(cut)")).allAndError()
+                let (events, error) = await client.events(of: TestEndpoint("\(cut)")).allAndError()
                 #expect(events.map(\.data) == Array(whole.prefix(ends.count { $0 <= cut })), "cut at \(cut)")
                 #expect((error as? HTTPError)?.code == .invalidResponse)
             }
@@ -150,7 +150,7 @@
             }
             let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
             var received: [String] = []
-            for try await event in client.events(of: Endpoint(), reconnecting: .whenClosed) {
+            for try await event in client.events(of: TestEndpoint(), reconnecting: .whenClosed) {
                 received.append(event.data)
             }
             #expect(received.count == Set(received).count)
@@ -173,7 +173,7 @@
                 connection.close()
             }
             var received: [String] = []
-            for try await event in client(server).events(of: Endpoint()) {
+            for try await event in client(server).events(of: TestEndpoint()) {
                 received.append(event.data)
                 arrived.signal()
             }
@@ -193,7 +193,7 @@
             try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
                 for number in 0..<count {
                     group.addTask {
-                        (number, try await client.events(of: Endpoint("\(number)")).all().map(\.data))
+                        (number, try await client.events(of: TestEndpoint("\(number)")).all().map(\.data))
                     }
                 }
                 for try await (number, events) in group {
@@ -210,7 +210,7 @@
                 ServerSentEvent(data: "", id: "1"), ServerSentEvent(data: " c", id: "1"),
             ]
             let server = try await MockServer.start { _ in .events(events, every: .seconds(10), clock: clock) }
-            var iterator = HTTPClient(environment: ServerEnvironment(baseURL: server.url)).events(of: Endpoint())
+            var iterator = HTTPClient(environment: ServerEnvironment(baseURL: server.url)).events(of: TestEndpoint())
                 .makeAsyncIterator()
             for (number, event) in events.enumerated() {
                 if number > 0 {

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// Streams that another request continues, and streams of a response that the caller has.
@@ -132,7 +133,7 @@ struct FollowingTests {
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
         func response(_ path: RequestPath) async throws -> HTTPResponse {
-            isStreamed ? try await client.stream(Endpoint(path)) : try await client.send(Endpoint(path))
+            isStreamed ? try await client.stream(TestEndpoint(path)) : try await client.send(TestEndpoint(path))
         }
         #expect(try await response("events").events().all().map(\.data) == ["a"])
         let (values, error) = try await response("values").values(as: Change.self).allAndError()

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -44,7 +45,7 @@ struct ReconnectionTests {
             .then { stream($0, "id\ndata: c\n\n") }
             .then { stream($0, "data: d\n\n") }
             .then { ending($0) }
-        let events = try await client(mock).events(of: Endpoint(), reconnecting: reconnection()).all()
+        let events = try await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).all()
         #expect(events.map(\.data) == ["a", "b", "c", "d"])
         #expect(events.map(\.id) == ["7", "7", nil, nil])
         // An identifier without a blank line after it has not happened.
@@ -55,7 +56,7 @@ struct ReconnectionTests {
     @Test func `by default a stream ends with its connection, and an error is thrown after the events before it`() async
     {
         let mock = MockLoader { stream($0, "data: a\n\ndata: b\n", failing: .connectionLost) }
-        let (events, error) = await client(mock).events(of: Endpoint()).allAndError()
+        let (events, error) = await client(mock).events(of: TestEndpoint()).allAndError()
         #expect(events.map(\.data) == ["a"])
         #expect((error as? HTTPError)?.code == .connectionLost)
         #expect(mock.requests.count == 1)
@@ -69,14 +70,14 @@ struct ReconnectionTests {
             .then { stream($0, "data: a\n\ndata: lost\n", failing: code) }
             .then { stream($0, "data: b\n\n") }
             .then { ending($0) }
-        let events = try await client(mock).events(of: Endpoint(), reconnecting: reconnection()).all()
+        let events = try await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).all()
         #expect(events.map(\.data) == ["a", "b"])
     }
 
     @Test(arguments: [HTTPError.Code.responseTooLarge, .cancelled, .cannotDecodeResponse])
     func `other errors end the stream`(code: HTTPError.Code) async throws {
         let mock = MockLoader { stream($0, "data: a\n\n", failing: code) }
-        let (events, error) = await client(mock).events(of: Endpoint(), reconnecting: reconnection()).allAndError()
+        let (events, error) = await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).allAndError()
         #expect(events.count == 1)
         #expect((error as? HTTPError)?.code == code)
         #expect(mock.requests.count == 1)
@@ -92,7 +93,7 @@ struct ReconnectionTests {
             .then { throw HTTPError(.connectionLost, request: $0) }
             .then { throw HTTPError(.connectionLost, request: $0) }
             .then { ending($0) }
-        let events = try await client(mock).events(of: Endpoint(), reconnecting: reconnection()).all()
+        let events = try await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).all()
         #expect(events.map(\.data) == ["a", "b"])
         #expect(
             clock.sleeps == [
@@ -107,7 +108,7 @@ struct ReconnectionTests {
             .then { HTTPResponse(request: $0, status: .serviceUnavailable, headers: ["Retry-After": "30"]) }
             .then { HTTPResponse(request: $0, status: .serviceUnavailable, headers: ["Retry-After": "9999"]) }
             .then { ending($0) }
-        _ = try await client(mock).events(of: Endpoint(), reconnecting: reconnection()).all()
+        _ = try await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).all()
         #expect(clock.sleeps == [.seconds(1), .seconds(30), .seconds(120)])
     }
 
@@ -119,7 +120,7 @@ struct ReconnectionTests {
                     request: $0, status: .serviceUnavailable, headers: ["Retry-After": "Sun, 06 Nov 1994 08:50:37 GMT"])
             }
             .then { ending($0) }
-        _ = try await client(mock).events(of: Endpoint(), reconnecting: reconnection()).all()
+        _ = try await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).all()
         #expect(clock.sleeps == [.seconds(1), .seconds(59)])
     }
 
@@ -127,7 +128,7 @@ struct ReconnectionTests {
         let mock = MockLoader()
             .then { stream($0, "retry: 99999999999999999999999999\ndata: a\n\n") }
             .then { ending($0) }
-        _ = try await client(mock).events(of: Endpoint(), reconnecting: reconnection()).all()
+        _ = try await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).all()
         #expect(clock.sleeps == [.seconds(120)])
     }
 
@@ -136,14 +137,16 @@ struct ReconnectionTests {
             if request.headers["Last-Event-ID"] == nil { return stream(request, "id: 1\ndata: a\n\n") }
             throw HTTPError(.cannotConnect, request: request)
         }
-        let (events, error) = await client(mock).events(of: Endpoint(), reconnecting: reconnection(maximumAttempts: 3))
-            .allAndError()
+        let (events, error) = await client(mock).events(
+            of: TestEndpoint(), reconnecting: reconnection(maximumAttempts: 3)
+        )
+        .allAndError()
         #expect(events.count == 1)
         #expect((error as? HTTPError)?.code == .cannotConnect)
         #expect(mock.requests.count == 4)
         let closing = MockLoader { stream($0, "") }
         #expect(
-            try await client(closing).events(of: Endpoint(), reconnecting: reconnection(maximumAttempts: 3)).all()
+            try await client(closing).events(of: TestEndpoint(), reconnecting: reconnection(maximumAttempts: 3)).all()
                 .isEmpty)
         #expect(closing.requests.count == 4)
     }
@@ -151,14 +154,14 @@ struct ReconnectionTests {
     @Test func `a strategy that has no further wait ends the stream`() async throws {
         let mock = MockLoader { stream($0, "") }
         let settings = reconnection(strategy: .delays([.seconds(1), .seconds(2)]))
-        #expect(try await client(mock).events(of: Endpoint(), reconnecting: settings).all().isEmpty)
+        #expect(try await client(mock).events(of: TestEndpoint(), reconnecting: settings).all().isEmpty)
         #expect(clock.sleeps == [.seconds(1), .seconds(2)])
     }
 
     @Test func `a reconnection after the deadline is not attempted`() async throws {
         let mock = MockLoader { stream($0, "data: a\n\n") }
         let (events, error) = await client(mock)
-            .events(of: Endpoint(), reconnecting: reconnection(deadline: .milliseconds(3500))).allAndError()
+            .events(of: TestEndpoint(), reconnecting: reconnection(deadline: .milliseconds(3500))).allAndError()
         #expect(events.count == 4)
         #expect((error as? HTTPError)?.code == .timedOut)
         #expect(mock.requests.count == 4)
@@ -166,7 +169,7 @@ struct ReconnectionTests {
 
     @Test func `an error of the first connection is thrown`() async throws {
         let mock = MockLoader { throw HTTPError(.cannotConnect, request: $0) }
-        let (_, error) = await client(mock).events(of: Endpoint(), reconnecting: reconnection()).allAndError()
+        let (_, error) = await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).allAndError()
         #expect((error as? HTTPError)?.code == .cannotConnect)
         #expect(mock.requests.count == 1)
     }
@@ -174,21 +177,21 @@ struct ReconnectionTests {
     @Test(arguments: [HTTPStatus.forbidden, .notFound, .unauthorized])
     func `a permanent status ends the stream`(status: HTTPStatus) async throws {
         let mock = MockLoader().then { stream($0, "data: a\n\n") }.then { HTTPResponse(request: $0, status: status) }
-        let (events, error) = await client(mock).events(of: Endpoint(), reconnecting: reconnection()).allAndError()
+        let (events, error) = await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).allAndError()
         #expect(events.count == 1)
         #expect((error as? HTTPError)?.response?.status == status)
     }
 
     @Test func `a new connection of another content type ends the stream`() async throws {
         let mock = MockLoader().then { stream($0, "data: a\n\n") }.then { try .ok($0, json: 1) }
-        let (events, error) = await client(mock).events(of: Endpoint(), reconnecting: reconnection()).allAndError()
+        let (events, error) = await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).allAndError()
         #expect(events.count == 1)
         #expect((error as? HTTPError)?.code == .invalidResponse)
         #expect(mock.requests.count == 2)
     }
 
     @Test func `a POST reconnects only if it is marked or the caller allows it`() async throws {
-        let post = Endpoint().with { $0.method = .post }
+        let post = TestEndpoint().with { $0.method = .post }
         func requests(_ template: some RequestTemplate, _ settings: Reconnection) async throws -> Int {
             let mock = MockLoader().then { stream($0, "data: a\n\n") }.then { ending($0) }
             #expect(try await client(mock).events(of: template, reconnecting: settings).all().count == 1)
@@ -204,7 +207,7 @@ struct ReconnectionTests {
 
     @Test func `an identifier that a header cannot contain is not sent`() async throws {
         let mock = MockLoader { stream($0, "id: a\u{1}b\ndata: a\n\n") }
-        let (events, error) = await client(mock).events(of: Endpoint(), reconnecting: reconnection()).allAndError()
+        let (events, error) = await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).allAndError()
         #expect(events.count == 1)
         #expect((error as? HTTPError)?.code == .invalidResponse)
         #expect(mock.requests.count == 1)
@@ -220,7 +223,7 @@ struct ReconnectionTests {
         async throws
     {
         let mock = MockLoader { stream($0, "data: a\n\n") }
-        let (_, error) = await client(mock).events(of: Endpoint(), reconnecting: settings).allAndError()
+        let (_, error) = await client(mock).events(of: TestEndpoint(), reconnecting: settings).allAndError()
         #expect((error as? HTTPError)?.code == .invalidRequest)
         #expect(mock.requests.isEmpty)
     }
@@ -230,7 +233,7 @@ struct ReconnectionTests {
         let mock = MockLoader { stream($0, "data: a\n\n") }
         let client = client(mock)
         let reading = Task {
-            await client.events(of: Endpoint(), reconnecting: .whenClosed(clock: clock)).allAndError()
+            await client.events(of: TestEndpoint(), reconnecting: .whenClosed(clock: clock)).allAndError()
         }
         await clock.waitForSleepers(1)
         await client.reset()
@@ -245,7 +248,7 @@ struct ReconnectionTests {
         let clock = TestClock()
         let mock = MockLoader { stream($0, "data: a\n\n") }
         let reading = Task { [client = client(mock)] in
-            await client.events(of: Endpoint(), reconnecting: .whenClosed(clock: clock)).allAndError()
+            await client.events(of: TestEndpoint(), reconnecting: .whenClosed(clock: clock)).allAndError()
         }
         await clock.waitForSleepers(1)
         reading.cancel()

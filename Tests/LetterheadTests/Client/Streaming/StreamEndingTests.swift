@@ -24,12 +24,13 @@
             /// Calls a closure with each element, until it returns false.
             func read(from client: HTTPClient, _ use: () -> Bool) async throws {
                 switch self {
-                case .events: for try await _ in client.events(of: Endpoint()) where !use() { return }
-                case .lines: for try await _ in try await client.stream(Endpoint()).body.lines where !use() { return }
-                case .values: for try await _ in client.values(of: Endpoint(), as: Int.self) where !use() { return }
-                case .bytes: for try await _ in try await client.stream(Endpoint()).body where !use() { return }
+                case .events: for try await _ in client.events(of: TestEndpoint()) where !use() { return }
+                case .lines:
+                    for try await _ in try await client.stream(TestEndpoint()).body.lines where !use() { return }
+                case .values: for try await _ in client.values(of: TestEndpoint(), as: Int.self) where !use() { return }
+                case .bytes: for try await _ in try await client.stream(TestEndpoint()).body where !use() { return }
                 case .data:
-                    let body = try await client.stream(Endpoint()).body
+                    let body = try await client.stream(TestEndpoint()).body
                     if use() { _ = try await body.data() }
                 }
             }

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite struct ValueSequenceTests {
@@ -21,7 +22,7 @@ import Testing
         format: HTTPResponseBody.JSONFormat = .automatic, limit: Int = 1 << 20
     ) async -> (elements: [Value], error: HTTPError?) {
         let client = client(StreamedBody.of(text, piecesOf: size), type: contentType)
-        let (values, error) = await client.values(of: Endpoint("rows"), as: type, format: format, limit: limit)
+        let (values, error) = await client.values(of: TestEndpoint("rows"), as: type, format: format, limit: limit)
             .allAndError()
         return (values, error as? HTTPError)
     }
@@ -93,7 +94,7 @@ import Testing
         let pieces = ["[{\"a\":1}", ",{\"a\":2}"].map { Data($0.utf8) }
         let lost = HTTPError(.connectionLost, request: HTTPRequest())
         let client = client(StreamedBody.of(pieces, failing: lost), type: "application/json")
-        #expect(await client.values(of: Endpoint(), as: Row.self).allAndError().elements == [Row(a: 1), Row(a: 2)])
+        #expect(await client.values(of: TestEndpoint(), as: Row.self).allAndError().elements == [Row(a: 1), Row(a: 2)])
         #expect(await values(Int.self, of: "[1,2").elements == [1])
     }
 
@@ -137,9 +138,9 @@ import Testing
     @Test func `the request asks for the types of the format, unless the template does`() async throws {
         let mock = MockLoader { try .ok($0, json: [1]) }
         let client = HTTPClient(environment: .of("http://a.example"), transport: mock)
-        _ = try await client.values(of: Endpoint(), as: Int.self).all()
-        _ = try await client.values(of: Endpoint(), as: Int.self, format: .array).all()
-        _ = try await client.values(of: Endpoint().header("Accept", "*/*"), as: Int.self).all()
+        _ = try await client.values(of: TestEndpoint(), as: Int.self).all()
+        _ = try await client.values(of: TestEndpoint(), as: Int.self, format: .array).all()
+        _ = try await client.values(of: TestEndpoint().header("Accept", "*/*"), as: Int.self).all()
         #expect(
             mock.requests.map { $0.headers["Accept"] } == [
                 "application/x-ndjson, application/json-seq, application/json;q=0.9", "application/json", "*/*",
@@ -149,7 +150,7 @@ import Testing
     @Test func `a lost connection is an error after the values before it`() async {
         let lost = HTTPError(.connectionLost, request: HTTPRequest())
         let client = client(StreamedBody.of([Data("{\"a\":1}\n{\"a\"".utf8)], failing: lost), type: nil)
-        let (rows, error) = await client.values(of: Endpoint(), as: Row.self).allAndError()
+        let (rows, error) = await client.values(of: TestEndpoint(), as: Row.self).allAndError()
         #expect(rows == [Row(a: 1)])
         #expect((error as? HTTPError)?.code == .connectionLost)
     }

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 private let first = URL(string: "https://a.example") ?? URL(filePath: "/")
@@ -51,10 +52,10 @@ private final class Switch: Sendable {
     ) async throws {
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: first), authentication: kind.make(nil), transport: mock)
-        let upload = Endpoint<HTTPResponse>("upload").environment(ServerEnvironment(baseURL: second))
+        let upload = TestEndpoint<HTTPResponse>("upload").environment(ServerEnvironment(baseURL: second))
         for _ in 0..<2 {
             _ = try await client.send(upload)
-            _ = try await client.send(Endpoint<HTTPResponse>("me"))
+            _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
         }
         #expect(mock.authorizations == [nil, "Bearer t", nil, "Bearer t"])
     }
@@ -64,9 +65,9 @@ private final class Switch: Sendable {
         kind: OriginCase
     ) async throws {
         let home = ServerEnvironment(baseURL: first)
-        let same = Endpoint<HTTPResponse>("a").environment(ServerEnvironment(baseURL: first.appending(path: "v2")))
+        let same = TestEndpoint<HTTPResponse>("a").environment(ServerEnvironment(baseURL: first.appending(path: "v2")))
         _ = try await HTTPClient(environment: home, authentication: kind.make(nil), transport: mock).send(same)
-        let upload = Endpoint<HTTPResponse>("a").environment(ServerEnvironment(baseURL: second))
+        let upload = TestEndpoint<HTTPResponse>("a").environment(ServerEnvironment(baseURL: second))
         let named = HTTPClient(environment: home, authentication: kind.make([first, second]), transport: mock)
         _ = try await named.send(upload)
         #expect(mock.authorizations == ["Bearer t", "Bearer t"])
@@ -93,7 +94,7 @@ private final class Switch: Sendable {
         let client = environment.client(kind.make(nil), mock)
         for url in [first, second, first] {
             environment.turn(to: url)
-            _ = try await client.send(Endpoint<HTTPResponse>("me"))
+            _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
         }
         #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
     }
@@ -105,7 +106,7 @@ private final class Switch: Sendable {
         let client = environment.client(kind.make([first, second]), mock)
         for url in [first, second] {
             environment.turn(to: url)
-            _ = try await client.send(Endpoint<HTTPResponse>("me"))
+            _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
         }
         #expect(mock.authorizations == ["Bearer t", "Bearer t"])
     }
@@ -117,14 +118,14 @@ private final class Switch: Sendable {
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: first), authentication: kind.make(nil), observers: [log],
             transport: MockLoader { HTTPResponse(request: $0, status: .unauthorized) })
-        let upload = Endpoint<HTTPResponse>("upload").environment(ServerEnvironment(baseURL: second))
+        let upload = TestEndpoint<HTTPResponse>("upload").environment(ServerEnvironment(baseURL: second))
         let error = await #expect(throws: HTTPError.self) { try await client.send(upload) }
         #expect(error?.message.contains("not signed: the credentials belong to https://a.example") == true)
         let event = try #require(log.first("credentials.withheld"))
         #expect(event[.origin] == "https://b.example")
         #expect(event[.reason]?.contains("the credentials belong to https://a.example") == true)
         #expect(ObserverLaws.violations(of: log.events) == [])
-        let signed = await #expect(throws: HTTPError.self) { try await client.send(Endpoint<HTTPResponse>("me")) }
+        let signed = await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint<HTTPResponse>("me")) }
         #expect(signed?.message.contains("not signed") == false)
     }
 
@@ -134,9 +135,9 @@ private final class Switch: Sendable {
         let environment = Switch()
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.host == "a.example" ? .ok : .unauthorized) }
         let client = environment.client(kind.make(nil), mock)
-        _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
         environment.turn(to: second)
-        let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint<HTTPResponse>("me")) }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint<HTTPResponse>("me")) }
         #expect(error?.message.contains("not signed: the credentials belong to https://a.example") == true)
     }
 
@@ -148,7 +149,9 @@ private final class Switch: Sendable {
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: first), authentication: .bearer("t", allowedOrigins: [first]),
             transport: mock)
-        let redirected = await #expect(throws: HTTPError.self) { try await client.send(Endpoint<HTTPResponse>("me")) }
+        let redirected = await #expect(throws: HTTPError.self) {
+            try await client.send(TestEndpoint<HTTPResponse>("me"))
+        }
         #expect(redirected?.message.contains("not signed: a redirect to another origin") == true)
         let other = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest(url: second)) }
         #expect(other?.message.contains("not signed: the credentials belong to other origins") == true)
@@ -157,10 +160,10 @@ private final class Switch: Sendable {
     @Test func `After a reset, credentials are obtained for the new origin`() async throws {
         let environment = Switch()
         let client = environment.client(.bearer { need in Secret(need.request.host ?? "") }, mock)
-        _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
         environment.turn(to: second)
         await client.reset()
-        _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
         #expect(mock.authorizations == ["Bearer a.example", "Bearer b.example"])
     }
 
@@ -169,7 +172,7 @@ private final class Switch: Sendable {
         let client = environment.client(.bearer("t"), mock)
         for url in [first, second, first] {
             environment.turn(to: url)
-            _ = try await client.send(Endpoint<HTTPResponse>("me"))
+            _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
             await client.reset()
         }
         #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
@@ -179,9 +182,9 @@ private final class Switch: Sendable {
         let environment = Switch()
         let client = environment.client(
             .bearer { $0.request.host == "a.example" ? nil : Secret($0.request.host ?? "") }, mock)
-        await #expect(throws: HTTPError.self) { try await client.send(Endpoint<HTTPResponse>("me")) }
+        await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint<HTTPResponse>("me")) }
         environment.turn(to: second)
-        _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
         #expect(mock.authorizations == ["Bearer b.example"])
     }
 
@@ -191,7 +194,7 @@ private final class Switch: Sendable {
         for url in [first, second] {
             let environment = ServerEnvironment(baseURL: url)
             let client = HTTPClient(environment: environment, authentication: shared, transport: mock)
-            _ = try await client.send(Endpoint<HTTPResponse>("me"))
+            _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
         }
         #expect(mock.authorizations == ["Bearer t", nil])
     }
@@ -217,7 +220,7 @@ private final class Switch: Sendable {
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: first), authentication: .composite(["user": .bearer("t")]),
             transport: mock)
-        let named = Endpoint<HTTPResponse>("me").authenticated(by: .named("user"))
+        let named = TestEndpoint<HTTPResponse>("me").authenticated(by: .named("user"))
         _ = try await client.send(named)
         let error = await #expect(throws: HTTPError.self) {
             try await client.send(named.environment(ServerEnvironment(baseURL: second)))
@@ -228,7 +231,7 @@ private final class Switch: Sendable {
 
     @Test func `A request of an earlier response does not carry the origin of another client`() async throws {
         let client = HTTPClient(environment: ServerEnvironment(baseURL: first), transport: mock)
-        let sent = try await client.send(Endpoint<HTTPResponse>("me")).request
+        let sent = try await client.send(TestEndpoint<HTTPResponse>("me")).request
         let other = HTTPClient(authentication: .bearer("t"), transport: mock)
         _ = try await other.send(sent)
         #expect(mock.authorizations == [nil, nil])
@@ -240,7 +243,7 @@ private final class Switch: Sendable {
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: first), authentication: .bearer("t"), validators: [alternate],
             retrying: Retry.Settings(maximumRetries: 1), transport: mock)
-        await #expect(throws: HTTPError.self) { try await client.send(Endpoint<HTTPResponse>("me")) }
+        await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint<HTTPResponse>("me")) }
         #expect(mock.requests.map(\.host) == ["a.example", "b.example", "a.example"])
         #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
     }
@@ -261,7 +264,7 @@ private final class Switch: Sendable {
             await withTaskGroup(of: Void.self) { group in
                 for index in 0..<40 {
                     let path: RequestPath = index % 2 == 0 ? "a" : "b"
-                    group.addTask { _ = try? await client.send(Endpoint<HTTPResponse>(path)) }
+                    group.addTask { _ = try? await client.send(TestEndpoint<HTTPResponse>(path)) }
                 }
             }
             let signed = mock.requests.filter { $0.headers.contains("Authorization") }

@@ -66,12 +66,12 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: api),
             authentication: .bearer { _ in
-                _ = try await holder.value?.send(Endpoint<HTTPResponse>("login").authenticated(by: .anonymous))
+                _ = try await holder.value?.send(TestEndpoint<HTTPResponse>("login").authenticated(by: .anonymous))
                 return "t"
             }, transport: mock)
         holder.change { $0 = client }
         defer { holder.change { $0 = nil } }
-        _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
         #expect(mock.requests.map { $0.headers[.authorization] } == [nil, "Bearer t"])
     }
 

@@ -3,6 +3,7 @@ import Foundation
 import LetterheadSigning
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @testable import Letterhead

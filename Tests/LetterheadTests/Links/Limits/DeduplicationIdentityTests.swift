@@ -51,7 +51,9 @@ private func loads(
             }
         }
         let (first, second) = (client("a"), client("b"))
-        let template = Endpoint("me").with { if difference == "named" { $0.options.authentication = .named("user") } }
+        let template = TestEndpoint("me").with {
+            if difference == "named" { $0.options.authentication = .named("user") }
+        }
         async let one = first.send(template)
         async let other = second.send(template)
         await until { link.waiting == 2 }
@@ -65,8 +67,8 @@ private func loads(
         let (link, held) = (Deduplicate(), HeldLoader())
         let client = HTTPClient(environment: .of("https://a.test"), links: link, transport: held)
         let copy = client
-        async let one = client.send(Endpoint("me"))
-        async let other = copy.send(Endpoint("me"))
+        async let one = client.send(TestEndpoint("me"))
+        async let other = copy.send(TestEndpoint("me"))
         await until { link.waiting == 2 }
         await held.waitForRunning(link.running)
         #expect(link.running == 1)
@@ -93,7 +95,7 @@ private func loads(
     @Test func `a reset of a client ends no load of another client over the same link`() async throws {
         let (link, held) = (Deduplicate(), HeldLoader())
         let clients = (0..<2).map { _ in HTTPClient(environment: .of("https://a.test"), links: link, transport: held) }
-        let tasks = clients.map { client in Task { try await client.send(Endpoint("me")) } }
+        let tasks = clients.map { client in Task { try await client.send(TestEndpoint("me")) } }
         await until { link.waiting == 2 }
         await clients[0].reset()
         await #expect(throws: (any Error).self) { try await tasks[0].value }

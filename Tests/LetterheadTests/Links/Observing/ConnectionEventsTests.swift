@@ -35,9 +35,9 @@
                 }
                 let client = try client(server.port)
                 if isStreamed {
-                    for try await _ in try await client.stream(Endpoint("a")).body {}
+                    for try await _ in try await client.stream(TestEndpoint("a")).body {}
                 } else {
-                    _ = try await client.send(Endpoint("a"))
+                    _ = try await client.send(TestEndpoint("a"))
                 }
                 server.stop()
                 let closed = try #require(log.events.last { $0.name == "connection.closed" })
@@ -51,7 +51,7 @@
         @Test func `a connection that is kept is not closed`() async throws {
             let server = try await MockServer.start { _ in .text("hi") }
             let client = try client(server.port)
-            for _ in 1...2 { _ = try await client.send(Endpoint("a")) }
+            for _ in 1...2 { _ = try await client.send(TestEndpoint("a")) }
             await server.stop()
             #expect(
                 log.names.filter { $0.rawValue.hasPrefix("connection.") } == ["connection.opened", "connection.reused"])
@@ -61,10 +61,10 @@
             let server = try await MockServer.start { _ in .text("hi") }
             let client = try client(server.port)
             server.enqueue(.closure.fault(.close, at: .responseStart))
-            await #expect(throws: HTTPError.self) { try await client.send(Endpoint("a")) }
+            await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint("a")) }
             server.enqueue(.closure.fault(.stall, at: .responseStart))
             await #expect(throws: HTTPError.self) {
-                try await client.send(Endpoint("a").timeout(.milliseconds(200)))
+                try await client.send(TestEndpoint("a").timeout(.milliseconds(200)))
             }
             await server.stop()
             let closed = log.events.filter { $0.name == "connection.closed" }
@@ -76,7 +76,7 @@
         @Test func `a connection that cannot be opened is not closed`() async throws {
             let server = try await MockServer.start()
             await server.stop()
-            await #expect(throws: HTTPError.self) { try await client(server.port).send(Endpoint("a")) }
+            await #expect(throws: HTTPError.self) { try await client(server.port).send(TestEndpoint("a")) }
             #expect(!log.names.contains { $0.rawValue.hasPrefix("connection.") })
         }
     }

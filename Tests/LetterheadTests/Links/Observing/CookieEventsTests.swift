@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct CookieEventsTests {
@@ -20,7 +21,7 @@ import Testing
             "id=s3cret1", "old=s3cret2; Max-Age=0", "other=s3cret3; Domain=b.test", "__Host-x=s3cret4",
             "a\u{1}=s3cret5",
         ])
-        _ = try await client.send(Endpoint("a"))
+        _ = try await client.send(TestEndpoint("a"))
         let events = log.events.filter { $0.name.hasPrefix("cookie.") }
         #expect(
             events.map(\.name) == [
@@ -35,9 +36,9 @@ import Testing
 
     @Test func `the cookies that the jar adds to a request are counted`() async throws {
         let client = client(["a=s3cret1", "b=s3cret2", "c=s3cret3"])
-        _ = try await client.send(Endpoint("a"))
+        _ = try await client.send(TestEndpoint("a"))
         #expect(log.first("cookie.sent") == nil)
-        _ = try await client.send(Endpoint("a").cookie("b", "own"))
+        _ = try await client.send(TestEndpoint("a").cookie("b", "own"))
         let sent = try #require(log.first("cookie.sent"))
         #expect(sent[.count] == 2)
         let names = log.events.filter { $0.load == sent.load }.map(\.name)

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadOAuth
+import LetterheadObserving
 import LetterheadTesting
 import TestKit
 import Testing
@@ -22,7 +23,7 @@ import Testing
     @Test func `a request that waits for a throttle enters a queue and leaves it`() async throws {
         let throttle = Throttle(limit: 0)
         let client = client(throttle) { HTTPResponse(request: $0, status: .ok) }
-        let task = Task { try await client.send(Endpoint("a")) }
+        let task = Task { try await client.send(TestEndpoint("a")) }
         while throttle.waiting == 0 { await Task.yield() }
         throttle.limit = 1
         _ = try await task.value
@@ -37,8 +38,8 @@ import Testing
             while !isOpen.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
             return HTTPResponse(request: request, status: .ok)
         }
-        async let one = client.send(Endpoint("a"))
-        async let other = client.send(Endpoint("a"))
+        async let one = client.send(TestEndpoint("a"))
+        async let other = client.send(TestEndpoint("a"))
         while link.waiting < 2 { await Task.yield() }
         isOpen.withLock { $0 = true }
         _ = try await (one, other)
@@ -51,15 +52,16 @@ import Testing
     @Test(arguments: [true, false])
     func `an exchange ends although the load that began it was cancelled`(isShared: Bool) async throws {
         let (link, archive, isOpen) = (Deduplicate(), HARRecorder(), SharedValue(false))
+        let recorder = StatisticsRecorder()
         let client = HTTPClient(
-            environment: .of("https://a.test"), attemptLinks: link, observers: [log, archive, StatisticsRecorder()],
+            environment: .of("https://a.test"), attemptLinks: link, observers: [log, archive, recorder],
             transport: AnyLoader { request in
                 while !isOpen.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
                 return HTTPResponse(request: request, status: .ok)
             })
-        let first = Task { try await client.send(Endpoint("a")) }
+        let first = Task { try await client.send(TestEndpoint("a")) }
         while log.first(.exchangeStart) == nil { await Task.yield() }
-        let other = isShared ? Task { try await client.send(Endpoint("a")) } : nil
+        let other = isShared ? Task { try await client.send(TestEndpoint("a")) } : nil
         while link.waiting < (isShared ? 2 : 1) { await Task.yield() }
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
@@ -70,7 +72,7 @@ import Testing
         #expect(log.first(end)?.load == log.first("deduplication.led")?.load)
         let json = String(decoding: try archive.data(), as: UTF8.self)
         #expect(archive.count == 1 && json.contains(#""status":200"#) == isShared)
-        #expect(client.statistics?.origins["https://a.test"]?.count == 1)
+        #expect(recorder.statistics.origins["https://a.test"]?.count == 1)
         #expect(ObserverLaws.violations(of: log.events) == [])
     }
 
@@ -93,7 +95,7 @@ import Testing
         let client = HTTPClient(
             environment: .of("https://a.test"), attemptLinks: link, observers: [observer],
             transport: AnyLoader { HTTPResponse(request: $0, status: .ok) })
-        _ = try await client.send(Endpoint("a"))
+        _ = try await client.send(TestEndpoint("a"))
         #expect(observer.log.names.filter { $0.rawValue.hasPrefix("test.") } == ["test.first", "test.second"])
         #expect(ObserverLaws.violations(of: observer.log.events) == [])
     }
@@ -104,7 +106,7 @@ import Testing
             let isNew = request.headers[.authorization] == "Bearer s3cret2"
             return HTTPResponse(request: request, status: isNew ? .ok : .unauthorized)
         }
-        _ = try await client.send(Endpoint("a"))
+        _ = try await client.send(TestEndpoint("a"))
         let names = log.names.filter { $0.rawValue.hasPrefix("credentials.") }
         #expect(
             names == [
@@ -124,7 +126,7 @@ import Testing
             .json(["access_token": "s3cret", "token_type": "Bearer"])
         }
         let client = client(authentication: authentication) { try await stubs.load($0) }
-        _ = try await client.send(Endpoint("a"))
+        _ = try await client.send(TestEndpoint("a"))
         let refresh = try #require(log.events.first { $0[.kind] == "refresh" })
         #expect(refresh.parent == log.events.first?.load && refresh.name == "load.start")
         #expect(log.events.contains { $0.load == refresh.load && $0.name == "load.end" })
@@ -134,7 +136,7 @@ import Testing
 
     @Test func `a decoding error is an event`() async throws {
         let client = client { HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(Data("[]".utf8))) }
-        await #expect(throws: HTTPError.self) { try await client.send(Endpoint("a", answering: Person.self)) }
+        await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint("a", answering: Person.self)) }
         let failed = try #require(log.first("decoding.failed"))
         #expect(failed[.type] == "Person" && failed[.errorType] == "cannotDecodeResponse")
         #expect(log.names.last == "load.failed")
@@ -142,9 +144,11 @@ import Testing
 
     @Test func `an error knows the route`() async throws {
         let client = client { throw HTTPError(.timedOut, request: $0) }
-        let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint("users/\("ada")")) }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint("users/\("ada")")) }
         #expect(error?.route == "users/{}")
-        let unsent = await #expect(throws: HTTPError.self) { try await HTTPClient().send(Endpoint("users/\("..")")) }
+        let unsent = await #expect(throws: HTTPError.self) {
+            try await HTTPClient().send(TestEndpoint("users/\("..")"))
+        }
         #expect(unsent?.route == "users/{}")
     }
 }

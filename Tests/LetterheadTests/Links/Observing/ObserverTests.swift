@@ -55,7 +55,7 @@ private struct ReadPerson: RequestTemplate {
 
     @Test func `a retry is decided with a reason and a wait, and a refused one with a reason`() async throws {
         let server = try await MockServer.start { _ in .init(status: .serviceUnavailable) }
-        let template = Endpoint("down").retry(.immediate, maximumRetries: 1)
+        let template = TestEndpoint("down").retry(.immediate, maximumRetries: 1)
         await #expect(throws: HTTPError.self) { try await client(server).send(template) }
         await server.stop()
         let decisions = log.events.filter { $0.name == "retry.decided" }
@@ -73,7 +73,7 @@ private struct ReadPerson: RequestTemplate {
         let other = try await MockServer.start { _ in .text("here") }
         let location = other.url.appending(path: "next").absoluteString + "?token=s3cret"
         let server = try await MockServer.start { _ in .init(status: .found, headers: [.location: location]) }
-        let template = Endpoint("old").header("Authorization", "Bearer s3cret")
+        let template = TestEndpoint("old").header("Authorization", "Bearer s3cret")
         _ = try await client(server).send(template)
         _ = try await client(server).send(template.redirects(.never).accepting([302]))
         await server.stop()
@@ -89,7 +89,7 @@ private struct ReadPerson: RequestTemplate {
     @Test func `a connection is reused, and its version and address are known`() async throws {
         let server = try await MockServer.start { _ in .text("one") }
         let transport = HTTPClient.makeTransport(.init())
-        for _ in 1...2 { _ = try await client(server, transport: transport).send(Endpoint("a")) }
+        for _ in 1...2 { _ = try await client(server, transport: transport).send(TestEndpoint("a")) }
         await server.stop()
         #if os(Linux)
             #expect(
@@ -101,7 +101,7 @@ private struct ReadPerson: RequestTemplate {
 
     @Test func `a streamed body is recorded piece by piece, and the load ends with it`() async throws {
         let server = try await MockServer.start { _ in .text(String(repeating: "x", count: 300_000)) }
-        let response = try await client(server).stream(Endpoint("big"))
+        let response = try await client(server).stream(TestEndpoint("big"))
         #expect(!log.names.contains("load.end"))
         for try await _ in response.body {}
         await server.stop()
@@ -113,7 +113,7 @@ private struct ReadPerson: RequestTemplate {
 
     @Test func `a streamed body that is dropped ends the load`() async throws {
         let server = try await MockServer.start { _ in .text(String(repeating: "x", count: 3_000_000)) }
-        _ = try await client(server).stream(Endpoint("big")).status
+        _ = try await client(server).stream(TestEndpoint("big")).status
         await server.stop()
         #expect(log.names.last == "load.end" && log.first("body.end")?[.isComplete] == false)
         #expect(ObserverLaws.violations(of: log.events) == [])
@@ -121,7 +121,7 @@ private struct ReadPerson: RequestTemplate {
 
     @Test func `a request that cannot be built has a start and an end`() async throws {
         let client = HTTPClient(observers: [log])
-        await #expect(throws: HTTPError.self) { try await client.send(Endpoint("a/\("..")")) }
+        await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint("a/\("..")")) }
         #expect(log.names.first == "load.start" && log.names.last == "load.failed")
         #expect(ObserverLaws.violations(of: log.events) == [])
     }
@@ -134,7 +134,7 @@ private struct ReadPerson: RequestTemplate {
             return HTTPResponse(request: request, status: .ok)
         }
         let client = HTTPClient(environment: .of("https://a.test"), observers: [log], transport: transport)
-        let task = Task { try await client.send(Endpoint("a")) }
+        let task = Task { try await client.send(TestEndpoint("a")) }
         while !started.withLock({ $0 }) { await Task.yield() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -146,7 +146,7 @@ private struct ReadPerson: RequestTemplate {
         let server = try await MockServer.start()
         let client = client(server)
         await server.stop()
-        await #expect(throws: HTTPError.self) { try await client.send(Endpoint("a")) }
+        await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint("a")) }
         #expect(log.first("exchange.failed")?[.errorType] == "cannotConnect")
         #expect(ObserverLaws.violations(of: log.events) == [])
     }
@@ -154,7 +154,7 @@ private struct ReadPerson: RequestTemplate {
     @Test func `a streamed body that breaks off is a failed exchange`() async throws {
         let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 100_000)) }
         server.enqueue(.closure.fault(.close, at: .responseBody))
-        let response = try await client(server).stream(Endpoint("a"))
+        let response = try await client(server).stream(TestEndpoint("a"))
         await #expect(throws: HTTPError.self) { try await response.body.data() }
         await server.stop()
         let failed = try #require(log.first("exchange.failed"))
@@ -170,7 +170,7 @@ private struct ReadPerson: RequestTemplate {
         reply.informational = [.init(status: HTTPStatus(103), headers: fields)]
         let answer = reply
         let server = try await MockServer.start { _ in answer }
-        _ = try await client(server).send(Endpoint("a"))
+        _ = try await client(server).send(TestEndpoint("a"))
         await server.stop()
         #if os(Linux)
             let event = try #require(log.first("response.interim"))
@@ -190,7 +190,7 @@ private struct ReadPerson: RequestTemplate {
             let client = HTTPClient(
                 environment: ServerEnvironment(baseURL: url), observers: [log],
                 transport: HTTPClient.makeTransport(transport))
-            _ = try await client.send(Endpoint("a"))
+            _ = try await client.send(TestEndpoint("a"))
             await server.stop()
             let end = try #require(log.first("tls.end"))
             #expect(end[.tlsVersion] == "TLSv1.3" && end[.tlsCipher]?.hasPrefix("TLS_") == true)
@@ -199,9 +199,9 @@ private struct ReadPerson: RequestTemplate {
     #endif
 
     @Test func `the pages of a sequence have the first page as their parent`() async throws {
-        let stubs = StubLoader().on(Endpoint<[Int]>.self) { _ in .pages([[1, 2], [1, 2]]) }
+        let stubs = StubLoader().on(TestEndpoint<[Int]>.self) { _ in .pages([[1, 2], [1, 2]]) }
         let client = HTTPClient(environment: .of("https://a.test"), observers: [log], transport: stubs)
-        let template = Endpoint("list", answering: [Int].self).paginated(by: .page())
+        let template = TestEndpoint("list", answering: [Int].self).paginated(by: .page())
         for try await _ in client.pages(of: template) {}
         let starts = log.events.filter { $0.name == "load.start" }
         #expect(starts.count == 3 && starts[0].parent == nil)
@@ -214,7 +214,7 @@ private struct ReadPerson: RequestTemplate {
         let transport = AnyLoader { HTTPResponse(request: $0, status: .ok) }
         let client = HTTPClient(
             environment: .of("https://a.test"), attemptLinks: link, observers: [log], transport: transport)
-        _ = try await client.send(Endpoint("a"))
+        _ = try await client.send(TestEndpoint("a"))
         #expect(log.first("shard.chosen")?[HTTPEvent.Fact<Int>("shard")] == 3)
         HTTPRequest().record("never") { _ in Issue.record("the request is not observed") }
     }

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 /// The lines that a loader has written. A class, because loader and test share them.
@@ -82,8 +83,8 @@ private final class Lines: Sendable {
         let client = HTTPClient(
             environment: .of("https://h.test"), observers: [PrintLoader(.json) { [lines] in lines.add($0) }],
             transport: MockLoader { HTTPResponse(request: $0, status: $0.path.string == "/a" ? 200 : 404) })
-        _ = try await client.send(Endpoint("a").query("token", "SECRET").query("line", "\n"))
-        _ = try? await client.send(Endpoint("b"))
+        _ = try await client.send(TestEndpoint("a").query("token", "SECRET").query("line", "\n"))
+        _ = try? await client.send(TestEndpoint("b"))
         #expect(lines.all.count == 2 && !lines.all.joined().contains("SECRET"))
         let first = try object(lines.all.first)
         #expect(first["event"] == "load.end" && first["status"] == 200 && first["method"] == "GET")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import TestKit
 import Testing
 
 @Suite struct RouteTests {
@@ -32,7 +33,7 @@ import Testing
 
     @Test func `the prefix of a base URL is not part of a route`() throws {
         let base = try #require(URL(string: "https://a.test/api/v2/"))
-        let template = Endpoint("users/\("ada")/posts").with { $0.baseURL = base }
+        let template = TestEndpoint("users/\("ada")/posts").with { $0.baseURL = base }
         let request = try StandardRequestBuilder(template).request()
         #expect(request.path.string == "/api/v2/users/ada/posts" && request.path.route == "users/{}/posts")
         var other = HTTPRequest()

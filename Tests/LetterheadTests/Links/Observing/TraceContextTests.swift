@@ -59,7 +59,7 @@ import Testing
         let context = TraceContext(
             traceparent: Self.valid, tracestate: "congo=1", baggage: "userId=alice")
         try await TraceContext.$current.withValue(context) {
-            _ = try await client.send(Endpoint("users").retry(.immediate, maximumRetries: 2))
+            _ = try await client.send(TestEndpoint("users").retry(.immediate, maximumRetries: 2))
         }
         let headers = sent.withLock { $0 }
         #expect(
@@ -69,7 +69,7 @@ import Testing
 
     @Test func `without a trace, each load begins one`() async throws {
         let (sent, client) = client(TraceContextPropagation(random: numbers()))
-        _ = try await client.send(Endpoint("users").retry(.immediate, maximumRetries: 2))
+        _ = try await client.send(TestEndpoint("users").retry(.immediate, maximumRetries: 2))
         let parents = sent.withLock { $0.compactMap { $0["traceparent"] } }
         #expect(Set(parents.map { $0.dropFirst(3).prefix(32) }) == ["00000000000000010000000000000002"])
         #expect(Set(parents).count == 3)
@@ -78,20 +78,20 @@ import Testing
     @Test func `other origins receive nothing, and a traceparent of the caller is kept`() async throws {
         let own = try #require(URL(string: "https://other.test"))
         let (sent, client) = client(TraceContextPropagation(allowedOrigins: [own]))
-        _ = try await client.send(Endpoint("users").retry(.immediate, maximumRetries: 2))
+        _ = try await client.send(TestEndpoint("users").retry(.immediate, maximumRetries: 2))
         #expect(sent.withLock { $0.allSatisfy { $0["traceparent"] == nil } })
         let allowed = try #require(URL(string: "https://a.test"))
         let (traced, third) = self.client(TraceContextPropagation(allowedOrigins: [allowed]))
-        _ = try await third.send(Endpoint("users").retry(.immediate, maximumRetries: 2))
+        _ = try await third.send(TestEndpoint("users").retry(.immediate, maximumRetries: 2))
         #expect(traced.withLock { $0.allSatisfy { $0["traceparent"] != nil } })
         let (kept, second) = self.client(TraceContextPropagation())
-        _ = try await second.send(Endpoint("users").header("traceparent", Self.valid).retry(.immediate))
+        _ = try await second.send(TestEndpoint("users").header("traceparent", Self.valid).retry(.immediate))
         #expect(kept.withLock { $0.allSatisfy { $0["traceparent"] == Self.valid } })
     }
 
     @Test func `an allowed origin without a host fails before anything is sent`() async throws {
         let (sent, client) = client(TraceContextPropagation(allowedOrigins: [try #require(URL(string: "/path"))]))
-        await #expect { try await client.send(Endpoint("users")) } throws: {
+        await #expect { try await client.send(TestEndpoint("users")) } throws: {
             ($0 as? HTTPError)?.code == .invalidRequest
         }
         #expect(sent.withLock { $0.isEmpty })

@@ -195,7 +195,7 @@ private struct Odd: Error {}
                 : MockServer.Response(body: Data("ok".utf8))
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), attemptLinks: Throttle(limit: 1))
-        let response = try await client.stream(Endpoint("1"))
+        let response = try await client.stream(TestEndpoint("1"))
         #expect(try await response.body.data() == Data("ok".utf8))
         #expect(server.connections.count == (isSmall ? 1 : 2))
         await server.stop()
@@ -210,7 +210,7 @@ private struct Odd: Error {}
                 : MockServer.Response(body: Data("ok".utf8))
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        #expect(try await client.stream(Endpoint("1").idleTimeout(.seconds(600))).body.data() == Data("ok".utf8))
+        #expect(try await client.stream(TestEndpoint("1").idleTimeout(.seconds(600))).body.data() == Data("ok".utf8))
         await server.stop()
     }
 
@@ -222,7 +222,7 @@ private struct Odd: Error {}
                 : MockServer.Response(body: Data("ok".utf8))
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let template = Endpoint("1", answering: Data.self).responseLimit(10)
+        let template = TestEndpoint("1", answering: Data.self).responseLimit(10)
         #expect(try await client.send(template) == Data("ok".utf8))
         let refused = await #expect(throws: HTTPError.self) { try await client.send(template.redirects(.never)) }
         #expect(refused?.code == .unacceptableStatus && refused?.response?.status == .found)

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite struct RedirectCredentialsTests {
@@ -27,7 +28,7 @@ import Testing
         let mock = MockLoader.redirecting(["https://a.test/1": (302, location)])
         var environment = ServerEnvironment.of("https://a.test")
         environment.headers["X-Tenant"] = "7"
-        let template = Endpoint("1").environment(environment)
+        let template = TestEndpoint("1").environment(environment)
         if isClient {
             _ = try await HTTPClient(transport: mock).send(try StandardRequestBuilder(template).request())
         } else {
@@ -58,7 +59,7 @@ import Testing
         let link: any LoaderLink = isForgotten ? Balance() : ModifyRequest { $0.host = "node.test" }
         let client = HTTPClient(
             environment: .of("https://a.test"), authentication: .bearer("t"), attemptLinks: link, transport: mock)
-        let response = try await client.sendWithResponse(Endpoint("1")).response
+        let response = try await client.sendWithResponse(TestEndpoint("1")).response
         let isSigned = location != "https://b.test/2"
         #expect(mock.requests.map { $0.headers[.authorization] } == ["Bearer t", isSigned ? "Bearer t" : nil])
         #expect(mock.requests.map(\.host) == ["node.test", "node.test"])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite struct RedirectPolicyTests {
@@ -15,7 +16,7 @@ import Testing
             HTTPResponse(request: request, status: .found, headers: location.map { ["Location": $0] } ?? [:])
         }
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock).redirects(policy)
-        let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint("1")) }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint("1")) }
         #expect(error?.code == .unacceptableStatus && error?.response?.redirectRefusal != nil)
         #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 @testable import Letterhead
+import LetterheadObserving
 import LetterheadTesting
 import Synchronization
 import TestKit

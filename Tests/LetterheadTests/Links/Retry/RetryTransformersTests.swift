@@ -125,13 +125,13 @@ private enum Note: HTTPRequestOption {
         let client = HTTPClient(
             environment: .of("https://a.test"), transformers: [transformer("client")],
             transport: MockLoader.answering(200))
-        _ = try await client.send(Endpoint("x").transformed(by: transformer("1"), transformer("2")))
+        _ = try await client.send(TestEndpoint("x").transformed(by: transformer("1"), transformer("2")))
         #expect(journal.all == ["client", "1", "2"])
     }
 
     @Test func `transformers that are written later are added`() async throws {
         let client = HTTPClient(environment: .of("https://a.test"), transport: MockLoader.answering(200))
-        let template = Endpoint("x").transformed(by: transformer("1")).header("a", "b").transformed(
+        let template = TestEndpoint("x").transformed(by: transformer("1")).header("a", "b").transformed(
             by: transformer("2"))
         _ = try await client.send(template)
         #expect(journal.all == ["1", "2"])

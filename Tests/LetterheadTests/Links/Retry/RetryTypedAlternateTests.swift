@@ -287,7 +287,7 @@ private struct GuestToken: RequestTemplate {
                 ? try .ok(request, json: ["value": "new"]) : HTTPResponse(request: request, status: 401)
         }
         let own = ServerEnvironment("https://a.test", headers: ["X-Tenant": "a"])
-        let alternate = HTTPRetryStrategy.after(Endpoint("token").environment(own)) { _, _ in }
+        let alternate = HTTPRetryStrategy.after(TestEndpoint("token").environment(own)) { _, _ in }
         let client = HTTPClient(environment: ServerEnvironment("https://a.test"), transport: mock)
         _ = try? await client.header("X-Tenant", "b").send(
             GetSecret().retry(alternate.when(.statuses([401])), maximumRetries: 1))

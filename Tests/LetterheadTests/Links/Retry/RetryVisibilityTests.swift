@@ -67,9 +67,11 @@ import Testing
                 return .nextValidator
             }
         }
-        let template = Endpoint("x").validated(by: judge("1")).header("a", "b").validated(by: judge("2"), judge("3"))
-            .onRetry { _ in journal.write("first") }.onRetry { _ in journal.write("second") }
-            .retry(.delayed(.zero), maximumRetries: 1)
+        let template = TestEndpoint("x").validated(by: judge("1")).header("a", "b").validated(
+            by: judge("2"), judge("3")
+        )
+        .onRetry { _ in journal.write("first") }.onRetry { _ in journal.write("second") }
+        .retry(.delayed(.zero), maximumRetries: 1)
         let client = HTTPClient(environment: .of("https://a.test"), transport: MockLoader.answering(503, 200))
         _ = try await client.send(template)
         #expect(journal.all == ["1", "2", "3", "first", "second", "1", "2", "3"])

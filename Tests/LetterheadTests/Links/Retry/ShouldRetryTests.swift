@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// `X-Should-Retry`, 529 and the identifier of a request, as APIs of language models send them.
@@ -22,7 +23,7 @@ import Testing
             response.headers["X-Should-Retry"] = shouldRetry
             return response
         }
-        _ = try? await client(mock, strategy).send(Endpoint().with { $0.method = method })
+        _ = try? await client(mock, strategy).send(TestEndpoint().with { $0.method = method })
         return mock.requests.count
     }
 
@@ -64,7 +65,7 @@ import Testing
             response.headers[HTTPHeaders.Name(name)] = "req_011CSHoEeqs5C35K2UUqR7Fy"
             return response
         }
-        let error = await #expect(throws: HTTPError.self) { try await client(mock).send(Endpoint()) }
+        let error = await #expect(throws: HTTPError.self) { try await client(mock).send(TestEndpoint()) }
         #expect(error?.requestID == "req_011CSHoEeqs5C35K2UUqR7Fy")
         #expect(error?.description.contains("(request req_011CSHoEeqs5C35K2UUqR7Fy)") == true)
     }

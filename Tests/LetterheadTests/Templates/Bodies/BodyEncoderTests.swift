@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// The encoder of a client or a template, as the bytes that a server receives.
@@ -49,7 +50,7 @@ struct BodyEncoderTests {
     }
 
     @Test func `the names of parameters are sent as written`() async throws {
-        let template = Endpoint("a").with {
+        let template = TestEndpoint("a").with {
             $0.method = .post
             $0.parameters = ["perPage": 1]
         }

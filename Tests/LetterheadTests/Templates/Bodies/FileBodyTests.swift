@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import TestKit
 import Testing
 
 @Suite struct FileBodyTests {

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite struct NDJSONBodyTests {
@@ -48,7 +49,7 @@ import Testing
             .init(headers: ["Content-Type": "application/x-ndjson"], body: request.body)
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let template = Endpoint("rows").with { endpoint in
+        let template = TestEndpoint("rows").with { endpoint in
             endpoint.method = .post
             endpoint.body = NDJSONBody(once: rows(10_000))
         }
@@ -71,7 +72,7 @@ import Testing
         }
         let server = try await MockServer.start { _ in .text("done") }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let template = Endpoint("rows").with { endpoint in
+        let template = TestEndpoint("rows").with { endpoint in
             endpoint.method = .post
             endpoint.body = NDJSONBody(once: values)
         }

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// Bodies over a wire: what a server gets of them, and that it gets nothing of those that are refused.

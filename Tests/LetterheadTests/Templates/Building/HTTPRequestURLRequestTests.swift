@@ -2,6 +2,7 @@
 #if Foundation || canImport(Darwin)
     import Foundation
     import Letterhead
+    import TestKit
     import Testing
 
     #if canImport(FoundationNetworking)

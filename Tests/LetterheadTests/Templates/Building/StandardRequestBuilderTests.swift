@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 #if Foundation && canImport(FoundationNetworking)
@@ -9,8 +10,8 @@ import Testing
 #endif
 
 @Suite struct StandardRequestBuilderTests {
-    private func request(_ change: (inout Endpoint<HTTPResponse>) -> Void) throws -> HTTPRequest {
-        try StandardRequestBuilder(Endpoint("a").with(change)).request()
+    private func request(_ change: (inout TestEndpoint<HTTPResponse>) -> Void) throws -> HTTPRequest {
+        try StandardRequestBuilder(TestEndpoint("a").with(change)).request()
     }
 
     @Test(
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test func `building twice creates two equal requests`() throws {
-        let builder = StandardRequestBuilder(Endpoint("a").header("X", "1").query("q", 1))
+        let builder = StandardRequestBuilder(TestEndpoint("a").header("X", "1").query("q", 1))
         let first = try builder.request()
         let second = try builder.request()
         #expect(first.id != second.id)
@@ -92,14 +93,14 @@ import Testing
 
     @Test func `the environment of the template completes the request`() throws {
         let environment = ServerEnvironment("https://h.test/v2?key=1", headers: ["X": "environment", "Y": "y"])
-        let template = Endpoint("a/\(1)").header("X", "template").environment(environment)
+        let template = TestEndpoint("a/\(1)").header("X", "template").environment(environment)
         let request = try StandardRequestBuilder(template).request()
         #expect(try request.urlString() == "https://h.test/v2/a/1?key=1" && request.path.route == "a/{}")
         #expect(request.headers["X"] == "template" && request.headers["Y"] == "y")
         let parts = MultipartRequestBuilder(template, parts: [])
         #expect(try parts.request().host == "h.test")
-        #expect(try StandardRequestBuilder(Endpoint("a").environment(nil)).request().host == nil)
-        let refused = StandardRequestBuilder(Endpoint("a").environment(ServerEnvironment("h.test")))
+        #expect(try StandardRequestBuilder(TestEndpoint("a").environment(nil)).request().host == nil)
+        let refused = StandardRequestBuilder(TestEndpoint("a").environment(ServerEnvironment("h.test")))
         let error = #expect(throws: HTTPError.self) { try refused.request() }
         #expect(error?.code == .invalidRequest && error?.message.contains("the environment is refused") == true)
     }
@@ -108,7 +109,7 @@ import Testing
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(transport: mock).header("X", "client")
         let environment = ServerEnvironment("https://h.test", headers: ["X": "environment"])
-        try await client.send(Endpoint("a").environment(environment))
+        try await client.send(TestEndpoint("a").environment(environment))
         #expect(mock.requests.first?.headers["X"] == "client")
     }
 
@@ -126,7 +127,7 @@ import Testing
 
 @Suite struct MultipartRequestBuilderTests {
     @Test func `parts replace the template's body, and nothing else`() throws {
-        let template = Endpoint("a").with {
+        let template = TestEndpoint("a").with {
             $0.method = .put
             $0.headers = ["X": "1"]
             $0.query = ["q": 1]
@@ -142,7 +143,7 @@ import Testing
     }
 
     @Test func `header and body have the same boundary in every request of a builder`() throws {
-        let builder = MultipartRequestBuilder(Endpoint("a"), parts: [.text("v", name: "n")])
+        let builder = MultipartRequestBuilder(TestEndpoint("a"), parts: [.text("v", name: "n")])
         let requests = [try builder.request(), try builder.request()]
         let boundaries = requests.map { $0.framedHeaders()[.contentType].flatMap { MediaType($0) }?["boundary"] }
         let boundary = try #require(boundaries.first ?? nil)
@@ -153,14 +154,14 @@ import Testing
     }
 
     @Test func `a template's boundary is used`() throws {
-        let template = Endpoint("a").with { $0.boundary = "mine" }
+        let template = TestEndpoint("a").with { $0.boundary = "mine" }
         let request = try MultipartRequestBuilder(template, parts: []).request()
         #expect(request.framedHeaders()[.contentType] == "multipart/form-data; boundary=mine")
     }
 
     #if Foundation || canImport(Darwin)
         @Test func `a builder creates a URLRequest with the parts`() throws {
-            let template = Endpoint("a").with { $0.baseURL = URL(string: "https://h") }
+            let template = TestEndpoint("a").with { $0.baseURL = URL(string: "https://h") }
             let urlRequest = try MultipartRequestBuilder(template, parts: [.text("v", name: "n")]).urlRequest()
             #expect(
                 urlRequest.value(forHTTPHeaderField: "Content-Type")?.hasPrefix("multipart/form-data; boundary=")

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 private struct Counted: RequestTemplate {
@@ -19,7 +20,7 @@ private struct Shouting: HTTPBodyDecoder {
     private func send<Value: Decodable & Sendable>(
         _ type: Value.Type, body: Data, status: HTTPStatus = 200, headers: HTTPHeaders = [:]
     ) async throws -> Value {
-        try await send(Endpoint("a", answering: type), body: body, status: status, headers: headers)
+        try await send(TestEndpoint("a", answering: type), body: body, status: status, headers: headers)
     }
 
     private func send<Template: RequestTemplate>(
@@ -89,7 +90,7 @@ private struct Shouting: HTTPBodyDecoder {
 
     @Test func `text in a charset that is not supported is decoded in the encoding of the setting`() async throws {
         let unknown: HTTPHeaders = ["Content-Type": "text/plain; charset=klingon"]
-        let text = Endpoint("a", answering: String.self)
+        let text = TestEndpoint("a", answering: String.self)
         #expect(try await send(text.unknownCharset(.utf8), body: Data("é".utf8), headers: unknown) == "é")
         #expect(try await send(text.unknownCharset(.isoLatin1), body: Data([0xE9]), headers: unknown) == "é")
         let known: HTTPHeaders = ["Content-Type": "text/plain; charset=iso-8859-1"]
@@ -102,12 +103,12 @@ private struct Shouting: HTTPBodyDecoder {
     }
 
     @Test func `void accepts any response`() async throws {
-        try await send(Endpoint("a", answering: Void.self), body: Data(), status: 204)
-        try await send(Endpoint("a", answering: Void.self), body: Data("something".utf8))
+        try await send(TestEndpoint("a", answering: Void.self), body: Data(), status: 204)
+        try await send(TestEndpoint("a", answering: Void.self), body: Data("something".utf8))
     }
 
     @Test func `the response itself is returned unchanged`() async throws {
-        let response = try await send(Endpoint("a"), body: Data("x".utf8), status: 201, headers: ["X": "1"])
+        let response = try await send(TestEndpoint("a"), body: Data("x".utf8), status: 201, headers: ["X": "1"])
         #expect(response.status == .created)
         #expect(response.headers["X"] == "1")
     }
@@ -211,7 +212,7 @@ private struct Shouting: HTTPBodyDecoder {
         let page = String(repeating: "<p>x</p>", count: 1000)
         let long = await #expect(throws: HTTPError.self) { try await send(Order.self, page) }
         #expect(try #require(long).message.utf8.count < 250)
-        let secret = Endpoint("a", answering: Order.self).secret()
+        let secret = TestEndpoint("a", answering: Order.self).secret()
         let error = await #expect(throws: HTTPError.self) { try await send(secret, body: Data("SECRET".utf8)) }
         #expect(!"\(try #require(error))".contains("SECRET"))
     }
@@ -237,7 +238,7 @@ private struct Shouting: HTTPBodyDecoder {
     ) async throws {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
-        let template = Endpoint("a", answering: Event.self).decoder(decoder)
+        let template = TestEndpoint("a", answering: Event.self).decoder(decoder)
         let error = await #expect(throws: HTTPError.self) { try await send(template, body: Data(json.utf8)) }
         let text = "\(try #require(error))"
         #expect(text.contains("decoding Event: \(message)") && !text.contains("SECRET"), "\(text)")
@@ -286,8 +287,8 @@ private struct Shouting: HTTPBodyDecoder {
     @Test func `a value below a secret name, of a secret request or of a name that the request adds is not shown`()
         async throws
     {
-        typealias Case = (json: String, template: Endpoint<[String: [State]]>)
-        let endpoint = Endpoint("a", answering: [String: [State]].self)
+        typealias Case = (json: String, template: TestEndpoint<[String: [State]]>)
+        let endpoint = TestEndpoint("a", answering: [String: [State]].self)
         let cases: [Case] = [
             (#"{"tokens":["letmein"]}"#, endpoint),
             (#"{"state":["letmein"]}"#, endpoint.with { $0.options.isSecret = true }),
@@ -327,7 +328,7 @@ private struct Shouting: HTTPBodyDecoder {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         struct User: Decodable, Sendable { var userID: Int }
-        let template = Endpoint("a", answering: User.self).decoder(decoder)
+        let template = TestEndpoint("a", answering: User.self).decoder(decoder)
         let error = await #expect(throws: HTTPError.self) {
             try await send(template, body: Data(#"{"user_id":1}"#.utf8))
         }
@@ -348,8 +349,8 @@ private struct Shouting: HTTPBodyDecoder {
     @Test func `an endpoint's own decoder takes precedence over the client's`() async throws {
         let mock = MockLoader { .ok($0, body: Data(#""a""#.utf8)) }
         let client = HTTPClient(environment: .of("https://h"), decoder: Shouting(), transport: mock)
-        #expect(try await client.send(Endpoint("a", answering: Text.self)).text == "A")
-        #expect(try await client.send(Endpoint("a", answering: Text.self).decoder(JSONDecoder())).text == "a")
+        #expect(try await client.send(TestEndpoint("a", answering: Text.self)).text == "A")
+        #expect(try await client.send(TestEndpoint("a", answering: Text.self).decoder(JSONDecoder())).text == "a")
     }
 
     private struct Text: Decodable, Sendable {

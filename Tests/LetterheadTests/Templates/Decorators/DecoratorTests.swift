@@ -2,6 +2,7 @@
 import Foundation
 @testable import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 private enum Tenant: HTTPRequestOption { static let defaultOptionValue: String? = "none" }
@@ -9,7 +10,7 @@ private enum Tenant: HTTPRequestOption { static let defaultOptionValue: String? 
 private struct Named: HTTPValidator { var name: Int }
 
 @Suite struct DecoratorTests {
-    private let base = Endpoint("a").with {
+    private let base = TestEndpoint("a").with {
         $0.headers = ["X": "1", "Y": "1", "x": "2"]
         $0.query = ["a": 1, "b": 1, "a": 2]
     }
@@ -64,7 +65,7 @@ private struct Named: HTTPValidator { var name: Int }
     }
 
     @Test func `consecutive options nest, and each has its value`() throws {
-        let template = Endpoint("a").timeout(.seconds(5)).retry(.immediate, maximumRetries: 2).accepting([404])
+        let template = TestEndpoint("a").timeout(.seconds(5)).retry(.immediate, maximumRetries: 2).accepting([404])
             .redirects(.never).option(Tenant.self, "b").deadline(in: .seconds(9))
         let request = try StandardRequestBuilder(template).request()
         #expect(request.timeout == .seconds(5) && request.maximumRetries == 2 && request.deadline == .seconds(9))
@@ -73,9 +74,9 @@ private struct Named: HTTPValidator { var name: Int }
     }
 
     @Test func `headers, query and options nest in the order written`() {
-        let once = Endpoint("a").header("X", "1")
-        #expect(type(of: once.timeout(nil)) == Modified<Modified<Endpoint<HTTPResponse>>>.self)
-        let template = Endpoint("a").header("X", "1").query("a", 1).timeout(.seconds(5)).addingHeader("X", "2")
+        let once = TestEndpoint("a").header("X", "1")
+        #expect(type(of: once.timeout(nil)) == Modified<Modified<TestEndpoint<HTTPResponse>>>.self)
+        let template = TestEndpoint("a").header("X", "1").query("a", 1).timeout(.seconds(5)).addingHeader("X", "2")
             .headers(["Y": "1"]).addingQuery("a", 2).header("Y", nil)
         #expect(template.headers.map(\.value) == ["1", "2"] && template.query.escaped == "a=1&a=2")
         #expect(template.header("X", "3").query("a", 3).headers.map(\.value) == ["3"])
@@ -86,7 +87,7 @@ private struct Named: HTTPValidator { var name: Int }
         func names(_ template: some RequestTemplate) -> [Int?] {
             template.options.validators.map { ($0 as? Named)?.name }
         }
-        let one = Endpoint("a").validated(by: Named(name: 1)).validated(by: Named(name: 2), Named(name: 3))
+        let one = TestEndpoint("a").validated(by: Named(name: 1)).validated(by: Named(name: 2), Named(name: 3))
         #expect(names(one) == [1, 2, 3])
         #expect(names(one.header("X", "1").validated(by: Named(name: 4))) == [1, 2, 3, 4])
     }
@@ -95,14 +96,14 @@ private struct Named: HTTPValidator { var name: Int }
         var options = HTTPRequestOptions()
         options.timeout = .seconds(1)
         options.markIdempotent(key: "k")
-        let template = Endpoint("a").with { $0.options = options }
+        let template = TestEndpoint("a").with { $0.options = options }
         #expect(try StandardRequestBuilder(template).request().timeout == .seconds(1))
         #expect(try StandardRequestBuilder(template.timeout(nil)).request().timeout == nil)
         #expect(try StandardRequestBuilder(template.timeout(nil)).request().isIdempotent)
     }
 
     @Test func `a body replaces the template's own`() throws {
-        let template = Endpoint("a").with { $0.body = TextBody("old") }.body(TextBody("new")).header("X", "1")
+        let template = TestEndpoint("a").with { $0.body = TextBody("old") }.body(TextBody("new")).header("X", "1")
         #expect(try StandardRequestBuilder(template).request().body.encode() == Data("new".utf8))
     }
 
@@ -115,17 +116,17 @@ private struct Named: HTTPValidator { var name: Int }
     @Test func `an environment replaces the client's, and nil means none`() async throws {
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(environment: .of("https://a", headers: ["A": "1"], query: ["a": 1]), transport: mock)
-        try await client.send(Endpoint("p").environment(.of("https://b", headers: ["B": "1"], query: ["b": 1])))
+        try await client.send(TestEndpoint("p").environment(.of("https://b", headers: ["B": "1"], query: ["b": 1])))
         let request = try #require(mock.requests.first)
         #expect(try request.urlString() == "https://b/p?b=1")
         #expect(request.headers == ["B": "1"])
-        let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint("p").environment(nil)) }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint("p").environment(nil)) }
         #expect(error?.code == .invalidRequest)
         #expect(mock.requests.count == 1)
     }
 
     @Test func `parts are sent between the template's boundary`() throws {
-        let template = Endpoint("a").with { $0.boundary = "b0undary" }.multipart([.text("v", name: "n")])
+        let template = TestEndpoint("a").with { $0.boundary = "b0undary" }.multipart([.text("v", name: "n")])
         let request = try StandardRequestBuilder(template.header("X", "1")).request()
         let text = String(decoding: try request.body.encode(), as: UTF8.self)
         #expect(text.hasPrefix("--b0undary\r\n"))
@@ -134,7 +135,7 @@ private struct Named: HTTPValidator { var name: Int }
     }
 
     @Test func `without a boundary one is created, and does not change`() throws {
-        let template = Endpoint("a").multipart([.text("v", name: "n")])
+        let template = TestEndpoint("a").multipart([.text("v", name: "n")])
         let first = try StandardRequestBuilder(template).request()
         let second = try StandardRequestBuilder(template).request()
         #expect(try first.body.encode() == second.body.encode())
@@ -142,7 +143,7 @@ private struct Named: HTTPValidator { var name: Int }
     }
 
     @Test func `no description of a decorated template contains a secret`() {
-        let template = Endpoint("marker").query("token", "SECRET").header("Authorization", "SECRET").with(
+        let template = TestEndpoint("marker").query("token", "SECRET").header("Authorization", "SECRET").with(
             parameters: ["password": "SECRET"])
         var dumped = ""
         dump(template, to: &dumped)
@@ -169,7 +170,7 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
         try StandardRequestBuilder(template).request()
     }
 
-    private let base = Endpoint("a", answering: [Int].self).with { $0.query = ["sort": "x"] }
+    private let base = TestEndpoint("a", answering: [Int].self).with { $0.query = ["sort": "x"] }
 
     @Test func `a page is requested in addition to the template's own parameters`() throws {
         #expect(try request(base.paginated(page: 3)).query.escaped == "sort=x&page=3")
@@ -240,7 +241,7 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
 
     @Test func `parts are added to those of a template, with its subtype and boundary`() throws {
         let own = MultipartBody([.text("1", name: "a")], subtype: "mixed")
-        let body = try body(Endpoint("a").with { $0.body = own }.multipart(adding: [.text("2", name: "b")]))
+        let body = try body(TestEndpoint("a").with { $0.body = own }.multipart(adding: [.text("2", name: "b")]))
         #expect(body.parts.count == 2 && body.subtype == "mixed" && body.boundary == own.boundary)
         let text = String(decoding: try body.encode(), as: UTF8.self)
         #expect(text.contains("name=\"a\"\r\n\r\n1\r\n") || text.contains("\r\n\r\n1\r\n"))
@@ -248,7 +249,7 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
     }
 
     @Test func `parts are added to parts that a modifier set, and are the body of a template without one`() throws {
-        let template = Endpoint("a").with { $0.boundary = "b0undary" }
+        let template = TestEndpoint("a").with { $0.boundary = "b0undary" }
         let both = template.multipart([.text("1", name: "a")]).header("x", "y").multipart(adding: [
             .text("2", name: "b")
         ])
@@ -258,7 +259,7 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
     }
 
     @Test func `parts cannot be added to another body`() throws {
-        let template = Endpoint("a").with { $0.body = TextBody("text") }.multipart(adding: [.text("2", name: "b")])
+        let template = TestEndpoint("a").with { $0.body = TextBody("text") }.multipart(adding: [.text("2", name: "b")])
         let request = try StandardRequestBuilder(template).request()
         let error = #expect(throws: HTTPError.self) { try request.framedBody() }
         #expect(error?.code == .invalidRequest && error?.message.contains("not a MultipartBody") == true)
@@ -266,7 +267,8 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
 
     @Test func `an added part that contains a custom boundary is refused`() throws {
         let own = try MultipartBody([.text("1", name: "a")], boundary: "given")
-        let template = Endpoint("a").with { $0.body = own }.multipart(adding: [.text("x\r\n--given\r\n", name: "b")])
+        let template = TestEndpoint("a").with { $0.body = own }.multipart(adding: [.text("x\r\n--given\r\n", name: "b")]
+        )
         let request = try StandardRequestBuilder(template).request()
         #expect(throws: HTTPError.self) { try request.framedBody() }
     }

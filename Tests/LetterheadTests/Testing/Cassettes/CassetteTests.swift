@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// A folder of one test.
@@ -56,7 +57,7 @@ private func newFile() -> URL {
                 headers: ["Set-Cookie": "session=c00kie; Path=/"])
         }
         func post(_ secret: String) -> some RequestTemplate<JSONValue> {
-            Endpoint("login", answering: JSONValue.self).with { $0.method = .post }
+            TestEndpoint("login", answering: JSONValue.self).with { $0.method = .post }
                 .body(JSONBody(["password": secret, "login": "ada"])).query("api_key", secret)
                 .header("Authorization", "Bearer \(secret)")
         }
@@ -84,7 +85,7 @@ private func newFile() -> URL {
     @Test func `query items, paths in a body, boundaries and volatile headers can differ`() async throws {
         let stubs = StubLoader().on(CreatePerson.self) { .value($0.person) }
         stubs.on(.any()) { _ in .json(Person.ada) }
-        let upload = Endpoint("upload", answering: Person.self).with { $0.method = .post }
+        let upload = TestEndpoint("upload", answering: Person.self).with { $0.method = .post }
         _ = try await record(stubs) { client in
             _ = try await client.send(
                 CreatePerson(person: .ada).query("at", "1").header("Idempotency-Key", "1").header("traceparent", "1"))
@@ -101,8 +102,8 @@ private func newFile() -> URL {
     }
 
     @Test func `a path can ignore one element of an array, a member of it, or all elements`() async throws {
-        func post(_ json: JSONValue) -> WithBody<Endpoint<JSONValue>, JSONBody> {
-            Endpoint("a", answering: JSONValue.self).with { $0.method = .post }.body(JSONBody(json))
+        func post(_ json: JSONValue) -> WithBody<TestEndpoint<JSONValue>, JSONBody> {
+            TestEndpoint("a", answering: JSONValue.self).with { $0.method = .post }.body(JSONBody(json))
         }
         let stubs = StubLoader().on(.any()) { _ in .json(["ok": true]) }
         _ = try await record(stubs) {
@@ -191,7 +192,7 @@ private func newFile() -> URL {
             ])
         }
         _ = try await record(stubs) {
-            _ = try await $0.send(Endpoint("a").with { $0.headers = ["X-Note": "Bearer abcdefgh1234"] })
+            _ = try await $0.send(TestEndpoint("a").with { $0.headers = ["X-Note": "Bearer abcdefgh1234"] })
         }
         let findings = try Cassette(file, mode: .replay).audit()
         #expect(findings.map(\.rule) == ["credentials", "GitHub token"])

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 
 /// An endpoint of the tests for stubs.
 struct GetPerson: RequestTemplate {

@@ -85,7 +85,7 @@ public struct MultipartBody: HTTPBody, SteadyBody {
     }
 
     /// Whether the body is a form, in which every part has a name. A subtype is not case-sensitive (RFC 2046, 5.1).
-    var isForm: Bool { ASCII.lowercased(subtype) == "form-data" }
+    package var isForm: Bool { ASCII.lowercased(subtype) == "form-data" }
 
     /// Returns the same body with further parts at its end. The type and the boundary are kept.
     func adding(_ added: [MultipartBody.Part]) -> MultipartBody {

@@ -16,7 +16,7 @@ extension MultipartBody {
     /// among them takes precedence. A Content-Disposition among them replaces the derived one. A part with both a name and
     /// such a Content-Disposition is malformed, and the body cannot be sent.
     public struct Part: Sendable {
-        enum Content: Sendable {
+        package enum Content: Sendable {
             case text(String)
             case data(Data)
             case body(any HTTPBody)
@@ -24,8 +24,8 @@ extension MultipartBody {
             case pulled(BodyChunks)
         }
 
-        let content: Content
-        let fields: PartFields
+        package let content: Content
+        package let fields: PartFields
         /// The number of bytes of the content if it is in memory; otherwise nil.
         let countInMemory: Int?
 

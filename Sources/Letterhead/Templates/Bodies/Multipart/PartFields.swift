@@ -4,19 +4,19 @@ import LetterheadFoundation
 /// The header fields of a part: Content-Disposition (RFC 7578, 4.2), Content-Type, then the others in order.
 ///
 /// They are written directly to the buffer that is sent. No intermediate values are created.
-struct PartFields: Sendable {
+package struct PartFields: Sendable {
     /// The number of bytes of the lines, including the empty line after them.
     private(set) var count = 0
     /// The violated rule; nil if all fields are well formed.
     let brokenRule: String?
     /// The media type of the content.
-    let type: String?
+    package let type: String?
     private let name: String?
     private let filename: String?
     private let headers: HTTPHeaders
 
     /// The name and the filename, if the part has a name and no custom header other than Content-Type; otherwise nil.
-    var form: (name: String, filename: String?)? {
+    package var form: (name: String, filename: String?)? {
         guard let name, headers.allSatisfy({ $0.name == .contentType }) else { return nil }
         return (name, filename)
     }

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite struct MultipartPartTests {
@@ -113,7 +114,7 @@ import Testing
         let mock = MockLoader.answering(200)
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
         let error = await #expect(throws: HTTPError.self) {
-            try await client.send(Endpoint("a").multipart([.text("x", name: "a")], subtype: subtype))
+            try await client.send(TestEndpoint("a").multipart([.text("x", name: "a")], subtype: subtype))
         }
         #expect(error?.code == .invalidRequest)
         #expect(error?.message == "the subtype of the multipart body is not a token of RFC 9110")
@@ -128,7 +129,7 @@ import Testing
 
     @Test func `the subtype of a multipart body can be set on the modifier and on the builder`() throws {
         let parts = [MultipartBody.Part.text("x", name: "a")]
-        let template = Endpoint<HTTPResponse>("a").with {
+        let template = TestEndpoint<HTTPResponse>("a").with {
             $0.method = .post
             $0.baseURL = URL(string: "https://h")
         }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadObserving
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct HARRecorderTests {
@@ -51,7 +53,7 @@ import Testing
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: server.url), observers: [recorder],
             transport: HTTPClient.makeTransport(.init()))
-        var template = Endpoint("old")
+        var template = TestEndpoint("old")
         template.method = .get
         _ = try await client.send(template.header("Authorization", "Bearer s3cret").retry(.immediate))
         var post = try HTTPRequest(method: .post, server.url.absoluteString + "/new")
@@ -72,9 +74,9 @@ import Testing
         let server = try await MockServer.start { _ in .text(String(repeating: "x", count: 200_000)) }
         let recorder = HARRecorder(maximumBodySize: 100)
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), observers: [recorder])
-        for try await _ in try await client.stream(Endpoint("big")).body {}
+        for try await _ in try await client.stream(TestEndpoint("big")).body {}
         await server.stop()
-        _ = try? await client.send(Endpoint("gone"))
+        _ = try? await client.send(TestEndpoint("gone"))
         let entries = try entries(recorder)
         for entry in entries { try check(entry) }
         let content = try #require((entries[0]["response"] as? Object)?["content"] as? Object)
@@ -86,7 +88,7 @@ import Testing
         let recorder = HARRecorder(maximumEntries: 3)
         let transport = AnyLoader { HTTPResponse(request: $0, status: .ok) }
         let client = HTTPClient(environment: .of("https://a.test"), observers: [recorder], transport: transport)
-        for _ in 1...10 { _ = try await client.send(Endpoint("a")) }
+        for _ in 1...10 { _ = try await client.send(TestEndpoint("a")) }
         #expect(recorder.count == 3)
         #expect(String(decoding: try recorder.data(), as: UTF8.self).contains("7 older entries were removed"))
         recorder.removeAll()
@@ -99,8 +101,8 @@ import Testing
             HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(Data([0, 159, 255])))
         }
         let client = HTTPClient(environment: .of("https://a.test"), observers: [recorder], transport: transport)
-        _ = try await client.send(Endpoint("a"))
-        _ = try await client.send(Endpoint("a").secret())
+        _ = try await client.send(TestEndpoint("a"))
+        _ = try await client.send(TestEndpoint("a").secret())
         let contents = try entries(recorder).compactMap { ($0["response"] as? Object)?["content"] as? Object }
         #expect(contents[0]["text"] as? String == "AJ//" && contents[0]["encoding"] as? String == "base64")
         #expect(contents[1]["text"] as? String == "<redacted>")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux) || os(macOS)
     import Foundation
+    import LetterheadObserving
     import TestKit
     import Testing
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
+
 extension HTTPStatistics {
     /// Returns the numbers in the text format of OpenMetrics 1.0, which Prometheus reads. Serve it with the media type
     /// `application/openmetrics-text; version=1.0.0; charset=utf-8`.

@@ -2,7 +2,7 @@
 import Synchronization
 
 /// A value that tests change, read and wait on. A class, because all of them share it.
-final class Observed<Value: Sendable>: Sendable {
+package final class Observed<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
         var watchers: [(fits: @Sendable (Value) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
@@ -10,12 +10,12 @@ final class Observed<Value: Sendable>: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ value: Value) { state = Mutex(State(value: value)) }
+    package init(_ value: Value) { state = Mutex(State(value: value)) }
 
-    var value: Value { state.withLock { $0.value } }
+    package var value: Value { state.withLock { $0.value } }
 
     /// Changes the value, and resumes the tasks whose condition holds now.
-    func change(_ change: (inout Value) -> Void) {
+    package func change(_ change: (inout Value) -> Void) {
         let awakened = state.withLock { state in
             change(&state.value)
             let value = state.value
@@ -27,7 +27,7 @@ final class Observed<Value: Sendable>: Sendable {
     }
 
     /// Returns as soon as the value fits.
-    func wait(until fits: @escaping @Sendable (Value) -> Bool) async {
+    package func wait(until fits: @escaping @Sendable (Value) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isNow = state.withLock { state in
                 if fits(state.value) { return true }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
+
 /// The numbers that ``StatisticsRecorder`` counts for a client.
 public struct HTTPStatistics: Sendable, CustomStringConvertible {
     public struct Entry: Sendable, Hashable {

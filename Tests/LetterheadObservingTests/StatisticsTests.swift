@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadObserving
 import LetterheadTesting
 import TestKit
 import Testing
@@ -15,10 +16,10 @@ import Testing
             }
             return HTTPResponse(request: request, status: number == 1 ? .serviceUnavailable : .ok)
         }
-        let client = HTTPClient(
-            environment: .of("https://a.test"), observers: [StatisticsRecorder()], transport: transport)
-        for number in 1...3 { _ = try await client.send(Endpoint("users/\(number)").retry(.immediate)) }
-        let statistics = try #require(client.statistics)
+        let recorder = StatisticsRecorder()
+        let client = HTTPClient(environment: .of("https://a.test"), observers: [recorder], transport: transport)
+        for number in 1...3 { _ = try await client.send(TestEndpoint("users/\(number)").retry(.immediate)) }
+        let statistics = recorder.statistics
         #expect(statistics.routes.keys.sorted() == ["users/{}"] && statistics.origins["https://a.test"]?.count == 4)
         let entry = try #require(statistics.routes["users/{}"])
         #expect(entry.count == 3 && entry.failures == 0 && entry.retries == 1 && entry.latency.count == 3)
@@ -37,19 +38,15 @@ import Testing
             while waiting.withLock({ $0 }) < 2 { await Task.yield() }
             return HTTPResponse(request: request, status: .ok)
         }
-        let hedging = Hedge().when { $0.path.string == "/second" }
+        let hedging = SendTwice().when { $0.path.string == "/second" }
+        let recorder = StatisticsRecorder()
         let client = HTTPClient(
-            environment: .of("https://a.test"), attemptLinks: hedging, observers: [StatisticsRecorder()],
-            transport: transport)
-        _ = try await client.send(Endpoint("first"))
-        let statistics = try #require(client.statistics)
+            environment: .of("https://a.test"), attemptLinks: hedging, observers: [recorder], transport: transport)
+        _ = try await client.send(TestEndpoint("first"))
+        let statistics = recorder.statistics
         let origin = try #require(statistics.origins["https://a.test"])
         #expect(origin.count == 3 && origin.retries == 0 && origin.hedges == 1)
         #expect(statistics.routes["first"]?.hedges == 1 && statistics.retries == 0 && statistics.hedges == 1)
-    }
-
-    @Test func `a client without a recorder has no statistics`() {
-        #expect(HTTPClient().statistics == nil)
     }
 
     @Test func `the number of routes is limited`() {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 import Synchronization
 
 /// Count the loads, exchanges, connections and retries of a client.
 ///
 /// ```swift
-/// let client = HTTPClient(environment: .production, observers: [StatisticsRecorder()])
-/// print(client.statistics ?? "not counted")
+/// let recorder = StatisticsRecorder()
+/// let client = HTTPClient(environment: .production, observers: [recorder])
+/// print(recorder.statistics)
 /// ```
 ///
 /// Its memory is bounded: beyond `maximumNames`, further routes, and further origins, are counted together under

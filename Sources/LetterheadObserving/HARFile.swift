@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
 import LetterheadFoundation
 
 /// The archive as it is written. The names are those of HAR 1.2.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
+
 extension HTTPEvent {
     /// The OpenTelemetry name of the metric for the ``Fact/duration`` of an exchange, in seconds.
     public static let durationMetric = "http.client.request.duration"
@@ -38,17 +40,10 @@ extension HTTPEvent {
 
 extension HTTPRequest {
     /// The name of a span for this request, for links that create spans themselves: `GET users/{}/followers`.
-    public var spanName: String { spanEvent.spanName }
+    public var spanName: String { exchangeEvent.spanName }
 
     /// The attributes of a span for this request, as `String` or `Int`.
-    public var spanAttributes: [String: any Sendable] { spanEvent.spanAttributes }
-
-    private var spanEvent: HTTPEvent {
-        var event = HTTPEvent(.exchangeStart, route: observation?.route ?? path.route)
-        event.describe(self)
-        event[.resendCount] = observation.map { context.exchange.map { $0.number - 1 } ?? $0.exchanges }
-        return event
-    }
+    public var spanAttributes: [String: any Sendable] { exchangeEvent.spanAttributes }
 }
 
 extension HTTPResponse {

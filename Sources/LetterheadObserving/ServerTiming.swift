@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 public import LetterheadFoundation
 
 extension HTTPHeaders {

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux) || os(macOS)
-    import Foundation
-    import TestKit
+    package import Foundation
 
     /// The system's curl, if it is installed: an independent client that supports TLS.
-    struct CurlCommand {
-        struct Result: Sendable {
-            let status: Int32
-            let output: Data
-            var text: String { String(decoding: output, as: UTF8.self) }
+    package struct CurlCommand {
+        package struct Result: Sendable {
+            package let status: Int32
+            package let output: Data
+            package var text: String { String(decoding: output, as: UTF8.self) }
         }
 
         private static let path = ["/usr/bin/curl", "/usr/local/bin/curl", "/opt/homebrew/bin/curl"]
             .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-        static var isInstalled: Bool { path != nil }
+        package static var isInstalled: Bool { path != nil }
 
         /// Runs it with these arguments; `pem` files are written before and removed after, and named by `@NAME` arguments.
-        static func run(_ arguments: String..., pem: [String: String] = [:]) async throws -> Result {
+        package static func run(_ arguments: String..., pem: [String: String] = [:]) async throws -> Result {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

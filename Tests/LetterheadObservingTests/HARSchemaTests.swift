@@ -2,6 +2,7 @@
 #if os(Linux) || os(macOS)
     import Foundation
     import Letterhead
+    import LetterheadObserving
     import LetterheadTesting
     import TestKit
     import Testing
@@ -34,19 +35,19 @@
             let cassette = try Cassette(folder.url.appending(path: "cassette.har"), mode: .record)
             let client = client(server, recorder, cassette)
             server.enqueue(.response(.init(status: .serviceUnavailable)))
-            _ = try await client.send(Endpoint("old").header("Cookie", "a=s3cret").retry(.immediate))
+            _ = try await client.send(TestEndpoint("old").header("Cookie", "a=s3cret").retry(.immediate))
             for path in ["binary", "big", "nothing", "users/ä b"] {
                 _ = try await client.send(
-                    Endpoint("\(path)").query("api_key", "s3cret").query("flag", nil).query("x", "ä &"))
+                    TestEndpoint("\(path)").query("api_key", "s3cret").query("flag", nil).query("x", "ä &"))
             }
-            for try await _ in try await client.stream(Endpoint("big")).body {}
+            for try await _ in try await client.stream(TestEndpoint("big")).body {}
             for body in Self.bodies(in: folder.url) {
                 var request = try HTTPRequest(method: .post, server.url.absoluteString + "/bodies?q=1&q=2")
                 request.body = body
                 _ = try await client.send(request)
             }
             await server.stop()
-            _ = try? await client.send(Endpoint("gone"))
+            _ = try? await client.send(TestEndpoint("gone"))
             try cassette.save()
             try recorder.data().write(to: folder.url.appending(path: "recorder.har"))
             var request = try HTTPRequest(method: .put, "https://a.test/a?b=c")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadObserving
 import LetterheadTesting
 import TestKit
 import Testing
@@ -57,13 +58,16 @@ import Testing
         #expect(HTTPTimeline([event("load.failed", at: 3) { $0[.errorType] = "timedOut" }]).text().contains("timedOut"))
     }
 
-    @Test func `PrintLoader prints a waterfall or a line for each load`() async throws {
+    @Test func `an observer prints a waterfall or a line for each load`() async throws {
         let transport = AnyLoader { HTTPResponse(request: $0, status: .ok) }
-        for (level, isWaterfall) in [(PrintLoader.Level.waterfall, true), (.line, false)] {
-            let texts = SharedValue<[String]>([])
-            let printer = PrintLoader(level) { text in texts.withLock { $0.append(text) } }
+        let texts = SharedValue<[String]>([])
+        let write = { @Sendable (text: String) in texts.withLock { $0.append(text) } }
+        for (printer, isWaterfall) in [
+            (PrintTimeline(write: write) as any HTTPObserver, true), (PrintLoader(.line, write: write), false),
+        ] {
+            texts.withLock { $0 = [] }
             let client = HTTPClient(environment: .of("https://a.test"), observers: [printer], transport: transport)
-            _ = try await client.send(Endpoint("users/\(1)"))
+            _ = try await client.send(TestEndpoint("users/\(1)"))
             let all = texts.withLock { $0 }
             #expect(all.count == 1 && all[0].hasPrefix("GET users/{} 200 in "))
             #expect(all[0].contains("attempt 1") == isWaterfall)

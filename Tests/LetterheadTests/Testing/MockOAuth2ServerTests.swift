@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadOAuth
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite struct MockOAuth2ServerTests {

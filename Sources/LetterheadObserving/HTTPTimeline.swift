@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
+
 /// The attempts and phases of one load, drawn as a waterfall in text.
 ///
 /// ```
@@ -12,7 +14,7 @@
 ///   body      |                         #####|    21.7 ms  5120 bytes
 /// ```
 ///
-/// ``PrintLoader`` prints a timeline at the level ``PrintLoader/Level/waterfall``.
+/// ``PrintTimeline`` prints the timeline of each load.
 public struct HTTPTimeline: Sendable, CustomStringConvertible {
     /// A phase with a bar, or a note without one.
     struct Row: Equatable, Sendable {
@@ -32,7 +34,7 @@ public struct HTTPTimeline: Sendable, CustomStringConvertible {
         let own = events.filter { $0.load == events.first?.load }
         var rows = TimelineRows()
         for event in own { rows.add(event) }
-        (self.rows, title) = (rows.rows, Self.title(own))
+        (self.rows, title) = (rows.rows, HTTPEvent.line(of: own))
         (start, end) = (own.first?.time ?? .zero, own.last?.time ?? .zero)
     }
 
@@ -62,17 +64,6 @@ public struct HTTPTimeline: Sendable, CustomStringConvertible {
         let last = max(first + 1, Int(column(end).rounded()))
         return String(repeating: " ", count: first) + String(repeating: "#", count: last - first)
             + String(repeating: " ", count: columns - last)
-    }
-
-    private static func title(_ events: [HTTPEvent]) -> String {
-        guard let first = events.first else { return "(no events)" }
-        // The events of an exchange may follow the end of the load.
-        let last = events.last(where: \.isEndOfLoad) ?? events.last ?? first
-        var parts = [first[.method], first.route ?? first[.url]].compactMap(\.self)
-        if let status = last[.status] { parts.append("\(status)") }
-        if last.name == .loadFailed { parts.append(last[.errorType] ?? "failed") }
-        if last.name == .loadCancelled { parts.append("cancelled") }
-        return Redaction.visible(parts.joined(separator: " ")) + " in " + (last.time - first.time).milliseconds
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
@@ -78,7 +79,7 @@ public final class HARRecorder: HTTPObserver {
 }
 
 extension HARRecorder: MessageObserver {
-    func record(_ message: ObservedMessage, of event: HTTPEvent) {
+    public func record(_ message: ObservedMessage, of event: HTTPEvent) {
         guard let exchange = event[.exchange] else { return }
         let key = Key(load: event.load, exchange: exchange)
         // Bodies are encoded and redacted outside of the lock.

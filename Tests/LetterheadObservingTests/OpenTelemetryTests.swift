@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadObserving
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct OpenTelemetryTests {
@@ -9,7 +11,7 @@ import Testing
         let log = EventRecorder()
         let server = try await MockServer.start { _ in .init(status: .notFound) }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), observers: [log])
-        _ = try? await client.send(Endpoint("users/\("ada")").with { $0.query = ["token": "s3cret"] })
+        _ = try? await client.send(TestEndpoint("users/\("ada")").with { $0.query = ["token": "s3cret"] })
         await server.stop()
         let end = try #require(log.first("exchange.end"))
         #expect(end.spanName == "GET users/{}")

@@ -2,12 +2,14 @@
 import Synchronization
 
 /// Counts calls. A class, because the closures that count share it.
-final class Counter: Sendable {
+package final class Counter: Sendable {
     private let count = Mutex(0)
 
-    var value: Int { count.withLock { $0 } }
+    package init() {}
 
-    @discardableResult func next() -> Int {
+    package var value: Int { count.withLock { $0 } }
+
+    @discardableResult package func next() -> Int {
         count.withLock {
             $0 += 1
             return $0

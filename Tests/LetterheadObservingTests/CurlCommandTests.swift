@@ -2,6 +2,7 @@
 #if os(Linux) || os(macOS)
     import Foundation
     import Letterhead
+    import LetterheadObserving
     import LetterheadTesting
     import TestKit
     import Testing

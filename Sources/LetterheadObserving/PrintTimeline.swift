@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+
+/// Prints each load after it has ended, as a waterfall of its phases.
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, observers: [PrintTimeline()])
+/// ```
+public struct PrintTimeline: HTTPObserver {
+    private let collector = EventCollector()
+    private let write: @Sendable (String) -> Void
+
+    /// `write` receives the text of each load, without a line break at the end. Default: prints it.
+    public init(write: (@Sendable (String) -> Void)? = nil) { self.write = write ?? { print($0) } }
+
+    public func record(_ event: HTTPEvent) {
+        // The pieces of a body are counted at its end.
+        guard event.name != .bodyPiece, let events = collector.add(event) else { return }
+        write(HTTPTimeline(events).text())
+    }
+}
