@@ -58,7 +58,7 @@ public final class ResponseCache: LoaderLink {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let response = try await CacheExchange(cache: self, request: request, next: next).response()
         let decision = response.cacheDecision
-        request.record(HTTPEvent.Name(rawValue: "cache.\(decision.outcome.rawValue)")) { event in
+        request.record(decision.outcome.event) { event in
             if !decision.reason.isEmpty { event[.reason] = Redaction.visible(decision.reason) }
         }
         guard let statusName, let status = decision.status(of: statusName) else { return response }
@@ -222,6 +222,17 @@ extension ResponseCache {
         case missed
         /// The request neither reuses nor stores responses.
         case bypassed
+
+        fileprivate var event: HTTPEvent.Name {
+            switch self {
+            case .hit: .cacheHit
+            case .stale: .cacheStale
+            case .revalidated: .cacheRevalidated
+            case .stored: .cacheStored
+            case .missed: .cacheMissed
+            case .bypassed, .unused: .cacheBypassed
+            }
+        }
     }
 }
 

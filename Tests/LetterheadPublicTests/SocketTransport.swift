@@ -37,6 +37,8 @@ final class SocketTransport: HTTPLoader {
         }
     }
 
+    var endsItsRequests: Bool { true }
+
     func reset() async {
         let running = exchanges.withLock { Array($0.values) }
         for exchange in running { exchange.cancel() }

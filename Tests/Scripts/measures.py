@@ -22,12 +22,15 @@ modules = {
 }
 # The lines of each module, without comments and blanks.
 limits = {
-    "Letterhead": 24_862,
+    "Letterhead": 21_663,
+    "LetterheadCaching": 1_863,
     "LetterheadFoundation": 31,
     "LetterheadOAuth": 1_647,
+    "LetterheadObserving": 928,
     "LetterheadRelay": 738,
     "LetterheadResilience": 1_235,
-    "LetterheadTesting": 6_160,
+    "LetterheadSigning": 475,
+    "LetterheadTesting": 6_161,
     "LetterheadTestingSupport": 26,
     "LetterheadTransfers": 666,
 }
@@ -48,14 +51,14 @@ measures = [
 ]
 measures += [
     # what is counted, how many there are, the limit
-    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 239),
-    ("files", len(files), 227),
+    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 234),
+    ("files", len(files), 199),
     ("folders at the top level", len(rooms), 7),
     (f"lines in the longest file, {longest}", lines[longest], 500),
     ("task-local values", count(r"@TaskLocal"), 1),
-    ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 43),
+    ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 34),
     ("files of Retry", inside("Retry"), 12),
-    ("lines of Package.swift", (root / "Package.swift").read_text().count("\n"), 110),
+    ("lines of Package.swift", (root / "Package.swift").read_text().count("\n"), 109),
 ]
 print(f"median of the lines in a file: {statistics.median_low(lines.values())}")
 broken = 0

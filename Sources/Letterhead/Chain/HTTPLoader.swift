@@ -27,6 +27,10 @@ public protocol HTTPLoader: Sendable {
 
     /// Ends the requests in progress, discards stored state, and returns when both are done. Default: does nothing.
     func reset() async
+
+    /// Whether ``reset()`` ends each request whose ``HTTPRequest/generation`` has ended, and reading its streamed body, with
+    /// ``HTTPError/Code/cancelled``. Default: false (a client of a transport adds ``Autocancel``).
+    var endsItsRequests: Bool { get }
 }
 
 extension HTTPLoader {
@@ -43,6 +47,8 @@ extension HTTPLoader {
     }
 
     public func reset() async {}
+
+    public var endsItsRequests: Bool { false }
 }
 
 /// A loader that responds with a closure, or that erases the type of another loader. Use it for a loader of a few

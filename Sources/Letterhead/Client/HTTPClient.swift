@@ -112,7 +112,7 @@ public struct HTTPClient: Sendable {
         transport: any HTTPLoader
     ) {
         let authenticate = Authenticate(authentication ?? .anonymous)
-        let endsItself = attemptLinks == nil && Self.endsItsRequests(transport)
+        let endsItself = attemptLinks == nil && transport.endsItsRequests
         let guarded: [(any LoaderLink)?] = [
             Deadline(clock: retry.settings.clock), retry, FollowRedirects(),
             provider, authenticate, cookies, cache,
@@ -329,17 +329,6 @@ extension HTTPClient {
         #else
             URLSessionLoader.shared
         #endif
-    }
-
-    /// Whether a transport ends the requests of a client at a reset. Other transports need ``Autocancel``.
-    static func endsItsRequests(_ transport: any HTTPLoader) -> Bool {
-        #if os(Linux)
-            if transport is CurlLoader { return true }
-        #endif
-        #if Foundation || canImport(Darwin)
-            if transport is URLSessionLoader { return true }
-        #endif
-        return false
     }
 
     /// Creates a transport with a configuration: libcurl on Linux, URLSession on Apple platforms.

@@ -7,6 +7,13 @@ import Testing
 
 @testable import Letterhead
 
+/// A transport that ends the requests of a client that was reset.
+private struct EndsItsRequests: HTTPLoader {
+    var endsItsRequests: Bool { true }
+
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { .ok(request) }
+}
+
 /// A reset of a client whose links and transport end what they hold, without a task for each request.
 @Suite(.timeLimit(.minutes(3))) struct ClientResetTests {
     private let gate = OneShot<Void>()
@@ -423,7 +430,9 @@ import Testing
     @Test func `a client has a task for each request only if its code cannot end itself`() {
         let custom = HTTPClient(attemptLinks: Throttle(), transport: HTTPClient.makeTransport(TransportConfiguration()))
         for client in [custom, HTTPClient(transport: MockLoader())] { #expect("\(client)".contains("Autocancel")) }
-        for client in [HTTPClient(), HTTPClient(links: Throttle())] { #expect(!"\(client)".contains("Autocancel")) }
+        for client in [HTTPClient(), HTTPClient(links: Throttle()), HTTPClient(transport: EndsItsRequests())] {
+            #expect(!"\(client)".contains("Autocancel"))
+        }
     }
 
     @Test func `a request of an ended generation reaches no custom transport`() async throws {

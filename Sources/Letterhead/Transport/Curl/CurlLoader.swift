@@ -85,6 +85,8 @@
             }
         }
 
+        package var endsItsRequests: Bool { true }
+
         /// Cancels the transfers of clients that have been reset, and returns when they have ended. The transfers and the
         /// connections of other clients remain. If no other client uses the transport, later requests do not reuse
         /// connections or TLS sessions from before the reset.

@@ -106,6 +106,8 @@
             return request.responseDelivery == .buffered ? response : try await response.delivered(to: request)
         }
 
+        package var endsItsRequests: Bool { true }
+
         /// Cancels the requests of clients that have been reset, and returns when they have ended. On Apple platforms later
         /// requests use new connections.
         ///
