@@ -6,7 +6,7 @@ extension HTTPStatistics {
     /// `application/openmetrics-text; version=1.0.0; charset=utf-8`.
     ///
     /// ```swift
-    /// let text = client.statistics?.openMetrics()
+    /// let text = recorder.statistics.openMetrics()
     /// // letterhead_loads_total{route="users/{}"} 12
     /// ```
     ///

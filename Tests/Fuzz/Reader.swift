@@ -1,187 +1,193 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-import Letterhead
+#if DEBUG
+    import Foundation
+    @testable import Letterhead
 
-/// A parser of bytes that a server sends: a function to feed it, samples to mutate, and pieces to duplicate.
-struct Reader: Sendable {
-    let name: String
-    let samples: [String]
-    let hostile: [String]
-    /// What opens and closes a level, for readers of what is nested.
-    var nested: [(open: String, close: String)] = []
-    let read: @Sendable ([UInt8]) -> Void
+    /// A parser of bytes that a server sends: a function to feed it, samples to mutate, and pieces to duplicate.
+    struct Reader: Sendable {
+        let name: String
+        let samples: [String]
+        let hostile: [String]
+        /// What opens and closes a level, for readers of what is nested.
+        var nested: [(open: String, close: String)] = []
+        let read: @Sendable ([UInt8]) -> Void
 
-    static let all =
-        [links, challenges, mediaTypes, urls, queries, pages, openJSON, headers, dates, events, values] + state
-        + exchanges
+        static let all =
+            [links, challenges, mediaTypes, urls, queries, pages, openJSON, headers, dates, events, values] + state
+            + exchanges
 
-    static let events = Reader(
-        name: "event stream",
-        samples: [
-            ": ping\r\ndata: {\"text\":\"gr\u{FC}\"}\r\n\r\nid: 1\nevent: add\ndata\ndata:  a\n\nretry: 50\rdata: b\r\r",
-            "\u{FEFF}data: YHOO\ndata: +2\ndata: 10\n\nid: 2\u{0}\ndata: x\n\nid\ndata: y\n\n",
-        ],
-        hostile: ["\n", "\r", "\r\n", "data\n", "data: a\n\n", ":\n\n", "id: 1\n", "a", ":", "event: a\n\n", "\n\r"]
-    ) { bytes in
-        let (whole, parts) = (
-            try? EventStreamParser.events(in: bytes, piecesOf: .max, limit: 1 << 20),
-            try? EventStreamParser.events(in: bytes, piecesOf: 1 + bytes.count % 7, limit: 1 << 20)
-        )
-        guard whole == parts else { fatalError("an event stream depends on where it is cut") }
-        _ = try? EventStreamParser.events(in: bytes, piecesOf: 5, limit: 16)
-    }
+        static let events = Reader(
+            name: "event stream",
+            samples: [
+                ": ping\r\ndata: {\"text\":\"gr\u{FC}\"}\r\n\r\nid: 1\nevent: add\ndata\ndata:  a\n\nretry: 50\rdata: b\r\r",
+                "\u{FEFF}data: YHOO\ndata: +2\ndata: 10\n\nid: 2\u{0}\ndata: x\n\nid\ndata: y\n\n",
+            ],
+            hostile: [
+                "\n", "\r", "\r\n", "data\n", "data: a\n\n", ":\n\n", "id: 1\n", "a", ":", "event: a\n\n", "\n\r",
+            ]
+        ) { bytes in
+            let (whole, parts) = (
+                try? EventStreamParser.events(in: bytes, piecesOf: .max, limit: 1 << 20),
+                try? EventStreamParser.events(in: bytes, piecesOf: 1 + bytes.count % 7, limit: 1 << 20)
+            )
+            guard whole == parts else { fatalError("an event stream depends on where it is cut") }
+            _ = try? EventStreamParser.events(in: bytes, piecesOf: 5, limit: 16)
+        }
 
-    static let values = Reader(
-        name: "JSON values",
-        samples: [
-            #"[{"a":1,"b":"]},{\"[\\"},{"a":[[],{"d":[]}]},-1.5e3, true ,null,"x"]"#, "{\"a\":1}\n\r\n[2]\n3",
-            "\u{1E}{\"a\":\n1}\n\u{1E}\u{1E}2\n\u{1E}\"x\"",
-        ],
-        hostile: ["[", ",", "1,", "\"", "\\", "{}", "\n", "1\n", "\u{1E}", "\u{1E}1\n", " "]
-    ) { bytes in
-        for format in [HTTPResponseBody.JSONFormat.automatic, .lines, .textSequence, .array] {
-            let whole = JSONValueSplitter.texts(in: bytes, format: format, piecesOf: .max, limit: 1 << 20)
-            let parts = JSONValueSplitter.texts(
-                in: bytes, format: format, piecesOf: 1 + bytes.count % 7, limit: 1 << 20)
-            guard whole == parts else {
-                fatalError("\(format) values depend on where \(bytes) is cut: \(whole), \(parts)")
+        static let values = Reader(
+            name: "JSON values",
+            samples: [
+                #"[{"a":1,"b":"]},{\"[\\"},{"a":[[],{"d":[]}]},-1.5e3, true ,null,"x"]"#, "{\"a\":1}\n\r\n[2]\n3",
+                "\u{1E}{\"a\":\n1}\n\u{1E}\u{1E}2\n\u{1E}\"x\"",
+            ],
+            hostile: ["[", ",", "1,", "\"", "\\", "{}", "\n", "1\n", "\u{1E}", "\u{1E}1\n", " "]
+        ) { bytes in
+            for format in [HTTPResponseBody.JSONFormat.automatic, .lines, .textSequence, .array] {
+                let whole = JSONValueSplitter.texts(in: bytes, format: format, piecesOf: .max, limit: 1 << 20)
+                let parts = JSONValueSplitter.texts(
+                    in: bytes, format: format, piecesOf: 1 + bytes.count % 7, limit: 1 << 20)
+                guard whole == parts else {
+                    fatalError("\(format) values depend on where \(bytes) is cut: \(whole), \(parts)")
+                }
+                _ = JSONValueSplitter.texts(in: bytes, format: format, piecesOf: 3, limit: 4)
             }
-            _ = JSONValueSplitter.texts(in: bytes, format: format, piecesOf: 3, limit: 4)
         }
-    }
 
-    static let links = Reader(
-        name: "Link",
-        samples: [
-            "<https://a.example/?page=2>; rel=\"next\", <x>; rel=last", "<../x>;rel=next;title*=UTF-8''%e2%82%ac",
-            "<a>; rel=\"prev next\"; anchor=\"#f\"; title=\"a \\\"b\\\", c\"",
-        ],
-        hostile: ["<", "<>;", "<a>;a=\"", ",,,,", "\\\"", "<a>; rel=next,", ";;;;", "<a>;\t \t "]
-    ) { bytes in
-        let links = LinkHeader.links(in: [text(bytes)])
-        _ = links.map { $0.relations.contains("next") }
-    }
-
-    static let challenges = Reader(
-        name: "WWW-Authenticate",
-        samples: [
-            "Digest realm=\"a \\\"b\\\", c\", qop=\"auth, auth-int\", algorithm=SHA-256, nonce=\"YQ==\", Basic realm=x",
-            "Negotiate YII+/~._-==, NTLM, Bearer realm=https://a.example/token, scope=\"a b\"",
-        ],
-        hostile: [
-            ",", " ", "a", "a ", "a,", "a b,", "a=b,", "a b=c,", "a=\"b\",", "\"", "\\\"", "=", "a = b ", "a=\"",
-            "a b==, ",
-        ]
-    ) { bytes in
-        let response = HTTPResponse(request: start, status: 401, headers: ["WWW-Authenticate": text(bytes)])
-        let challenges = response.challenges
-        guard challenges.allSatisfy({ $0 == $0 && !$0.scheme.isEmpty && $0["realm"] == $0["REALM"] }) else {
-            fatalError("a challenge of \(text(bytes).debugDescription) has no scheme")
+        static let links = Reader(
+            name: "Link",
+            samples: [
+                "<https://a.example/?page=2>; rel=\"next\", <x>; rel=last", "<../x>;rel=next;title*=UTF-8''%e2%82%ac",
+                "<a>; rel=\"prev next\"; anchor=\"#f\"; title=\"a \\\"b\\\", c\"",
+            ],
+            hostile: ["<", "<>;", "<a>;a=\"", ",,,,", "\\\"", "<a>; rel=next,", ";;;;", "<a>;\t \t "]
+        ) { bytes in
+            let links = LinkHeader.links(in: [text(bytes)])
+            _ = links.map { $0.relations.contains("next") }
         }
-    }
 
-    static let mediaTypes = Reader(
-        name: "Content-Type",
-        samples: ["text/html; charset=\"utf-8\"; a=b", "application/vnd.api+json", "multipart/form-data; boundary=x"],
-        hostile: ["a/b;", "\"", "a/b;c=\"\\", ";a=b", "/", "a"]
-    ) { bytes in
-        let type = MediaType(text(bytes))
-        _ = type?["charset"]
-        _ = type?.isJSON
-    }
-
-    static let urls = Reader(
-        name: "URL",
-        samples: [
-            "https://u:p@a.example:8080/x/../y;z?q=%20&r#f", "//b.example", "?x=1", "../../x", "http://[::1]:80/",
-        ],
-        hostile: ["../", "/", "a:", "@", "?", "#", "%", "./", "[", "a/"]
-    ) { bytes in
-        let base = URLParts("https://a.example/b/c?d")
-        let target = base.resolving(URLParts(text(bytes)))
-        _ = target.string
-        _ = target.hostAndPort
-        var request = HTTPRequest(method: .get, url: URL(filePath: "/"))
-        request.host = target.hostAndPort?.host
-        try? request.validate()
-    }
-
-    static let queries = Reader(
-        name: "query", samples: ["a=1&b=%20&c", "a[b]=1&=x&&", "%zz=%&a=é"],
-        hostile: ["&", "=", "%", "a=b&", "%20", "+"]
-    ) { bytes in
-        let query = QueryParameters(escaped: text(bytes))
-        _ = query.escaped
-        _ = query.description
-    }
-
-    static let pages = Reader(
-        name: "JSON page",
-        samples: [
-            #"{"items":[1,2],"next":"/a?b=c","n":9007199254740993,"x":null,"y":[{"z":-1.5e3}]}"#,
-            #"{"type":"about:blank","title":"x","status":403,"more":{"a":[true,false]}}"#,
-        ],
-        hostile: [], nested: [("[", "]"), (#"{"a":"#, "}")]
-    ) { bytes in
-        var response = HTTPResponse(
-            request: HTTPRequest(), status: 422, headers: ["Content-Type": "application/problem+json"])
-        response.body = HTTPResponseBody(Data(bytes))
-        _ = HTTPError(.unacceptableStatus, request: HTTPRequest(), response: response).problem
-        _ = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
-        _ = try? JSONDecoder().decode(ProblemDetails.self, from: Data(bytes))
-        _ = try? JSONDecoder().decode(PageCheckpoint.self, from: Data(bytes))
-        do { _ = try JSONDecoder().decode(Shape.self, from: Data(bytes)) } catch {
-            _ = HTTPError(error, request: HTTPRequest()).description
+        static let challenges = Reader(
+            name: "WWW-Authenticate",
+            samples: [
+                "Digest realm=\"a \\\"b\\\", c\", qop=\"auth, auth-int\", algorithm=SHA-256, nonce=\"YQ==\", Basic realm=x",
+                "Negotiate YII+/~._-==, NTLM, Bearer realm=https://a.example/token, scope=\"a b\"",
+            ],
+            hostile: [
+                ",", " ", "a", "a ", "a,", "a b,", "a=b,", "a b=c,", "a=\"b\",", "\"", "\\\"", "=", "a = b ", "a=\"",
+                "a b==, ",
+            ]
+        ) { bytes in
+            let response = HTTPResponse(request: start, status: 401, headers: ["WWW-Authenticate": text(bytes)])
+            let challenges = response.challenges
+            guard challenges.allSatisfy({ $0 == $0 && !$0.scheme.isEmpty && $0["realm"] == $0["REALM"] }) else {
+                fatalError("a challenge of \(text(bytes).debugDescription) has no scheme")
+            }
         }
-    }
 
-    /// JSON without outer braces. JSON5 is not among the readers, because it is only for servers that the caller trusts.
-    static let openJSON = Reader(
-        name: "JSON without outer braces",
-        samples: ["\"a\":1234567890123.25", "\"a\":[1e5, -12", "\"é\":1", "123456789012345678901234567890"],
-        hostile: []
-    ) { bytes in
-        let decoder = JSONDecoder()
-        decoder.assumesTopLevelDictionary = true
-        var request = HTTPRequest()
-        request.decoder = decoder
-        let response = HTTPResponse(request: request, status: 422, body: HTTPResponseBody(Data(bytes)))
-        let error = HTTPError(.unacceptableStatus, request: request, response: response)
-        _ = error.failure(as: Double.self)
-        _ = error.failure(as: [String: Double].self)
-        _ = error.failure(as: JSONValue.self)
-    }
+        static let mediaTypes = Reader(
+            name: "Content-Type",
+            samples: [
+                "text/html; charset=\"utf-8\"; a=b", "application/vnd.api+json", "multipart/form-data; boundary=x",
+            ],
+            hostile: ["a/b;", "\"", "a/b;c=\"\\", ";a=b", "/", "a"]
+        ) { bytes in
+            let type = MediaType(text(bytes))
+            _ = type?["charset"]
+            _ = type?.isJSON
+        }
 
-    /// What a page is expected to be, so that what it is instead is told.
-    private struct Shape: Decodable {
-        var items: [Int]
-        var y: [[String: String]]
-        var n: UInt8
-    }
+        static let urls = Reader(
+            name: "URL",
+            samples: [
+                "https://u:p@a.example:8080/x/../y;z?q=%20&r#f", "//b.example", "?x=1", "../../x", "http://[::1]:80/",
+            ],
+            hostile: ["../", "/", "a:", "@", "?", "#", "%", "./", "[", "a/"]
+        ) { bytes in
+            let base = URLParts("https://a.example/b/c?d")
+            let target = base.resolving(URLParts(text(bytes)))
+            _ = target.string
+            _ = target.hostAndPort
+            var request = HTTPRequest(method: .get, url: URL(filePath: "/"))
+            request.host = target.hostAndPort?.host
+            try? request.validate()
+        }
 
-    static let headers = Reader(
-        name: "redaction", samples: [#"{"token":"a","b":{"password":1}}"#, "token=a&b=c", "https://u:p@h/?key=1"],
-        hostile: ["\"", "{\"token\":", "&", "=", "\\", "https://a@", "\"token\":\"a\\"]
-    ) { bytes in
-        var request = HTTPRequest()
-        request.headers["X"] = text(bytes)
-        request.body = TextBody(text(bytes))
-        _ = request.description
-    }
+        static let queries = Reader(
+            name: "query", samples: ["a=1&b=%20&c", "a[b]=1&=x&&", "%zz=%&a=é"],
+            hostile: ["&", "=", "%", "a=b&", "%20", "+"]
+        ) { bytes in
+            let query = QueryParameters(escaped: text(bytes))
+            _ = query.escaped
+            _ = query.description
+        }
 
-    static let dates = Reader(
-        name: "date",
-        samples: [
-            "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
-            "Fri, 31 Dec 9999 23:59:59 GMT", "120", "99999999999999999999",
-        ],
-        hostile: ["0", " ", "-", ":", "Sun, ", "9"]
-    ) { bytes in
-        _ = HTTPDate.seconds(of: text(bytes), now: 1_800_000_000)
-        var headers = HTTPHeaders()
-        headers.append("Retry-After", text(bytes))
-        _ = headers.retryAfter(now: Date(timeIntervalSince1970: 1_800_000_000))
-    }
+        static let pages = Reader(
+            name: "JSON page",
+            samples: [
+                #"{"items":[1,2],"next":"/a?b=c","n":9007199254740993,"x":null,"y":[{"z":-1.5e3}]}"#,
+                #"{"type":"about:blank","title":"x","status":403,"more":{"a":[true,false]}}"#,
+            ],
+            hostile: [], nested: [("[", "]"), (#"{"a":"#, "}")]
+        ) { bytes in
+            var response = HTTPResponse(
+                request: HTTPRequest(), status: 422, headers: ["Content-Type": "application/problem+json"])
+            response.body = HTTPResponseBody(Data(bytes))
+            _ = HTTPError(.unacceptableStatus, request: HTTPRequest(), response: response).problem
+            _ = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+            _ = try? JSONDecoder().decode(ProblemDetails.self, from: Data(bytes))
+            _ = try? JSONDecoder().decode(PageCheckpoint.self, from: Data(bytes))
+            do { _ = try JSONDecoder().decode(Shape.self, from: Data(bytes)) } catch {
+                _ = HTTPError(error, request: HTTPRequest()).description
+            }
+        }
 
-    static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
-}
+        /// JSON without outer braces. JSON5 is not among the readers, because it is only for servers that the caller trusts.
+        static let openJSON = Reader(
+            name: "JSON without outer braces",
+            samples: ["\"a\":1234567890123.25", "\"a\":[1e5, -12", "\"é\":1", "123456789012345678901234567890"],
+            hostile: []
+        ) { bytes in
+            let decoder = JSONDecoder()
+            decoder.assumesTopLevelDictionary = true
+            var request = HTTPRequest()
+            request.decoder = decoder
+            let response = HTTPResponse(request: request, status: 422, body: HTTPResponseBody(Data(bytes)))
+            let error = HTTPError(.unacceptableStatus, request: request, response: response)
+            _ = error.failure(as: Double.self)
+            _ = error.failure(as: [String: Double].self)
+            _ = error.failure(as: JSONValue.self)
+        }
+
+        /// What a page is expected to be, so that what it is instead is told.
+        private struct Shape: Decodable {
+            var items: [Int]
+            var y: [[String: String]]
+            var n: UInt8
+        }
+
+        static let headers = Reader(
+            name: "redaction", samples: [#"{"token":"a","b":{"password":1}}"#, "token=a&b=c", "https://u:p@h/?key=1"],
+            hostile: ["\"", "{\"token\":", "&", "=", "\\", "https://a@", "\"token\":\"a\\"]
+        ) { bytes in
+            var request = HTTPRequest()
+            request.headers["X"] = text(bytes)
+            request.body = TextBody(text(bytes))
+            _ = request.description
+        }
+
+        static let dates = Reader(
+            name: "date",
+            samples: [
+                "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+                "Fri, 31 Dec 9999 23:59:59 GMT", "120", "99999999999999999999",
+            ],
+            hostile: ["0", " ", "-", ":", "Sun, ", "9"]
+        ) { bytes in
+            _ = HTTPDate.seconds(of: text(bytes), now: 1_800_000_000)
+            var headers = HTTPHeaders()
+            headers.append("Retry-After", text(bytes))
+            _ = headers.retryAfter(now: Date(timeIntervalSince1970: 1_800_000_000))
+        }
+
+        static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    }
+#endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import Letterhead
+@testable import Letterhead
 import LetterheadOAuth
 import LetterheadTesting
 import Synchronization

@@ -61,7 +61,7 @@
 
         private func validate(_ folder: URL) async throws {
             let script = URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../../Scripts/har-schema.py").standardizedFileURL
+                .appending(path: "../Scripts/har-schema.py").standardizedFileURL
             let report = try await ChildProcess.output(of: #require(Self.python), [script.path, folder.path])
             print(String(decoding: report, as: UTF8.self))
         }

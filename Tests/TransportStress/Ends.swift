@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#if os(Linux)
+#if os(Linux) && DEBUG
     import Foundation
-    import Letterhead
+    @testable import Letterhead
     import TestKit
 
     /// Loaders and processes that end with requests in flight, and requests that end without a trace.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#if os(Linux)
+#if os(Linux) && DEBUG
     import Foundation
-    import Letterhead
+    @testable import Letterhead
     import TestKit
 
     /// GETs to a server that may violate HTTP/2, one after the other; see Tests/Scripts/http2-conformance.py.

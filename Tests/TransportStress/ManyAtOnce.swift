@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#if os(Linux)
+#if os(Linux) && DEBUG
     import Foundation
-    import Letterhead
+    @testable import Letterhead
     import TestKit
 
     /// Thousands of requests at a time all complete, each with its own answer, over no more connections than allowed.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#if os(Linux)
+#if os(Linux) && DEBUG
     import Foundation
-    import Letterhead
+    @testable import Letterhead
     import LetterheadFoundation
     import TestKit
 

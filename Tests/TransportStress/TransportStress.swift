@@ -8,7 +8,7 @@ import Letterhead
 @main
 enum TransportStress {
     static func main() async throws {
-        #if os(Linux)
+        #if os(Linux) && DEBUG
             alarm(300)  // The process that started it may be gone before it ends.
             let arguments = CommandLine.arguments.dropFirst()
             let count = arguments.dropFirst().first.flatMap { Int($0) } ?? 1000
@@ -49,10 +49,12 @@ enum TransportStress {
                         + "executor, deallocators, relay, shared-folders, mirror, cache-use, cache-check or cache-fill, and how "
                         + "many")
             }
+        #else
+            fail("it reads internals, so it needs Linux and a debug build")
         #endif
     }
 
-    #if os(Linux)
+    #if os(Linux) && DEBUG
         /// `cache-use COUNT FOLDER`
         private static func cacheFolder(_ count: Int, _ arguments: [String]) -> CacheFolder {
             CacheFolder(count: count, folder: URL(filePath: arguments.first ?? "/nonexistent"))

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 /// The links of `Link` fields, parsed as in RFC 8288, appendix B.2, in one pass over arbitrary bytes.
-package struct LinkHeader: Sendable {
-    package struct Link: Sendable, Equatable {
+struct LinkHeader: Sendable {
+    struct Link: Sendable, Equatable {
         /// The text between the angle brackets.
-        package var target: String
+        var target: String
         /// The parameters, with names in lower case. Several parameters may have the same name.
-        package var parameters: [(name: String, value: String)]
+        var parameters: [(name: String, value: String)]
 
         /// The relation types in lower case. Only the first `rel` counts.
-        package var relations: [String] {
+        var relations: [String] {
             (self["rel"] ?? "").split(at: " ").flatMap { $0.split(at: "\t") }.map(ASCII.keyword)
         }
 
-        package subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
+        subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
-        package static func == (left: Link, right: Link) -> Bool {
+        static func == (left: Link, right: Link) -> Bool {
             left.target.isSame(as: right.target)
                 && left.parameters.elementsEqual(right.parameters) {
                     $0.name == $1.name && $0.value.isSame(as: $1.value)
@@ -28,7 +28,7 @@ package struct LinkHeader: Sendable {
     private init(_ text: String) { bytes = Array(text.utf8) }
 
     /// Returns the links of all fields, in order. For a malformed field, it returns the links before the error.
-    package static func links(in fields: [String]) -> [Link] {
+    static func links(in fields: [String]) -> [Link] {
         fields.flatMap { field in
             var reader = LinkHeader(field)
             return reader.readLinks()

@@ -2,7 +2,7 @@
 #if os(Linux)
     import Dispatch
     import Foundation
-    import Letterhead
+    @testable import Letterhead
     import TestKit
     import Testing
 

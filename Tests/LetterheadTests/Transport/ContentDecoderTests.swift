@@ -2,7 +2,7 @@
 #if os(Linux)
     import CLetterheadZlib
     import Foundation
-    import Letterhead
+    @testable import Letterhead
     import LetterheadTesting
     import TestKit
     import Testing

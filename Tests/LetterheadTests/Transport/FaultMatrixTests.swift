@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-    import Letterhead
+    @testable import Letterhead
     import LetterheadTesting
     import Testing
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import Foundation
-    import Letterhead
+    @testable import Letterhead
     import TestKit
     import Testing
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if Foundation || canImport(Darwin)
     import Foundation
-    import Letterhead
+    @testable import Letterhead
     import LetterheadTesting
     import Testing
 

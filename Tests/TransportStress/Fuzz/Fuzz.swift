@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#if os(Linux)
+#if os(Linux) && DEBUG
     import CLibcurl
     import Foundation
-    import Letterhead
+    @testable import Letterhead
     import TestKit
     import Synchronization
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if os(Linux)
+#if os(Linux) && DEBUG
     import Foundation
     import TestKit
 

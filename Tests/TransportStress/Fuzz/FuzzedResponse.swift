@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if os(Linux)
+#if os(Linux) && DEBUG
     import Foundation
 
     /// The bytes of one hostile response, made from a seed: the same seed makes the same bytes.

@@ -2,7 +2,7 @@
 import LetterheadFoundation
 
 /// Finds the events of an event stream (HTML Standard, section 9.2.6).
-package struct EventStreamParser: ElementParser {
+struct EventStreamParser: ElementParser {
     static let name = "event stream"
 
     private let limit: Int
@@ -137,7 +137,7 @@ private struct EventFields: Sendable {
 
 extension EventStreamParser {
     /// Parses a stream in memory in chunks of one size, and returns all its events. It throws the errors of a stream.
-    package static func events(in bytes: [UInt8], piecesOf size: Int, limit: Int) throws -> [ServerSentEvent] {
+    static func events(in bytes: [UInt8], piecesOf size: Int, limit: Int) throws -> [ServerSentEvent] {
         var parser = EventStreamParser(limit: limit)
         var events: [ServerSentEvent] = []
         for start in stride(from: 0, to: bytes.count, by: max(size, 1)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-package import LetterheadFoundation
+import LetterheadFoundation
 
 /// Finds the encoded JSON values of a response.
 struct JSONTextParser: ElementParser {
@@ -47,7 +47,7 @@ struct JSONTextParser: ElementParser {
 /// Splits bytes that arrive in chunks into encoded JSON values, in linear time.
 ///
 /// It finds the start and the end of each value. Whether a value is valid JSON is checked by its decoder.
-package struct JSONValueSplitter: Sendable {
+struct JSONValueSplitter: Sendable {
     /// The format, as far as the content type determines it.
     enum Format {
         case lines, textSequence, array
@@ -181,7 +181,7 @@ extension StreamFault {
 
 extension JSONValueSplitter {
     /// Splits a body in memory in chunks of one size, and returns all its encoded values up to the first error.
-    package static func texts(
+    static func texts(
         in bytes: [UInt8], format: HTTPResponseBody.JSONFormat, piecesOf size: Int, limit: Int
     ) -> (texts: [Data], isWhole: Bool) {
         var splitter = JSONValueSplitter(Format(format, for: .json), limit: limit)

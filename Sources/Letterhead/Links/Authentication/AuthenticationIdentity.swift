@@ -78,8 +78,8 @@ extension HTTPRequest {
     ///
     /// It is true below an authentication by `.digest`, `.challenge` or a custom method that writes headers or query items,
     /// or by a provider with an ``CredentialProvider/identity(of:)``. A link or a transport must not send the request twice, unless the server
-    /// certainly has not processed it. Throw ``HTTPError/Code/signatureSpent`` instead. A link of yours that signs each request
-    /// sets it.
+    /// certainly has not processed it. Throw ``HTTPError/Code/signatureSpent`` instead. Set it in your link if it signs each
+    /// request.
     public var isSignedOnce: Bool {
         get { signature != nil }
         set {

@@ -128,13 +128,13 @@ extension HTTPAuthentication {
 }
 
 /// Stops the loop that occurs when a server refuses the credentials that it has just issued.
-package struct CredentialLimit: Sendable, Hashable {
-    package var count: Int
-    package var window: Duration
+struct CredentialLimit: Sendable, Hashable {
+    var count: Int
+    var window: Duration
 
-    package init(count: Int, window: Duration) { (self.count, self.window) = (count, window) }
+    init(count: Int, window: Duration) { (self.count, self.window) = (count, window) }
 
-    package static let standard = CredentialLimit(count: 10, window: .seconds(60))
+    static let standard = CredentialLimit(count: 10, window: .seconds(60))
 }
 
 extension HTTPAuthentication {

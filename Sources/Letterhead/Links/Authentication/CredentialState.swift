@@ -6,12 +6,12 @@
 /// replaced, the request is retried with the current one; otherwise a new credential is obtained. For each key, at most
 /// one fetch is in flight. A reset begins a new epoch, and requests of earlier epochs receive no credentials of the new
 /// one.
-package struct CredentialState<Credential: Sendable>: Sendable {
-    package typealias Held = HeldCredential<Credential>
+struct CredentialState<Credential: Sendable>: Sendable {
+    typealias Held = HeldCredential<Credential>
     /// The bytes of the key that the provider returned: strings that only look the same are different keys.
-    package typealias Key = [UInt8]
+    typealias Key = [UInt8]
 
-    package enum Answer {
+    enum Answer {
         case use(Held)
         case wait(flight: Int)
         /// Obtain a credential, and call ``finish(_:for:with:)`` with the number of the fetch.
@@ -21,11 +21,11 @@ package struct CredentialState<Credential: Sendable>: Sendable {
         case refuse(CredentialRefusal)
     }
 
-    package struct Verdict {
-        package let generation: Int
-        package let freshness: HTTPAuthentication.Freshness
+    struct Verdict {
+        let generation: Int
+        let freshness: HTTPAuthentication.Freshness
 
-        package init(generation: Int, freshness: HTTPAuthentication.Freshness) {
+        init(generation: Int, freshness: HTTPAuthentication.Freshness) {
             (self.generation, self.freshness) = (generation, freshness)
         }
 
@@ -61,15 +61,15 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     private var flights = 0
     private let limit: CredentialLimit
 
-    package init(limit: CredentialLimit) { self.limit = limit }
+    init(limit: CredentialLimit) { self.limit = limit }
 
-    package var count: Int { slots.count }
+    var count: Int { slots.count }
 
     /// Returns the credential that a request to an origin can judge and use without waiting. Pass nil if origins were
     /// named.
     ///
     /// - Throws: `.otherOrigin` if the credential was obtained, or is being obtained, for another origin.
-    package func available(for key: Key, to origin: HTTPOrigin?) throws(CredentialRefusal) -> Held? {
+    func available(for key: Key, to origin: HTTPOrigin?) throws(CredentialRefusal) -> Held? {
         guard let slot = slots[key] else { return nil }
         if let owner = slot.owner(otherThan: origin) { throw .otherOrigin(owner) }
         return resets > 0 || slot.obtaining != nil && !slot.keepsHeld ? nil : slot.held
@@ -81,7 +81,7 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     ///   - refused: the credential that a 401 refused, and the 401; nil for a request that has not been sent.
     ///   - origin: the origin of the request, if credentials are bound to one origin; nil if `allowedOrigins` was set.
     ///   - verdict: the caller's judgment of the credential that was available; nil if there was none.
-    package mutating func enter(
+    mutating func enter(
         _ key: Key, refused: (held: Held, response: HTTPResponse)? = nil, origin: HTTPOrigin? = nil, verdict: Verdict?,
         now: Duration
     ) -> Answer {
@@ -112,7 +112,7 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     }
 
     /// Marks a credential as refused by a 401. Has no effect if the credential has already been replaced or refused.
-    package mutating func refuse(_ refused: Held, for key: Key, by response: HTTPResponse) {
+    mutating func refuse(_ refused: Held, for key: Key, by response: HTTPResponse) {
         guard let held = slots[key]?.held, held.generation == refused.generation, !held.isRefused else { return }
         slots[key]?.held?.refusal = response
     }
@@ -147,7 +147,7 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     }
 
     /// Ends a fetch, and returns the result for all waiting requests. nil means that no credential is available.
-    package mutating func finish(
+    mutating func finish(
         _ flight: Int, for key: Key, with result: Result<Credential?, any Error>
     ) -> Result<Held, CredentialRefusal> {
         guard var slot = slots[key], slot.obtaining == flight else { return .failure(.reset) }
@@ -174,27 +174,27 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     }
 
     /// Removes everything, and refuses requests until the reset has ended.
-    package mutating func beginReset() {
+    mutating func beginReset() {
         slots = [:]
         resets += 1
         epoch += 1
     }
 
     /// Accepts requests again after the last reset in progress. The result of a fetch from before it is discarded.
-    package mutating func endReset() { resets -= 1 }
+    mutating func endReset() { resets -= 1 }
 }
 
-package struct HeldCredential<Credential: Sendable>: Sendable {
-    package let credential: Credential
-    package let generation: Int
-    package let epoch: Int
+struct HeldCredential<Credential: Sendable>: Sendable {
+    let credential: Credential
+    let generation: Int
+    let epoch: Int
     /// The 401 that refused the credential; nil if none did.
-    package var refusal: HTTPResponse?
+    var refusal: HTTPResponse?
 
-    package var isRefused: Bool { refusal != nil }
+    var isRefused: Bool { refusal != nil }
 }
 
-package enum CredentialRefusal: Error {
+enum CredentialRefusal: Error {
     case resetting
     /// A reset has occurred since the request began, so the request may belong to the previous user.
     case reset

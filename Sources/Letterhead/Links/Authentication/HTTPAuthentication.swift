@@ -292,7 +292,7 @@ extension HTTPAuthentication {
         public let detail: Secret?
         public let underlying: (any Error)?
 
-        /// Creates a failure, to throw it in a ``CredentialProvider`` or in a grant of your own.
+        /// Creates a failure, to throw it in a ``CredentialProvider`` or in your grant.
         ///
         /// - Parameters:
         ///   - reason: the kind of failure, which callers compare.

@@ -233,7 +233,7 @@ private enum NewSetCookies: HTTPRequestOption {
 extension HTTPResponse {
     /// The values of `Set-Cookie` that a server has sent for this request, which a ``CookieJar`` above applies.
     ///
-    /// Set it in a cache of your own, because the cookies of a stored response must not be applied again.
+    /// Set it in your cache, because the cookies of a stored response must not be applied again.
     public var newSetCookies: [String] {
         get { self[option: NewSetCookies.self] ?? headers.values(for: .setCookie) }
         set { self[option: NewSetCookies.self] = newValue }

@@ -211,7 +211,7 @@ extension QueryParameters {
 
 extension HTTPHeaders {
     /// The rule that the headers of a body or of a part violate; nil if all are well formed.
-    package var brokenBodyRule: String? {
+    var brokenBodyRule: String? {
         if let rule = brokenRule() { return rule }
         guard let type = first(where: { $0.name == .contentType })?.value, MediaType(type) == nil else { return nil }
         return "the header Content-Type is not a media type (RFC 9110, 8.3.1), such as text/plain"

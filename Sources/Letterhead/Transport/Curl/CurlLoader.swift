@@ -18,20 +18,20 @@
     /// caller waits for it; `CurlEngine` posts it to the thread; `CurlLoop` runs there with its `ConnectionQueue` and
     /// `SocketPoller`; `CurlWire`, a reusable easy handle, sends and receives it. The reply returns to the transfer: as a
     /// whole, or through a `ReceivePipe`.
-    package final class CurlLoader: HTTPLoader {
+    final class CurlLoader: HTTPLoader {
         private let engine: CurlEngine
         private let configuration: TransportConfiguration
         private let brokenRule: String?
         private let isShared: Bool
         private let lease: ResourceLease?
 
-        package static let shared = CurlLoader(isShared: true)
+        static let shared = CurlLoader(isShared: true)
 
         /// Creates a transport. Its thread starts with its first request.
         ///
         /// - Parameter isShared: whether unrelated clients share the transport. If so, a reset does not cancel the
         ///   transfers without a client. Default: false.
-        package init(_ configuration: TransportConfiguration = TransportConfiguration(), isShared: Bool = false) {
+        init(_ configuration: TransportConfiguration = TransportConfiguration(), isShared: Bool = false) {
             self.configuration = configuration
             self.isShared = isShared
             lease = isShared ? nil : ResourceLedger.lease("a transport of HTTPClient.makeTransport")
@@ -45,7 +45,7 @@
         ///   `.connectionLost`, `.timedOut`, `.invalidResponse` or `.responseTooLarge` if the transfer fails;
         ///   `.cancelled` within milliseconds after the task is cancelled.
         @concurrent
-        package func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             var next = request
             do throws(HTTPError) {
                 let response = try await send(request)
@@ -85,14 +85,14 @@
             }
         }
 
-        package var endsItsRequests: Bool { true }
+        var endsItsRequests: Bool { true }
 
         /// Cancels the transfers of clients that have been reset, and returns when they have ended. The transfers and the
         /// connections of other clients remain. If no other client uses the transport, later requests do not reuse
         /// connections or TLS sessions from before the reset.
         ///
         /// Transfers without a client are cancelled, except on the transport that clients share by default.
-        package func reset() async { await engine.sweep(transfersWithoutClient: !isShared) }
+        func reset() async { await engine.sweep(transfersWithoutClient: !isShared) }
 
         private func transfer(for request: HTTPRequest) throws(HTTPError) -> CurlTransfer {
             let sent = request.framed

@@ -4,9 +4,9 @@
 
     #if canImport(FoundationNetworking)
         import Foundation
-        package import FoundationNetworking
+        import FoundationNetworking
     #else
-        package import Foundation
+        import Foundation
     #endif
 
     /// The transport over Foundation's `URLSession`: the default on Apple platforms.
@@ -36,9 +36,9 @@
     /// - ``HTTPResponse/metrics`` contain only the times of the first byte and of the end.
     /// - The certificate store is the system's, and TLS failures have no separate code.
     /// - A reset does not close the idle connections of the session.
-    package final class URLSessionLoader: HTTPLoader {
+    final class URLSessionLoader: HTTPLoader {
         /// The default loader of all clients on Apple platforms.
-        package static let shared = URLSessionLoader(isShared: true)
+        static let shared = URLSessionLoader(isShared: true)
 
         private let configuration: TransportConfiguration
         private let isShared: Bool
@@ -52,7 +52,7 @@
         ///
         /// - Parameter isShared: whether unrelated clients share the transport. If so, a reset does not cancel the requests
         ///   without a client. Default: false.
-        package init(_ configuration: TransportConfiguration = TransportConfiguration(), isShared: Bool = false) {
+        init(_ configuration: TransportConfiguration = TransportConfiguration(), isShared: Bool = false) {
             self.configuration = configuration
             self.isShared = isShared
             lease = isShared ? nil : ResourceLedger.lease("a transport of HTTPClient.makeTransport")
@@ -63,7 +63,7 @@
 
         /// Creates a loader with a copy of a Foundation configuration; see
         /// `HTTPClient.makeTransport(sessionConfiguration:)`.
-        package init(sessionConfiguration configuration: URLSessionConfiguration) {
+        init(sessionConfiguration configuration: URLSessionConfiguration) {
             var limits = TransportConfiguration()
             let idle = configuration.timeoutIntervalForRequest
             limits.idleTimeout = idle > 0 && idle < 86_400 ? .seconds(idle) : nil
@@ -84,7 +84,7 @@
         ///   `.connectionLost`; `.invalidResponse`; `.cannotSaveResponse`; and the other errors of Foundation, mapped by
         ///   `HTTPError(_:request:)`.
         @concurrent
-        package func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             try request.validate()
             if let rule = configuration.brokenURLSessionRule ?? request.brokenURLSessionRule {
                 throw HTTPError(.invalidRequest, request: request, message: rule)
@@ -106,13 +106,13 @@
             return request.responseDelivery == .buffered ? response : try await response.delivered(to: request)
         }
 
-        package var endsItsRequests: Bool { true }
+        var endsItsRequests: Bool { true }
 
         /// Cancels the requests of clients that have been reset, and returns when they have ended. On Apple platforms later
         /// requests use new connections.
         ///
         /// Requests without a client are cancelled, except on the transport that clients share by default.
-        package func reset() async {
+        func reset() async {
             await exchanges.cancel { [isShared] in isShared ? $0.wasReset : $0.endsAtReset }
             #if !canImport(FoundationNetworking)
                 await session.flush()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Letterhead
+@testable import Letterhead
 import Testing
 
 private typealias State = CredentialState<String>
