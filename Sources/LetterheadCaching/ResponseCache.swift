@@ -21,10 +21,10 @@ import Synchronization
 /// (RFC 5861) are supported, as is `immutable` (RFC 8246).
 ///
 /// A download to a file does not use the cache, and neither does a request to which you have added a condition, such as
-/// `If-None-Match`. No request fails because of an error of the store. ``HTTPClient/reset()`` cancels validations that
+/// `If-None-Match`. No request fails because of an error of the store. `HTTPClient.reset()` cancels validations that
 /// run in the background, and removes all responses.
 ///
-/// In a custom chain, the cache is a link. Put it below ``Authenticate`` and a ``CookieJar``, and above ``Throttle``. If a
+/// In a custom chain, the cache is a link. Put it below `Authenticate` and a `CookieJar`, and above `Throttle`. If a
 /// link below the cache adds a credential, only a response that is `public` is stored.
 public final class ResponseCache: LoaderLink {
     let storage: any CacheStorage
@@ -53,7 +53,7 @@ public final class ResponseCache: LoaderLink {
 
     public func removeAll() { guarded { try storingLock.withLock { _ in try storage.removeAll() } } }
 
-    /// - Throws: the error of the next loader; ``HTTPError/Code/notCached`` if the request must not be sent and no
+    /// - Throws: the error of the next loader; `.notCached` if the request must not be sent and no
     ///   stored response may be reused.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let response = try await CacheExchange(cache: self, request: request, next: next).response()
@@ -171,7 +171,7 @@ extension ResponseCache {
         public static let bypass = Policy(kind: .bypass)
 
         /// Never sends the request. If no stored response may be reused, the request fails with
-        /// ``HTTPError/Code/notCached``.
+        /// `.notCached`.
         public static let onlyIfCached = Policy(kind: .onlyIfCached)
 
         /// Reuses a response that has been stale for at most `limit` without a validation, unless the server forbids it

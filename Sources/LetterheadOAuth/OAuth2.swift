@@ -6,7 +6,7 @@ import Synchronization
 /// The types of OAuth 2 (RFC 6749): clients, tokens, grants, stores and failures.
 ///
 /// Start with
-/// ``HTTPAuthentication/oauth2(client:tokenEndpoint:grant:store:allowedOrigins:parameters:refreshAhead:limit:per:clock:now:random:)``.
+/// `HTTPAuthentication.oauth2()`.
 public enum OAuth2 {}
 
 extension OAuth2 {
@@ -86,7 +86,7 @@ extension OAuth2 {
     /// - While one closure of `withLock` runs, no other one does. The end of a process releases its lock.
     /// - Errors contain no secrets.
     ///
-    /// Calls of `load`, `save` and `delete` by one ``HTTPAuthentication`` never overlap: a reset cancels the task of the
+    /// Calls of `load`, `save` and `delete` by one `HTTPAuthentication` never overlap: a reset cancels the task of the
     /// call in progress, and deletes the tokens after its end.
     public protocol TokenStore: Sendable {
         func load() async throws -> Tokens?
@@ -101,7 +101,7 @@ extension OAuth2 {
         /// so two processes that sent the same one would sign each other out.
         ///
         /// Wait for the lock without blocking the thread, and throw if the task is cancelled meanwhile. Default: runs the
-        /// closure at once, which suffices for a store that only one ``HTTPAuthentication`` uses.
+        /// closure at once, which suffices for a store that only one `HTTPAuthentication` uses.
         func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
     }
 }
@@ -197,7 +197,7 @@ extension OAuth2 {
         public static func refreshToken(_ token: Secret) -> Grant { Grant(kind: .refreshToken(token), scope: []) }
 
         /// Only the tokens in the store. Without a usable token there, requests fail with `.cannotAuthenticate` and the
-        /// reason ``HTTPAuthentication/Failure/Reason/loggedOut``.
+        /// reason `.loggedOut`.
         public static let storedTokens = Grant(kind: .refreshToken(nil), scope: [])
     }
 }
@@ -215,7 +215,7 @@ extension HTTPAuthentication {
     /// Concurrent requests share a single token fetch, and its failure. A token is refreshed before it expires and
     /// after a 401; the token requests are sent over the chain below. If the server no longer accepts a refresh token,
     /// all stored tokens are deleted and the grant is used again. If the grant fails, too, the reason of the error is
-    /// ``HTTPAuthentication/Failure/Reason/loggedOut``. A temporary failure of the server does not delete the tokens. A
+    /// `.loggedOut`. A temporary failure of the server does not delete the tokens. A
     /// reset deletes them.
     ///
     /// - Parameters:
@@ -223,7 +223,7 @@ extension HTTPAuthentication {
     ///   - tokenEndpoint: must use https, be on this machine, or be listed in `allowedOrigins` with http.
     ///   - grant: how the first tokens are obtained.
     ///   - store: by default, tokens are kept in memory, until the app exits.
-    ///   - allowedOrigins: where the tokens may be sent; see ``HTTPAuthentication``.
+    ///   - allowedOrigins: where the tokens may be sent; see `HTTPAuthentication`.
     ///   - parameters: additional parameters for the token endpoint, such as `audience`. They cannot replace those of
     ///     the protocol.
     ///   - refreshAhead: how long before its expiry a token is refreshed, at most half of its lifetime.
@@ -275,7 +275,7 @@ extension OAuth2 {
             (self.url, self.clock) = (url, clock)
         }
 
-        /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be read, is malformed, is larger than 1 MiB, is
+        /// - Throws: `HTTPAuthentication.Failure` if the file cannot be read, is malformed, is larger than 1 MiB, is
         ///   writable by its group or by everyone, or belongs neither to the user of the process nor to root.
         public func load() async throws -> Tokens? {
             let data = try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile.read(url, upTo: 1 << 20) }
@@ -286,14 +286,14 @@ extension OAuth2 {
             return document.tokens
         }
 
-        /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be written. The previous file then still exists.
+        /// - Throws: `HTTPAuthentication.Failure` if the file cannot be written. The previous file then still exists.
         public func save(_ tokens: Tokens) async throws {
             createDirectory()
             let data = try JSONEncoder().encode(Document(tokens))
             try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile(replacing: url).write(data) }
         }
 
-        /// - Throws: ``HTTPAuthentication/Failure`` if the lock file cannot be opened, or is held for a minute.
+        /// - Throws: `HTTPAuthentication.Failure` if the lock file cannot be opened, or is held for a minute.
         public func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
             createDirectory()
             let lock = try await waiting(on: clock) {
@@ -331,7 +331,7 @@ extension OAuth2 {
             }
         }
 
-        /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be deleted.
+        /// - Throws: `HTTPAuthentication.Failure` if the file cannot be deleted.
         public func delete() async throws {
             try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile.remove(url) }
         }

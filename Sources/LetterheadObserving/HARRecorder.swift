@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// The archive has an entry for each exchange: each attempt and each hop of a redirect. Bodies are included up to a
 /// limit; a streamed body is copied while its reader reads it. Secrets are redacted, but check the archive before you
-/// attach it to a bug report: values that ``Redaction`` does not know can be private, too.
+/// attach it to a bug report: values that `Redaction` does not know can be private, too.
 public final class HARRecorder: HTTPObserver {
     private struct Key: Hashable {
         let load: Int

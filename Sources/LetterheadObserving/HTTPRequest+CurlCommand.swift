@@ -12,7 +12,7 @@ extension HTTPRequest {
     ///
     /// The command sends exactly the headers of the request: it suppresses those that curl would add. To include what
     /// the links of a client add, such as credentials, use `response.request.curlCommand()`. Secrets are redacted
-    /// (``Redaction``) unless you include them.
+    /// (`Redaction`) unless you include them.
     ///
     /// A file is sent as `@path`, binary data is piped from `printf`, and a body that is produced while it is sent is
     /// read from standard input. A multipart form is sent with `--form`, with a boundary of curl's choice, if all its

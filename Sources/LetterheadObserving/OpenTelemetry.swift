@@ -2,7 +2,7 @@
 public import Letterhead
 
 extension HTTPEvent {
-    /// The OpenTelemetry name of the metric for the ``Fact/duration`` of an exchange, in seconds.
+    /// The OpenTelemetry name of the metric for the `.duration` of an exchange, in seconds.
     public static let durationMetric = "http.client.request.duration"
 
     /// The name of an exchange's span in OpenTelemetry: the method and the route, as in `GET users/{}/followers`.

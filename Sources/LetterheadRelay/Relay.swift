@@ -25,7 +25,7 @@ import Synchronization
 ///   Reading a streamed body also fails with `.timedOut` if no bytes arrive for the `idleTimeout` of the request.
 /// - ``reset()`` ends the requests in progress with `.cancelled`, and resets the far chain by a message. It returns when the
 ///   closure has returned the answer to this message, so let the closure end if the other device cannot be reached.
-/// - An error of the far chain has its code, its message, its response and `mayHaveBeenSent`. An ``HTTPError`` of the closure
+/// - An error of the far chain has its code, its message, its response and `mayHaveBeenSent`. An `HTTPError` of the closure
 ///   is thrown unchanged; any other error of it is `.connectionLost`. A malformed message is `.invalidResponse`.
 /// - Deliver each message at most once. The far end refuses a message that it receives again; see ``RelayServer``.
 /// - Metrics, attempts, progress and events of the far chain do not travel.
@@ -75,7 +75,7 @@ public struct Relay: HTTPLoader, CustomStringConvertible {
     public var description: String { "Relay" }
 }
 
-/// Writes requests and reads their answers. The ``Autocancel`` above it ends the requests in progress at a reset.
+/// Writes requests and reads their answers. The `Autocancel` above it ends the requests in progress at a reset.
 private struct RelayWire: HTTPLoader {
     /// Returns the next piece of one answer, or nil at its end.
     typealias Pull = @Sendable () async throws -> Data?

@@ -31,10 +31,10 @@ public import LetterheadFoundation
 /// decoders, caching and redirects.
 public struct WireForm: Sendable {
     /// What becomes of secrets: headers and query items that are marked as secret or whose names are, and the bodies of a
-    /// request with ``RequestSettings/isSecret``.
+    /// request with `RequestSettings.isSecret`.
     public enum Secrets: Sendable {
         /// A request with secrets is `.invalidRequest`. Of a response, secret headers and trailers such as `Set-Cookie` are
-        /// left out; ``HTTPResponse/headersLeftOut`` lists them.
+        /// left out; `HTTPResponse.headersLeftOut` lists them.
         case refused
         /// Secrets are written like anything else. Use it only if what transports and stores the data protects them.
         case travel

@@ -15,7 +15,7 @@ extension HTTPAuthentication {
     ///
     /// The first request is sent without credentials. After a 401, the closure is called with its challenges in order, but
     /// Basic last, until it returns a method, with which the request is sent again. If it returns nil for all of them, the
-    /// request fails with ``HTTPError/Code/cannotAuthenticate``.
+    /// request fails with `.cannotAuthenticate`.
     ///
     /// The method signs all requests that receive an equal challenge from the same origin: concurrent ones wait for a
     /// single call of the closure. Requests with the same method, whose paths are equal up to the last slash, are then
@@ -29,7 +29,7 @@ extension HTTPAuthentication {
     /// 401 is returned, and the next request is signed.
     ///
     /// - Parameters:
-    ///   - allowedOrigins: where requests are signed; see ``HTTPAuthentication``. Without them, the methods belong to the
+    ///   - allowedOrigins: where requests are signed; see `HTTPAuthentication`. Without them, the methods belong to the
     ///     first origin, until a reset. A method with its own `allowedOrigins` is bound to these as well. Over http to
     ///     another machine, list the origin here and in the method.
     ///   - limit: the maximum number of calls for equal challenges in a window. If ten times as many methods for an origin

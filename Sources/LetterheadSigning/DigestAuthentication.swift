@@ -17,7 +17,7 @@ extension HTTPAuthentication {
     /// accepts nothing else (`auth-int`).
     ///
     /// If the server refuses the password, the request ends with the 401, and the password is not tried again for it. A
-    /// request with a one-shot body fails with ``HTTPError/Code/cannotAuthenticate`` before it is sent, unless an earlier
+    /// request with a one-shot body fails with `.cannotAuthenticate` before it is sent, unless an earlier
     /// request has received a challenge. Over http without TLS, a challenge that is weaker than an accepted one (MD5 after
     /// SHA-256, or without `qop`) is not answered, because anyone on the way could have replaced it: the 401 is returned.
     ///
@@ -25,7 +25,7 @@ extension HTTPAuthentication {
     ///   - user: the username. If it or the password contains a control character, each request fails with
     ///     `.invalidRequest`.
     ///   - password: is never sent.
-    ///   - allowedOrigins: where requests are signed; see ``HTTPAuthentication``. Without them, the password belongs to the
+    ///   - allowedOrigins: where requests are signed; see `HTTPAuthentication`. Without them, the password belongs to the
     ///     first origin for which it is used, until a reset.
     ///   - random: returns the given number of unpredictable bytes.
     public static func digest(
