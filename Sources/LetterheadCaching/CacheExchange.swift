@@ -9,6 +9,12 @@ struct CacheExchange: Sendable {
     let next: any HTTPLoader
 
     func response() async throws(HTTPError) -> HTTPResponse {
+        // A validation of another position of the stream would be shared (HTML Standard, 9.2.2).
+        if ASCII.members(of: request.headers.values(for: .accept)).contains(where: {
+            MediaType($0)?.essence == "text/event-stream"
+        }) {
+            return try await sending("the request asks for server-sent events")
+        }
         let method = request.method
         guard method == .get || method == .head || method == .query else { return try await unsafe() }
         if let reason = bypassReason { return try await bypassing(reason) }
@@ -52,10 +58,6 @@ struct CacheExchange: Sendable {
 
     private var bypassReason: String? {
         if request.caching == .bypass { return "the request bypasses the cache" }
-        // A validation of another position of the stream would be shared (HTML Standard, 9.2.2).
-        if !request.options.contains(CachingOption.self), request.headers[.accept] == "text/event-stream" {
-            return "the request asks for server-sent events"
-        }
         if case .file = request.responseDelivery { return CacheRules.Refusal.download.rawValue }
         for name in Self.conditions where request.headers.contains(name) {
             return "the caller has added a condition to the request"
@@ -69,6 +71,10 @@ struct CacheExchange: Sendable {
 
     private func bypassing(_ reason: String) async throws(HTTPError) -> HTTPResponse {
         if CacheDemand(request).onlyIfCached { throw notCached }
+        return try await sending(reason)
+    }
+
+    private func sending(_ reason: String) async throws(HTTPError) -> HTTPResponse {
         var response = try await next.load(request)
         response.cacheDecision = CacheDecision(outcome: .bypassed, reason: reason)
         return response

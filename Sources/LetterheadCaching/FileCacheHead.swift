@@ -70,7 +70,7 @@ struct FileCacheHead: Equatable {
         head = CachedHead(
             status: Int(status), headers: headers, requestTime: Int64(bitPattern: requestTime),
             responseTime: Int64(bitPattern: responseTime), varied: varied,
-            respondingServer: (try? HTTPRequest(server))?.origin)
+            respondingServer: server.isEmpty ? nil : (try? HTTPRequest(server))?.origin)
         (bodyCount, bodyChecksum) = (Int(count), checksum)
     }
 

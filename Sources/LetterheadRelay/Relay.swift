@@ -63,7 +63,7 @@ public struct Relay: HTTPLoader, CustomStringConvertible {
             return { try await walk.next() }
         }
         // A request from a client has its host already.
-        return Relay(chain: Autocancel() --> ApplyEnvironment() --> wire)
+        return Relay(chain: Autocancel() --> ApplyEnvironment().when { $0.host == nil } --> wire)
     }
 
     private init(chain: any HTTPLoader) { self.chain = chain }
@@ -117,9 +117,15 @@ private struct RelayWire: HTTPLoader {
         let answer = try form.read(first, for: request)
         var response: HTTPResponse
         do throws(HTTPError) { response = try form.response(answer, to: request) } catch {
-            guard error.code == .responseTooLarge, var large = error.response else { throw error }
-            // Whether the size or the status is the error is decided as for any other transport.
-            large.body = HTTPResponseBody(length: nil, pull: { throw error }, cancel: {})
+            guard error.code == .responseTooLarge, var large = error.response,
+                !request.accepts(large.status) || (300..<400).contains(large.status.code)
+            else { throw error }
+            // The body of such a response is usually discarded, so its status decides.
+            let beginning = Mutex(large.body.buffered)
+            let pull = { @Sendable () throws -> Data? in
+                if let piece = beginning.withLock({ $0.take() }) { return piece } else { throw error }
+            }
+            large.body = HTTPResponseBody(length: nil, pull: pull, cancel: {})
             return try await large.delivered(to: request)
         }
         if answer.message.streams == true {

@@ -84,10 +84,30 @@ private struct Challenges: Sendable {
     ]
 }
 
-/// The challenges for which a request is signed, the method that signs it, and the authentication that it had.
+/// The challenges for which a request is signed, the method that signs it, and what the request had before.
+private struct Choice: Sendable {
+    let challenges: Challenges
+    var method: HTTPAuthentication?
+    private let authentication: HTTPAuthentication?
+    private let requirement: HTTPAuthentication.Requirement?
+
+    init(_ challenges: Challenges, for request: HTTPRequest) {
+        self.challenges = challenges
+        (authentication, requirement) = (request.authentication, request.authenticationRequirement)
+    }
+
+    /// Returns a request with the settings that its sender knows. They apply to the whole authentication, and not to the
+    /// chosen method.
+    func restoring(_ request: HTTPRequest) -> HTTPRequest {
+        var request = request
+        request.options.remove(ChosenMethodOption.self)
+        (request.authentication, request.authenticationRequirement) = (authentication, requirement)
+        return request
+    }
+}
+
 private enum ChosenMethodOption: HTTPRequestOption {
-    static let defaultOptionValue:
-        (challenges: Challenges, method: HTTPAuthentication?, original: HTTPAuthentication?)? = nil
+    static let defaultOptionValue: Choice? = nil
 }
 
 /// Remembers which requests receive which challenges.
@@ -111,7 +131,7 @@ private final class AnswerChallenges: LoaderLink {
             let response = try await load(request, for: challenges, next: next)
             guard let new = Challenges(response), !new.key.isSame(as: challenges?.key ?? "") else { return response }
             let isCurrent = state.withLock { state in
-                guard state.resets == resets else { return false }
+                guard request.generation.map({ !$0.hasEnded }) ?? (state.resets == resets) else { return false }
                 if state.known.count >= 1_000 { state.known = [:] }
                 state.known[place] = new
                 return true
@@ -133,10 +153,16 @@ private final class AnswerChallenges: LoaderLink {
         _ request: HTTPRequest, for challenges: Challenges?, next: any HTTPLoader
     ) async throws(HTTPError) -> HTTPResponse {
         guard let challenges else { return try await next.load(request) }
+        let choice = Choice(challenges, for: request)
         var signed = request
-        signed[option: ChosenMethodOption.self] = (challenges, nil, request.authentication)
-        signed.authentication = chosen
-        return try await link.load(signed, next: SignAsChosen(next: next))
+        signed[option: ChosenMethodOption.self] = choice
+        (signed.authentication, signed.authenticationRequirement) = (chosen, nil)
+        do throws(HTTPError) {
+            return try await link.load(signed, next: SignAsChosen(next: next))
+        } catch {
+            // The caller may send this request again.
+            throw error.with(request: choice.restoring(error.request))
+        }
     }
 
     /// Returns the method, the origin, and the path up to the last slash, which often have the same scope.
@@ -155,14 +181,8 @@ private struct SignAsChosen: HTTPLoader {
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         guard let choice = request[option: ChosenMethodOption.self] else { return try await next.load(request) }
         var request = request
-        request.options.remove(ChosenMethodOption.self)
         request.authentication = choice.method ?? .anonymous
-        let original = choice.original
-        let unmarked = AnyLoader { signed throws(HTTPError) in
-            var signed = signed
-            signed.authentication = original
-            return try await next.load(signed)
-        }
+        let unmarked = AnyLoader { signed throws(HTTPError) in try await next.load(choice.restoring(signed)) }
         return try await Authenticate().load(request, next: unmarked)
     }
 
@@ -209,15 +229,13 @@ private final class ChosenMethods: CredentialProvider {
         let asked = choice.challenges
         let trial = ChosenMethodTrial(origin: need.request.origin, start: timeline.now)
         try checkLimit(of: trial)
-        var request = need.request
-        request.options.remove(ChosenMethodOption.self)
-        request.authentication = choice.original
         let own = HTTPAuthentication.Need(
-            request: request, next: need.next, previous: need.previous?.method, isRefused: need.isRefused,
+            request: choice.restoring(need.request), next: need.next, previous: need.previous?.method,
+            isRefused: need.isRefused,
             response: need.response)
         for challenge in (need.response.flatMap(Challenges.init) ?? asked).byPreference {
             guard let method = try await choose(challenge, own) else { continue }
-            for unused in keep(method, unlessResetSince: resets) { await Self.reset(unused) }
+            for unused in keep(method, for: need.request, unlessResetSince: resets) { await Self.reset(unused) }
             return Chosen(method: method, key: asked.key, trial: trial)
         }
         throw HTTPAuthentication.Failure(
@@ -274,9 +292,11 @@ private final class ChosenMethods: CredentialProvider {
 
     /// Remembers a method, and returns those whose credentials must be removed now: the oldest of too many, and the method
     /// itself if its client was reset in the meantime.
-    private func keep(_ method: HTTPAuthentication, unlessResetSince resets: Int) -> [HTTPAuthentication] {
+    private func keep(
+        _ method: HTTPAuthentication, for request: HTTPRequest, unlessResetSince resets: Int
+    ) -> [HTTPAuthentication] {
         kept.withLock { kept in
-            guard kept.resets == resets else { return [method] }
+            guard request.generation.map({ !$0.hasEnded }) ?? (kept.resets == resets) else { return [method] }
             kept.methods.removeAll { $0 == method }
             kept.methods.append(method)
             let unused = Array(kept.methods.dropLast(1_000))

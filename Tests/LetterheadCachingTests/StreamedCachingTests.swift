@@ -110,4 +110,14 @@ enum CacheStoreKind: CaseIterable {
         guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
         return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.contains(".") }
     }
+
+    @Test func `server-sent events are neither stored nor reused, whatever the policy of the client`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: .ok, headers: [.cacheControl: "max-age=600"]) }
+        let client = HTTPClient(cache: ResponseCache(store: .memory(bytes: 1 << 20)), transport: mock)
+            .caching(.onlyIfCached)
+        var request = try HTTPRequest("https://events.example.com/")
+        request.headers[.accept] = "application/json, Text/Event-Stream;q=0.9"
+        for _ in 1...2 { #expect(try await client.send(request).cache == .bypassed) }
+        #expect(mock.requests.count == 2)
+    }
 }

@@ -54,6 +54,12 @@ private final class Registry: HTTPLoader {
     }
 }
 
+/// A provider that has nothing.
+private struct NoCredentials: CredentialProvider {
+    func credential(for need: HTTPAuthentication.Need<Secret>) async throws -> Secret? { nil }
+    func sign(_ request: inout HTTPRequest, with credential: Secret) {}
+}
+
 @Suite(.timeLimit(.minutes(3))) struct ChallengeTests {
     private struct Token: Decodable, Sendable { var token: String }
 
@@ -300,6 +306,32 @@ private final class Registry: HTTPLoader {
         await bell.wait()
         await client.reset()
         #expect(await load.value?.code == .cancelled)
+    }
+
+    @Test(arguments: [nil, HTTPAuthentication.Requirement.optional])
+    func `what ended a request that a challenge signs does not change it`(
+        requirement: HTTPAuthentication.Requirement?
+    ) async throws {
+        let url = try #require(URL(string: "https://registry.example.com/a"))
+        let mock = MockLoader { request in
+            HTTPResponse(request: request, status: .unauthorized, headers: ["WWW-Authenticate": "Bearer realm=\"r\""])
+        }
+        let calls = Tally()
+        let challenge = HTTPAuthentication.challenge(allowedOrigins: [url]) { _, _ in
+            _ = calls.next()
+            return .shared(NoCredentials(), allowedOrigins: [url])
+        }
+        var request = HTTPRequest(url: url)
+        request.authenticationRequirement = requirement
+        let sent = request
+        let result = await (Authenticate(challenge) --> mock).result(of: sent)
+        #expect(calls.value == 1 && mock.requests.count == (requirement == nil ? 1 : 2))
+        let after = try? result.get().request
+        if case .failure(let error) = result {
+            #expect(error.code == .cannotAuthenticate && error.request.authentication == nil)
+        } else {
+            #expect(after?.authentication == nil && after?.authenticationRequirement == .optional)
+        }
     }
 }
 
