@@ -24,7 +24,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         fileprivate var mark: Mark?
         /// Whether the value is redacted in descriptions, errors and logs, regardless of the name of the field.
         public var isSecret: Bool { mark?.isSecret == true }
-        /// The only origin to which the field is sent; nil if it is sent to any. A redirect to another origin removes it.
+        /// The origin that the field is for; nil if it is for any. A redirect to another origin removes it.
         public var origin: HTTPOrigin? { mark?.origin }
 
         /// What few fields have.
@@ -37,7 +37,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         }
 
         /// Creates a field, and removes whitespace around its value. The value of a secret field is always redacted; by
-        /// default, the name of the field decides. A field with an origin is sent to no other origin.
+        /// default, the name of the field decides. A redirect to another origin removes a field with an origin.
         public init(_ name: Name, _ value: String, isSecret: Bool = false, for origin: HTTPOrigin? = nil) {
             self.name = name
             self.value = ASCII.trimmed(value)
