@@ -20,8 +20,7 @@ public import LetterheadFoundation
 /// ```
 ///
 /// What travels with a request:
-/// - the method, the URL, the headers including those of the body, and the body, which may have at most 64 MiB; without a
-///   host, the scheme only if it is not https
+/// - the method, the URL, the headers including those of the body, and the body, which may have at most 64 MiB
 /// - `timeout`, `idleTimeout`, `connectTimeout`, the time that is left until the deadline, `acceptedStatuses`,
 ///   `responseLimit` if it is set, `isSecret`, `isSignedOnce`, the names that its `redaction` adds, its route,
 ///   and the origin to which the headers of an environment belong
@@ -119,7 +118,7 @@ extension WireForm {
         try check(framed)
         var message = WireMessage()
         message.request = WireMessage.Request(
-            id: id, method: request.method.rawValue,
+            id: id, method: request.hasMethod ? request.method.rawValue : nil,
             target: WireMessage.Target(request, query: request.query), headers: framed.headers.pairs,
             settings: WireMessage.Settings(framed), options: try values(of: request))
         return message.data(with: try await Self.body(of: request))

@@ -113,7 +113,7 @@ extension WireMessage {
 extension WireMessage.Target {
     /// - Parameter query: what is sent of the query.
     init(_ request: HTTPRequest, query: QueryParameters) {
-        scheme = request.host != nil || request.scheme != "https" ? request.scheme : nil
+        scheme = request.hasScheme ? request.scheme : nil
         (host, port, path) = (request.host, request.port, request.path.string)
         self.query = query.escaped
     }

@@ -28,7 +28,7 @@ package enum PercentEncoding {
 
     /// Returns the first characters of a string that may contain escapes. A character is never split, whether or not its
     /// bytes are escaped.
-    package static func literalPrefix(_ text: String, _ count: Int) -> String {
+    static func literalPrefix(_ text: String, _ count: Int) -> String {
         text.withBytes { bytes in
             var end = 0
             for _ in 0..<count where end < bytes.count {

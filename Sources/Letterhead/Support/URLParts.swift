@@ -36,7 +36,7 @@ package struct URLParts: Sendable {
     }
 
     /// Returns whether a string begins with a scheme and `://`, or with `//`, and thus contains a host.
-    package static func namesHost(_ text: String) -> Bool { text.withBytes { URLRanges.beginWithHost($0) } }
+    static func namesHost(_ text: String) -> Bool { text.withBytes { URLRanges.beginWithHost($0) } }
 }
 
 extension URLParts {
@@ -89,7 +89,7 @@ extension URLParts {
     }
 
     /// Returns the path without `.` and `..` (RFC 3986, 5.2.4). Segments of `..` above the root are dropped.
-    package static func removingDotSegments(_ path: String) -> String {
+    static func removingDotSegments(_ path: String) -> String {
         var output: [Substring] = []
         let segments = path.split(at: "/", omittingEmpty: false)
         let root = path.begins(with: "/") ? 1 : 0

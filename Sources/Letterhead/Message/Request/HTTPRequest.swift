@@ -217,7 +217,9 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         host.map { host in port.map { "\(host):\($0)" } ?? host }
     }
 
-    var hasMethod: Bool { parts.method != nil }
+    package var hasMethod: Bool { parts.method != nil }
+
+    package var hasScheme: Bool { parts.scheme != nil }
 
     /// Fills a request without a host from a base URL. The host is set, and the path prefix is added to a relative
     /// path. The scheme, user information, port and query items are used if the request does not set them. A request
