@@ -185,8 +185,6 @@ private struct SignAsChosen: HTTPLoader {
         let unmarked = AnyLoader { signed throws(HTTPError) in try await next.load(choice.restoring(signed)) }
         return try await Authenticate().load(request, next: unmarked)
     }
-
-    func reset() async { await next.reset() }
 }
 
 /// Calls the closure, once for equal challenges of an origin.
@@ -202,7 +200,7 @@ private final class ChosenMethods: CredentialProvider {
 
     private let choose: Choose
     private struct Kept {
-        /// Methods may store credentials, which a reset must remove.
+        /// The methods that store credentials, which a reset must remove.
         var methods: [HTTPAuthentication] = []
         var resets = 0
     }
@@ -295,7 +293,8 @@ private final class ChosenMethods: CredentialProvider {
     private func keep(
         _ method: HTTPAuthentication, for request: HTTPRequest, unlessResetSince resets: Int
     ) -> [HTTPAuthentication] {
-        kept.withLock { kept in
+        guard method.storesCredentials else { return [] }
+        return kept.withLock { kept in
             guard request.generation.map({ !$0.hasEnded }) ?? (kept.resets == resets) else { return [method] }
             kept.methods.removeAll { $0 == method }
             kept.methods.append(method)

@@ -117,7 +117,8 @@ extension HTTPAuthentication {
     static func testing(
         _ grant: OAuth2.Grant, client: OAuth2.Client = OAuth2.Client(id: "app", secret: "s3cret"),
         endpoint: URL = AuthorizationServer.endpoint, store: any OAuth2.TokenStore = OAuth2.MemoryTokenStore(),
-        parameters: [String: String] = [:], limit: CredentialLimit = .standard, clock: TestClock = TestClock(),
+        parameters: [String: String] = [:], limit: CredentialLimit = CredentialLimit(count: 10, window: .seconds(60)),
+        clock: TestClock = TestClock(),
         now: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 1_000_000) },
         random: (@Sendable (Int) -> [UInt8])? = nil
     ) -> HTTPAuthentication {

@@ -54,6 +54,17 @@ private final class Registry: HTTPLoader {
     }
 }
 
+/// A provider that stores a token, and counts its resets.
+private struct CountResetsOfTokens: CredentialProvider {
+    let resets = Tally()
+
+    func credential(for need: HTTPAuthentication.Need<Secret>) async throws -> Secret? { "token" }
+    func sign(_ request: inout HTTPRequest, with credential: Secret) {
+        request.headers.setSecret(credential.reveal(), for: .authorization)
+    }
+    func reset() async { _ = resets.next() }
+}
+
 /// A provider that has nothing.
 private struct NoCredentials: CredentialProvider {
     func credential(for need: HTTPAuthentication.Need<Secret>) async throws -> Secret? { nil }
@@ -306,6 +317,31 @@ private struct NoCredentials: CredentialProvider {
         await bell.wait()
         await client.reset()
         #expect(await load.value?.code == .cancelled)
+    }
+
+    @Test func `a thousand methods with fixed credentials push out none that stores tokens`() async throws {
+        let url = try #require(URL(string: "https://registry.example.com"))
+        let mock = MockLoader { request in
+            let realm = #"Bearer realm="\#(request.path.string)""#
+            return request.headers.contains(.authorization)
+                ? .ok(request)
+                : HTTPResponse(request: request, status: .unauthorized, headers: ["WWW-Authenticate": realm])
+        }
+        let provider = CountResetsOfTokens()
+        let stored = HTTPAuthentication.shared(provider, header: .authorization, allowedOrigins: [url])
+        let chain =
+            Authenticate(
+                .challenge(allowedOrigins: [url]) { challenge, _ in
+                    challenge["realm"] == "/stored/a" ? stored : .bearer("token", allowedOrigins: [url])
+                }) --> mock
+        for path in ["/stored/a"] + (0..<1_001).map({ "/\($0)/a" }) {
+            var request = HTTPRequest(url: url)
+            request.path = "\(raw: path)"
+            #expect(try await chain.load(request).status == .ok)
+        }
+        #expect(provider.resets.value == 0)
+        await chain.reset()
+        #expect(provider.resets.value == 1)
     }
 
     @Test(arguments: [nil, HTTPAuthentication.Requirement.optional])

@@ -97,7 +97,7 @@ public struct Authenticate: LoaderLink {
 
     /// Removes the stored credentials of every method, once, and resets the links below.
     public func reset(next: any HTTPLoader) async {
-        let methods = authentication.methods + seen.all
+        let methods = Set(authentication.methods + seen.all)
         async let below: Void = next.reset()
         await withTaskGroup(of: Void.self) { group in
             for method in methods { group.addTask { await method.reset() } }

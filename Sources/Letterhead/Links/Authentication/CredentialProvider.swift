@@ -131,10 +131,6 @@ extension HTTPAuthentication {
 struct CredentialLimit: Sendable, Hashable {
     var count: Int
     var window: Duration
-
-    init(count: Int, window: Duration) { (self.count, self.window) = (count, window) }
-
-    static let standard = CredentialLimit(count: 10, window: .seconds(60))
 }
 
 extension HTTPAuthentication {

@@ -40,6 +40,9 @@ public struct HTTPAuthentication: Sendable {
 
     init(_ choice: Choice) { self.choice = choice }
 
+    /// Whether it stores credentials that a reset removes, such as tokens; false for fixed ones.
+    public var storesCredentials: Bool { methods.contains { $0.isStateful } }
+
     /// No authentication: requests are sent unchanged. A request with an `Authorization` header keeps it.
     public static let anonymous = HTTPAuthentication(.anonymous)
 }

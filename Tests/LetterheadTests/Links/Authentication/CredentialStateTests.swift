@@ -53,6 +53,10 @@ extension CredentialRefusal {
 
 private struct Down: Error {}
 
+extension CredentialLimit {
+    static let standard = CredentialLimit(count: 10, window: .seconds(60))
+}
+
 @Suite struct CredentialStateTests {
     @Test func `The first request obtains a credential, and all others wait for it`() throws {
         var desk = Desk()
