@@ -159,6 +159,21 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
         #expect(error?.message == "the data is not a request: the top level: expected String, found a number")
     }
 
+    @Test func `an environment of the far end completes what a request leaves open, and replaces nothing`() async throws
+    {
+        let mock = MockLoader { .ok($0) }
+        let environment = ServerEnvironment("http://api.example.com", method: .post)
+        let server = RelayServer(ApplyEnvironment(environment) --> mock)
+        let relay = Relay { await server.answer($0) }
+        var request = HTTPRequest()
+        request.path = "/a"
+        _ = try await relay.load(request)
+        (request.scheme, request.method) = ("https", .get)
+        _ = try await relay.load(request)
+        #expect(mock.requests.map(\.scheme) == ["http", "https"])
+        #expect(mock.requests.map(\.method) == [.post, .get])
+    }
+
     @Test func `a client answers with its cookies, and a reset removes them`() async throws {
         let server = try await MockServer.start { request in
             MockServer.Response(headers: ["Set-Cookie": "a=b"], body: Data((request.headers["Cookie"] ?? "none").utf8))
