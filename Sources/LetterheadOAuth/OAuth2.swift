@@ -301,7 +301,7 @@ extension OAuth2 {
                     try PrivateFile.lock(url.appendingPathExtension("lock"))
                 }
             }
-            defer { _ = close(lock) }
+            defer { PrivateFile.unlock(lock) }
             return try await body()
         }
 

@@ -203,7 +203,7 @@ final class PartFile: Sendable {
     private func removeRecord() { _ = unlink(recordURL.filePath) }
 
     func close() {
-        descriptor.withLock { if let open = $0.take() { _ = LetterheadFoundation.close(open) } }
+        descriptor.withLock { if let open = $0.take() { PrivateFile.unlock(open) } }
     }
 }
 

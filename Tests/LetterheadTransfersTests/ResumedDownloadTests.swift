@@ -288,6 +288,26 @@ import Testing
         await server.stop()
     }
 
+    @Test func `a program that starts meanwhile, and has copies of all descriptors, does not keep the lock`()
+        async throws
+    {
+        let folder = try Folder()
+        let copies = Mutex<[Int32]>([])
+        let server = try await Script([served(cutAt: 40_000), served()]).server()
+        let template = Get<HTTPResponse>("a").onProgress { _ in
+            var (part, file) = (stat(), stat())
+            guard lstat(folder.part.path, &part) == 0 else { return }
+            let open = (0..<4096).filter { fstat($0, &file) == 0 && file.st_ino == part.st_ino }
+            copies.withLock { $0 += open.map(dup) }
+        }
+        await #expect(throws: HTTPError.self) { try await download(server, to: folder, template) }
+        #expect(copies.withLock { !$0.isEmpty })
+        try await download(server, to: folder)
+        #expect(folder.isComplete && server.ranges == [nil, "bytes=40000-"])
+        copies.withLock { $0.forEach { _ = close($0) } }
+        await server.stop()
+    }
+
     @Test func `a reset ends the wait for the next attempt, and leaves the part`() async throws {
         let (clock, folder) = (TestClock(), try Folder())
         let mock = Mock([.broken()])

@@ -111,7 +111,7 @@ extension PrivateFile {
     }
 
     /// Locks a file, which is created if it is missing and then stays. Returns its descriptor, which holds the lock until
-    /// it is closed, also by the end of the process; nil if another descriptor has the lock and the call does not wait.
+    /// `unlock(_:)` or the end of the process; nil if another descriptor has the lock and the call does not wait.
     package static func lock(_ url: URL, waits: Bool = false) throws(Failure) -> Int32? {
         let descriptor = try open(url.filePath, O_RDWR | O_CREAT)
         var code: Int32
@@ -122,6 +122,13 @@ extension PrivateFile {
         _ = close(descriptor)
         guard code == EWOULDBLOCK else { throw .unwritable(code) }
         return nil
+    }
+
+    /// Releases a lock and closes its descriptor. Closing alone is not enough: a program that is being started at this
+    /// moment has a copy of the descriptor until it runs, and the copy would keep the lock.
+    package static func unlock(_ descriptor: Int32) {
+        _ = flock(descriptor, LOCK_UN)
+        _ = close(descriptor)
     }
 
     /// Removes a file, if there is one and a file could be written in its place.

@@ -61,7 +61,7 @@ struct CookieFile: Sendable {
         let descriptor = try Self.naming(of: "lock of the cookie file") { () throws(PrivateFile.Failure) in
             try PrivateFile.lock(lock, waits: true)
         }
-        defer { if let descriptor { close(descriptor) } }
+        defer { if let descriptor { PrivateFile.unlock(descriptor) } }
         try change()
     }
 
