@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-package import LetterheadFoundation
+import LetterheadFoundation
 
 /// A buffer for a string of many small pieces, without intermediate strings.
-package struct ByteText: ~Copyable {
+struct ByteText: ~Copyable {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
-    package private(set) var count = 0
+    private(set) var count = 0
 
     private init(_ bytes: UnsafeMutableBufferPointer<UInt8>) { self.bytes = bytes }
 
     /// Returns the string that a closure appends.
     ///
     /// - Parameter capacity: the largest number of bytes. Appending more is a programming error.
-    package static func text(atMost capacity: Int, _ append: (inout ByteText) -> Void) -> String {
+    static func text(atMost capacity: Int, _ append: (inout ByteText) -> Void) -> String {
         // One more byte, because an escape is stored as four bytes, of which three count.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity + 1) { memory in
             var text = ByteText(memory)
@@ -21,7 +21,7 @@ package struct ByteText: ~Copyable {
     }
 
     /// Writes to existing memory, and returns the number of bytes. The memory must have room for one more byte.
-    package static func write(to memory: UnsafeMutableBufferPointer<UInt8>, _ append: (inout ByteText) -> Void) -> Int {
+    static func write(to memory: UnsafeMutableBufferPointer<UInt8>, _ append: (inout ByteText) -> Void) -> Int {
         var text = ByteText(memory)
         append(&text)
         return text.count
@@ -29,17 +29,17 @@ package struct ByteText: ~Copyable {
 
     /// Returns whether the last appended byte is this character.
     @inline(__always)
-    package func ends(in character: Unicode.Scalar) -> Bool { count > 0 && bytes[count - 1] == UInt8(ascii: character) }
+    func ends(in character: Unicode.Scalar) -> Bool { count > 0 && bytes[count - 1] == UInt8(ascii: character) }
 
     /// Appends a string unchanged.
     @inline(__always)
-    package mutating func append(_ text: String) {
+    mutating func append(_ text: String) {
         text.withBytes { append($0) }
     }
 
     /// Appends bytes unchanged.
     @inline(__always)
-    package mutating func append(_ piece: UnsafeBufferPointer<UInt8>) {
+    mutating func append(_ piece: UnsafeBufferPointer<UInt8>) {
         guard let source = piece.baseAddress else { return }
         take(piece.count).update(from: source, count: piece.count)
         count += piece.count
@@ -47,12 +47,12 @@ package struct ByteText: ~Copyable {
 
     /// Appends an ASCII character.
     @inline(__always)
-    package mutating func append(_ character: Unicode.Scalar) {
+    mutating func append(_ character: Unicode.Scalar) {
         take(1).pointee = UInt8(ascii: character)
         count += 1
     }
 
-    package mutating func append(_ number: Int) {
+    mutating func append(_ number: Int) {
         if number < 0 { append("-" as Unicode.Scalar) }
         var rest = number.magnitude
         let start = count
@@ -68,7 +68,7 @@ package struct ByteText: ~Copyable {
     /// Appends a string. Every byte of the string that is in the set is appended as `%XX`, so at most three times as
     /// many bytes are appended as the string has.
     @inline(__always)
-    package mutating func append(_ text: String, escaping set: EscapeSet) {
+    mutating func append(_ text: String, escaping set: EscapeSet) {
         count += PercentEncoding.write(text, set, to: take(3 * text.utf8.count))
     }
 
@@ -81,10 +81,10 @@ package struct ByteText: ~Copyable {
 }
 
 /// The charsets of strings, by their names in media types.
-package enum TextEncoding {
+enum TextEncoding {
     /// Returns the encoding for a name, ignoring its case; nil for an unknown name, and for an encoding that Foundation
     /// does not have on this platform.
-    package static func encoding(of name: String) -> String.Encoding? {
+    static func encoding(of name: String) -> String.Encoding? {
         known(ASCII.keyword(name)).flatMap { String(data: Data(), encoding: $0) == nil ? nil : $0 }
     }
 

@@ -13,7 +13,7 @@ package enum PercentEncoding {
     }
 
     /// Escapes a string that may contain escapes: a well-formed `%XX` is kept, any other `%` becomes `%25`.
-    package static func escapeLiteral(_ text: String, _ set: EscapeSet) -> String {
+    static func escapeLiteral(_ text: String, _ set: EscapeSet) -> String {
         text.withBytes { bytes -> String? in
             guard count(bytes, set) > 0 else { return nil }
             var output: [UInt8] = []
@@ -88,7 +88,7 @@ package enum PercentEncoding {
     }
 
     /// Returns the number of bytes of a string that the set escapes. Each adds two bytes.
-    package static func count(_ bytes: UnsafeBufferPointer<UInt8>, _ set: EscapeSet) -> Int {
+    static func count(_ bytes: UnsafeBufferPointer<UInt8>, _ set: EscapeSet) -> Int {
         let length = set.withWords { words in
             var length = 0
             for byte in bytes { length &+= Int(words[Int(byte)] >> 24) }
@@ -101,7 +101,7 @@ package enum PercentEncoding {
     ///
     /// - Parameter output: memory for the bytes, and for two more for each byte that ``count(_:_:)`` counts.
     @discardableResult
-    package static func write(
+    static func write(
         _ bytes: UnsafeBufferPointer<UInt8>, _ set: EscapeSet, to output: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
         guard let target = UnsafeMutableRawPointer(output.baseAddress) else { return 0 }
@@ -128,7 +128,7 @@ package enum PercentEncoding {
     /// Writes the escaped bytes of a string, and returns their number.
     ///
     /// - Parameter target: memory for three bytes for each byte of the string, and for one more.
-    package static func write(_ text: String, _ set: EscapeSet, to target: UnsafeMutableRawPointer) -> Int {
+    static func write(_ text: String, _ set: EscapeSet, to target: UnsafeMutableRawPointer) -> Int {
         text.withBytes { bytes in
             set.withWords { words in
                 var position = 0
@@ -185,7 +185,7 @@ package struct EscapeSet: Sendable {
 
     /// Returns whether a byte is escaped.
     @inline(__always)
-    package func escapes(_ byte: UInt8) -> Bool { words[Int(byte)] >> 24 == 3 }
+    func escapes(_ byte: UInt8) -> Bool { words[Int(byte)] >> 24 == 3 }
 
     /// Calls a closure with the 256 words.
     func withWords<Result>(_ body: (UnsafeBufferPointer<UInt32>) -> Result) -> Result {
@@ -207,10 +207,10 @@ extension EscapeSet {
     package static let unreserved = EscapeSet(keeping: "-._~")
 
     /// The bytes that a path cannot contain unescaped (RFC 3986, 3.3). `/` is kept, and `%` is handled separately.
-    package static let pathLiteral = EscapeSet(keeping: "-._~!$&'()*+,;=:@/")
+    static let pathLiteral = EscapeSet(keeping: "-._~!$&'()*+,;=:@/")
 
     /// The bytes that a query or a fragment cannot contain unescaped (RFC 3986, 3.4). `%` is handled separately.
-    package static let queryLiteral = EscapeSet(keeping: "-._~!$&'()*+,;=:@/?")
+    static let queryLiteral = EscapeSet(keeping: "-._~!$&'()*+,;=:@/?")
 
     /// The bytes that no URL contains unescaped (RFC 3986, 2.2). `%` is handled separately.
     package static let reserved = EscapeSet(keeping: "-._~:/?#[]@!$&'()*+,;=")
@@ -219,5 +219,5 @@ extension EscapeSet {
     package static let form = EscapeSet(keeping: "*-._")
 
     /// The same as ``form``, with `+` for a space.
-    package static let formPlus = EscapeSet(keeping: "*-._", spaceAsPlus: true)
+    static let formPlus = EscapeSet(keeping: "*-._", spaceAsPlus: true)
 }

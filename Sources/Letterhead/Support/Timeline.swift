@@ -35,7 +35,7 @@ extension Duration {
     package init(limiting seconds: Double) { self = .seconds(seconds > 0 ? min(seconds, 3_155_760_000) : 0) }
 
     /// The duration in nanoseconds: 0 for negative durations, and the largest number if it overflows.
-    package var wholeNanoseconds: UInt64 {
+    var wholeNanoseconds: UInt64 {
         guard self < .seconds(Int64.max) else { return .max }
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

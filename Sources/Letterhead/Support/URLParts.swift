@@ -28,7 +28,7 @@ package struct URLParts: Sendable {
     }
 
     /// The host and port. A port that is not a number stays part of the host, which validation refuses.
-    package var hostAndPort: (host: String, port: Int?)? {
+    var hostAndPort: (host: String, port: Int?)? {
         authority?.withBytes { bytes in
             let ranges = AuthorityRanges(bytes, in: 0..<bytes.count)
             return (bytes.text(ranges.host), ranges.port)
