@@ -23,6 +23,23 @@ import Testing
             FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-laws-\(getuid())/\(name).json")
         }
 
+        @Test func `a program that starts meanwhile, and has copies of all descriptors, does not keep the lock`()
+            async throws
+        {
+            let file = Self.file("copies-\(UUID().uuidString)")
+            let lock = file.appendingPathExtension("lock")
+            let store = OAuth2.FileTokenStore(file, clock: TestClock(isAutomatic: true))
+            let copies = try await store.withLock {
+                var (named, open) = (stat(), stat())
+                #expect(lstat(lock.path, &named) == 0)
+                return (0..<4096).filter { fstat($0, &open) == 0 && open.st_ino == named.st_ino }.map(dup)
+            }
+            #expect(copies.count == 1)
+            try await store.withLock {}
+            for copy in copies { close(copy) }
+            try FileManager.default.removeItem(at: lock)
+        }
+
         @Test func `Processes that share a file send each refresh token once`() async throws {
             try await TokenStoreLaws.check(OAuth2.FileTokenStore(Self.file("shared")), processes: 8) {
                 await #expect(processExitsWith: .success) {
