@@ -28,7 +28,7 @@ limits = {
     "LetterheadOAuth": 1_647,
     "LetterheadObserving": 928,
     "LetterheadRelay": 744,
-    "LetterheadResilience": 1_235,
+    "LetterheadResilience": 1_652,
     "LetterheadSigning": 489,
     "LetterheadTesting": 6_161,
     "LetterheadTestingSupport": 26,
@@ -51,7 +51,7 @@ measures = [
 ]
 measures += [
     # what is counted, how many there are, the limit
-    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 158),
+    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 168),
     ("files", len(files), 199),
     ("folders at the top level", len(rooms), 7),
     (f"lines in the longest file, {longest}", lines[longest], 500),
