@@ -5,6 +5,7 @@
     import LetterheadCaching
     import LetterheadOAuth
     import LetterheadObserving
+    import LetterheadResilience
 
     extension Reader {
         /// What a client does with a response: it follows redirects and links, and reads tokens, limits and timings.

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Letterhead
 @testable import LetterheadCaching
+@testable import LetterheadResilience
 @testable import LetterheadSigning
 
 /// Text from outside is compared as bytes: Swift compares strings and keys by canonical equivalence, which takes quadratic

@@ -78,7 +78,7 @@ extension LoaderLink {
     /// Returns the same link with a name, which is part of the description of a chain.
     ///
     /// ```swift
-    /// let limits = (LimitRate(10, per: .seconds(1)) --> Throttle(limit: 4)).named("limits")
+    /// let limits = (Throttle(limit: 2, per: .host) --> Throttle(limit: 4)).named("limits")
     /// let chain = limits --> HTTPClient.defaultTransport
     /// ```
     public func named(_ name: String) -> some CompositeLink { LinkGroup(name, self) }
@@ -99,6 +99,6 @@ struct LinkGroup: CompositeLink, CustomStringConvertible {
 
     func reset(next: any HTTPLoader) async { await (link --> next).reset() }
 
-    /// The name with the links, such as `resilience(LimitRate --> Throttle(4))`.
+    /// The name with the links, such as `limits(Throttle(2) --> Throttle(4))`.
     var description: String { "\(name)(\(chainName(of: link)))" }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadResilience
 import LetterheadTesting
 import TestKit
 import Testing

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import LetterheadResilience
 import LetterheadTesting
 import Synchronization
 import TestKit

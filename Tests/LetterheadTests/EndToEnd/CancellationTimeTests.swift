@@ -3,6 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadOAuth
+    import LetterheadResilience
     import LetterheadTesting
     import TestKit
     import Testing

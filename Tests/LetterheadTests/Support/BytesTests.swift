@@ -8,6 +8,7 @@ import Testing
 @testable import LetterheadCaching
 @testable import LetterheadOAuth
 @testable import LetterheadObserving
+@testable import LetterheadResilience
 @testable import LetterheadTesting
 
 /// Text of a peer is bytes: what follows a delimiter cannot hide it, and what looks equal is not.

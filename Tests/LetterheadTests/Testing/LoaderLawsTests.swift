@@ -2,6 +2,7 @@
 import Foundation
 @testable import Letterhead
 import LetterheadCaching
+import LetterheadResilience
 import LetterheadSigning
 import LetterheadTesting
 import Synchronization

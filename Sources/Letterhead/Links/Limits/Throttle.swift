@@ -94,7 +94,9 @@ public final class Throttle: LoaderLink {
         "streams, limit or queueLimit of the Throttle is negative; use 0 or more")
     private static let slot = "a slot of the Throttle"
 
-    private func waitTurn(of request: HTTPRequest, key: ThrottleKey, priority: Int) async throws(HTTPError) {
+    private func waitTurn(of request: HTTPRequest, key: Throttle.Settings.Scope.Key, priority: Int)
+        async throws(HTTPError)
+    {
         let left = request.timeLeft
         if let left, left <= .zero { throw TurnOutcome.tooLate.error(for: request, waitingFor: Self.slot) }
         let waiter = QueuedRequest(request: request)
@@ -119,7 +121,7 @@ public final class Throttle: LoaderLink {
         }
     }
 
-    private func leave(_ key: ThrottleKey, _ lease: ResourceLease?) {
+    private func leave(_ key: Throttle.Settings.Scope.Key, _ lease: ResourceLease?) {
         lease?.release()
         state.withLock { $0.leave(key) }?.turn.set(.turn)
     }
@@ -152,7 +154,7 @@ extension RequestSettings {
 }
 
 extension Throttle {
-    /// How ``Throttle`` and ``LimitRate`` treat a request, and its priority in their queues.
+    /// How ``Throttle`` and `LimitRate` treat a request, and its priority in their queues.
     public struct Settings: Hashable, Sendable {
         /// With priority 0.
         public static let always = Throttle.Settings(priority: 0)
@@ -169,7 +171,7 @@ extension Throttle {
 }
 
 extension Throttle.Settings {
-    /// The requests that share a limit of ``Throttle`` or ``LimitRate``.
+    /// The requests that share a limit of ``Throttle`` or `LimitRate`.
     public struct Scope: Sendable {
         private enum Kind: Sendable {
             case client, host
@@ -189,10 +191,10 @@ extension Throttle.Settings {
             Scope(kind: .key(key))
         }
 
-        /// Whether the key is a custom one, whose closure may throw.
-        var isOwn: Bool { if case .key = kind { true } else { false } }
-
-        func key(of request: HTTPRequest) throws(HTTPError) -> ThrottleKey {
+        /// The key of a request. Requests with equal keys share a limit.
+        ///
+        /// - Throws: `.invalidRequest`, or the error that a custom closure throws.
+        public func key(of request: HTTPRequest) throws(HTTPError) -> Key {
             switch kind {
             case .client: return .client
             case .host: return request.origin.map { .host($0) } ?? .client
@@ -211,29 +213,32 @@ extension Throttle.Settings {
     }
 }
 
-struct ThrottleKey: Hashable, Sendable {
-    private enum Kind: Hashable {
-        case client
-        case host(HTTPOrigin)
-        case named(String)
+extension Throttle.Settings.Scope {
+    /// Equal for requests that share a limit.
+    public struct Key: Hashable, Sendable {
+        private enum Kind: Hashable {
+            case client
+            case host(HTTPOrigin)
+            case named(String)
+        }
+
+        private let kind: Kind
+        /// Whether the key is that of streamed responses with separate slots.
+        private(set) var isStream = false
+
+        private init(kind: Kind) { self.kind = kind }
+
+        func ofStream(_ isStream: Bool) -> Key {
+            guard isStream else { return self }
+            var key = self
+            key.isStream = true
+            return key
+        }
+
+        static var client: Key { Key(kind: .client) }
+        static func host(_ host: HTTPOrigin) -> Key { Key(kind: .host(host)) }
+        static func named(_ name: String) -> Key { Key(kind: .named(name)) }
+
+        var isClient: Bool { if case .client = kind { !isStream } else { false } }
     }
-
-    private let kind: Kind
-    /// Whether the key is that of streamed responses with separate slots.
-    private(set) var isStream = false
-
-    private init(kind: Kind) { self.kind = kind }
-
-    func ofStream(_ isStream: Bool) -> ThrottleKey {
-        guard isStream else { return self }
-        var key = self
-        key.isStream = true
-        return key
-    }
-
-    static var client: ThrottleKey { ThrottleKey(kind: .client) }
-    static func host(_ host: HTTPOrigin) -> ThrottleKey { ThrottleKey(kind: .host(host)) }
-    static func named(_ name: String) -> ThrottleKey { ThrottleKey(kind: .named(name)) }
-
-    var isClient: Bool { if case .client = kind { !isStream } else { false } }
 }

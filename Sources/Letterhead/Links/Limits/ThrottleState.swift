@@ -5,6 +5,8 @@
 /// While a request waits, the number of running loads is at least the limit: a released slot passes to the next request
 /// in the queue in the same step, so that no new request can take it.
 struct ThrottleState<Waiter> {
+    typealias Key = Throttle.Settings.Scope.Key
+
     enum Arrival: Equatable {
         case runs
         case waits(place: UInt64)
@@ -22,8 +24,8 @@ struct ThrottleState<Waiter> {
     private var client = Lane()
     /// The most recently used queue is also separate, because most clients send several requests to one host in
     /// sequence.
-    private var recent = (key: ThrottleKey.client, lane: Lane())
-    private var lanes: [ThrottleKey: Lane] = [:]
+    private var recent = (key: Key.client, lane: Lane())
+    private var lanes: [Key: Lane] = [:]
     private var lastPlace: UInt64 = 0
     private(set) var limit: Int
     /// The limit of the queues for streamed responses; nil if they count as all others.
@@ -37,7 +39,7 @@ struct ThrottleState<Waiter> {
     var laneCount: Int { lanes.count + (recent.lane.isIdle ? 0 : 1) }
 
     /// Takes a slot if one is free.
-    mutating func enter(_ key: ThrottleKey) -> Bool {
+    mutating func enter(_ key: Key) -> Bool {
         let limit = limit(of: key)
         return withLane(key) { lane in
             guard lane.running < limit else { return false }
@@ -47,7 +49,7 @@ struct ThrottleState<Waiter> {
     }
 
     /// Takes a slot, or adds the request to the queue if the queue is not full.
-    mutating func arrive(_ key: ThrottleKey, priority: Int, queueLimit: Int, waiter: Waiter) -> Arrival {
+    mutating func arrive(_ key: Key, priority: Int, queueLimit: Int, waiter: Waiter) -> Arrival {
         guard limit(of: key) >= 0 else { return .refused }
         if enter(key) { return .runs }
         lastPlace += 1
@@ -60,12 +62,12 @@ struct ThrottleState<Waiter> {
     }
 
     /// Removes a request from the queue; nil if it already has a slot.
-    mutating func leaveLine(_ key: ThrottleKey, place: UInt64) -> Waiter? {
+    mutating func leaveLine(_ key: Key, place: UInt64) -> Waiter? {
         withLane(key) { $0.line.leave(place) }
     }
 
     /// Releases a slot, and returns the request that receives it.
-    mutating func leave(_ key: ThrottleKey) -> Waiter? {
+    mutating func leave(_ key: Key) -> Waiter? {
         let limit = limit(of: key)
         return withLane(key) { lane in
             let next = lane.running <= limit ? lane.line.next() : nil
@@ -95,20 +97,20 @@ struct ThrottleState<Waiter> {
 
     /// Changes a queue in place.
     @inline(__always)
-    private mutating func withLane<Result>(_ key: ThrottleKey, _ body: (inout Lane) -> Result) -> Result {
+    private mutating func withLane<Result>(_ key: Key, _ body: (inout Lane) -> Result) -> Result {
         if key.isClient { return body(&client) }
         if key != recent.key { bring(key) }
         return body(&recent.lane)
     }
 
-    private mutating func bring(_ key: ThrottleKey) {
+    private mutating func bring(_ key: Key) {
         if !recent.lane.isIdle { lanes[recent.key] = recent.lane }
         recent = (key, lanes.removeValue(forKey: key) ?? Lane())
     }
 
-    private func limit(of key: ThrottleKey) -> Int { key.isStream ? streams ?? limit : limit }
+    private func limit(of key: Key) -> Int { key.isStream ? streams ?? limit : limit }
 
-    private mutating func withEveryLane(_ body: (ThrottleKey, inout Lane, inout [Waiter]) -> Void) -> [Waiter] {
+    private mutating func withEveryLane(_ body: (Key, inout Lane, inout [Waiter]) -> Void) -> [Waiter] {
         var woken: [Waiter] = []
         body(.client, &client, &woken)
         body(recent.key, &recent.lane, &woken)

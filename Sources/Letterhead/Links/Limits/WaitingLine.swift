@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// A queue, ordered by priority, and by arrival within a priority.
-struct WaitingLine<Element> {
+package struct WaitingLine<Element> {
     /// The places of one priority. A place identifies an element. The place of an element that was removed stays until
     /// it is reached or removed by a sweep.
     private struct Row {
@@ -12,22 +12,24 @@ struct WaitingLine<Element> {
     private var rows: [Row] = []
     private var emptyPlaces = 0
 
-    var count: Int { elements.count }
+    package init() {}
+
+    package var count: Int { elements.count }
     var isEmpty: Bool { elements.isEmpty }
 
     /// The places of the elements that wait, in order.
-    var places: [UInt64] { rows.flatMap { $0.places.filter { elements[$0] != nil } } }
+    package var places: [UInt64] { rows.flatMap { $0.places.filter { elements[$0] != nil } } }
 
     /// Returns the number of elements that would precede a new element with this priority.
-    func count(from priority: Int) -> Int {
+    package func count(from priority: Int) -> Int {
         rows.reduce(0) { count, row in
             row.priority < priority ? count : count + row.places.count { elements[$0] != nil }
         }
     }
 
-    subscript(place: UInt64) -> Element? { elements[place] }
+    package subscript(place: UInt64) -> Element? { elements[place] }
 
-    mutating func join(_ element: Element, at place: UInt64, priority: Int) {
+    package mutating func join(_ element: Element, at place: UInt64, priority: Int) {
         elements[place] = element
         let row = rows.firstIndex { $0.priority <= priority } ?? rows.endIndex
         if row == rows.endIndex || rows[row].priority != priority { rows.insert(Row(priority: priority), at: row) }
@@ -35,7 +37,7 @@ struct WaitingLine<Element> {
     }
 
     /// Removes an element before its turn; nil if it was already removed.
-    mutating func leave(_ place: UInt64) -> Element? {
+    package mutating func leave(_ place: UInt64) -> Element? {
         guard let element = elements.removeValue(forKey: place) else { return nil }
         emptyPlaces += 1
         if emptyPlaces > elements.count + 16 { sweep() }
@@ -43,11 +45,11 @@ struct WaitingLine<Element> {
     }
 
     /// Removes the elements for which a closure returns true, and returns them in order.
-    mutating func removeAll(where isRemoved: (Element) -> Bool) -> [Element] {
+    package mutating func removeAll(where isRemoved: (Element) -> Bool) -> [Element] {
         places.compactMap { place in elements[place].map(isRemoved) == true ? leave(place) : nil }
     }
 
-    mutating func next() -> Element? {
+    package mutating func next() -> Element? {
         while let row = rows.indices.first {
             while let place = rows[row].places.popFirst() {
                 if let element = elements.removeValue(forKey: place) { return element }

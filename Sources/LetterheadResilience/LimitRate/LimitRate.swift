@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
@@ -14,12 +15,23 @@ import Synchronization
 /// 429, 503 or 529). All requests in the same scope then wait until the window or the pause ends, including those
 /// already in the queue. If the wait would pass the deadline of a request, the request fails at once with `.timedOut`.
 /// A wait ends when its task is cancelled. A reset removes the reported limits and ends all waits with `.cancelled`.
-/// Requests with ``Throttle/Settings/never`` are not limited.
+/// Requests with `Throttle.Settings.never` are not limited.
 ///
-/// Put it above ``Throttle``, so that a waiting request occupies no slot, and below the environment, which sets the
+/// Put it above `Throttle`, so that a waiting request occupies no slot, and below the environment, which sets the
 /// host. All chains that contain the same link share its limits.
 public final class LimitRate: LoaderLink {
-    private let state: Mutex<RateState<QueuedRequest>>
+    private typealias Key = Throttle.Settings.Scope.Key
+
+    private struct Waiter {
+        let turn = OneShot<Outcome>()
+        let generation: ClientGeneration?
+    }
+
+    private enum Outcome {
+        case turn, cancelled, reset, tooLate
+    }
+
+    private let state: Mutex<RateState<Waiter>>
     private let scope: Throttle.Settings.Scope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
@@ -63,52 +75,64 @@ public final class LimitRate: LoaderLink {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         if let brokenRule { throw HTTPError(.invalidRequest, request: request, message: brokenRule) }
-        // If no request is limited, the key of a host is not needed. The closure for a custom key is always called,
-        // because it may throw.
-        let isOpen = state.withLock { $0.isOpen }
-        let key = isOpen && !scope.isOwn ? nil : try scope.key(of: request)
-        if !isOpen, let key {
-            let time = timeline.now
-            if !state.withLock({ $0.pass(key, at: time) }) { try await waitTurn(of: request, key, priority: priority) }
+        let key = try scope.key(of: request)
+        let time = timeline.now
+        if !state.withLock({ $0.isOpen || $0.pass(key, at: time) }) {
+            try await waitTurn(of: request, key, priority: priority)
         }
         let response = try await next.load(request)
         if let report = RateReport(response, now: { now().timeIntervalSince1970 }) {
-            let learned = if let key { key } else { try scope.key(of: request) }
-            learn(report, learned, from: request)
+            learn(report, key, from: request)
         }
         return response
     }
 
     /// Removes the reported limits, ends the waits, except those of other clients, and resets the links below.
     public func reset(next: any HTTPLoader) async {
-        let (ended, first) = state.withLock { $0.clear { $0.request.endsAtReset } }
-        for queued in ended { queued.turn.set(.reset) }
-        for queued in first { queued.turn.set(.turn) }
+        let (ended, first) = state.withLock { $0.clear { $0.generation?.hasEnded ?? true } }
+        for waiter in ended { waiter.turn.set(.reset) }
+        for waiter in first { waiter.turn.set(.turn) }
         await next.reset()
     }
 
-    private static func error(_ outcome: TurnOutcome, _ request: HTTPRequest) -> HTTPError {
-        outcome.error(for: request, waitingFor: "the rate limit")
+    private static func error(_ outcome: Outcome, _ request: HTTPRequest) -> HTTPError {
+        switch outcome {
+        case .tooLate: request.deadlinePassed(while: "waiting for the rate limit", mayHaveBeenSent: false)
+        case .turn, .cancelled: HTTPError(.cancelled, request: request, mayHaveBeenSent: false)
+        case .reset:
+            HTTPError(
+                .cancelled, request: request, message: "a reset ended the wait for the rate limit",
+                mayHaveBeenSent: false)
+        }
     }
 
-    private func waitTurn(of request: HTTPRequest, _ key: ThrottleKey, priority: Int) async throws(HTTPError) {
-        let waiter = QueuedRequest(request: request)
+    private func waitTurn(of request: HTTPRequest, _ key: Key, priority: Int) async throws(HTTPError) {
+        let waiter = Waiter(generation: request.generation)
         let (time, left) = (timeline.now, request.timeLeft)
         let arrival = state.withLock { state in
-            request.wasReset
+            request.generation?.hasEnded == true
                 ? nil
                 : state.arrive(key, priority: priority, queueLimit: queueLimit, timeLeft: left, turn: waiter, at: time)
         }
         switch arrival {
         case nil: throw Self.error(.reset, request)
         case .passes: return
-        case .full: throw Self.error(.full(queueLimit), request)
+        case .full:
+            throw HTTPError(
+                .queueFull, request: request,
+                message: "the queue is full: \(queueLimit) requests already wait for the rate limit",
+                mayHaveBeenSent: false)
         case .tooLate: throw Self.error(.tooLate, request)
         case .waits(let place, let isFirst):
-            let queued = request.observation?.enterQueue("rate limit")
-            defer { queued?.leave() }
+            request.record(.queueEntered) { $0[.queue] = "rate limit" }
+            defer {
+                request.record(.queueLeft) { event in
+                    event[.queue] = "rate limit"
+                    event[.duration] = timeline.now - time
+                }
+            }
             if !isFirst {
-                let leave = { @Sendable [self] (outcome: TurnOutcome) -> Void in
+                let leave = { @Sendable [self] (outcome: Outcome) -> Void in
                     state.withLock { $0.leaveLine(key, place: place) }?.turn.set(outcome)
                 }
                 let outcome = await waiter.turn.value(
@@ -121,9 +145,9 @@ public final class LimitRate: LoaderLink {
 
     /// Sleeps until the bucket allows the request. If the server asks for a longer pause in the meantime, it sleeps
     /// again.
-    private func waitAsFirst(_ key: ThrottleKey, _ place: UInt64, _ request: HTTPRequest) async throws(HTTPError) {
+    private func waitAsFirst(_ key: Key, _ place: UInt64, _ request: HTTPRequest) async throws(HTTPError) {
         while true {
-            let waiter = QueuedRequest(request: request)
+            let waiter = Waiter(generation: request.generation)
             let time = timeline.now
             switch state.withLock({ $0.step(key, place: place, turn: waiter, at: time) }) {
             case .passes(let next):
@@ -131,7 +155,7 @@ public final class LimitRate: LoaderLink {
                 return
             case .gone: throw Self.error(.reset, request)
             case .sleeps(let wait):
-                var outcome = TurnOutcome.tooLate
+                var outcome = Outcome.tooLate
                 if request.timeLeft.map({ wait <= $0 }) ?? true {
                     outcome = await waiter.turn.value(
                         within: wait, on: clock, onTimeout: { waiter.turn.set(.turn) },
@@ -144,9 +168,9 @@ public final class LimitRate: LoaderLink {
         }
     }
 
-    private func learn(_ report: RateReport, _ key: ThrottleKey, from request: HTTPRequest) {
+    private func learn(_ report: RateReport, _ key: Key, from request: HTTPRequest) {
         let time = timeline.now
-        let late = state.withLock { request.wasReset ? [] : $0.learn(report, key, at: time) }
-        for queued in late { queued.turn.set(.tooLate) }
+        let late = state.withLock { request.generation?.hasEnded == true ? [] : $0.learn(report, key, at: time) }
+        for waiter in late { waiter.turn.set(.tooLate) }
     }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadResilience
 import LetterheadTesting
 import Synchronization
 import TestKit
 import Testing
 
-private func request(_ path: RequestPath = "/", host: String = "a.test", _ throttling: Throttle.Settings = .always)
+private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throttling: Throttle.Settings = .always)
     -> HTTPRequest
 {
     var request = HTTPRequest()
@@ -35,7 +36,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
     @Test func `the allowed number starts at once, and the others follow at the rate`() async throws {
         let link = LimitRate(2, per: .seconds(1), clock: clock)
         let mock = MockLoader { .ok($0) }
-        let tasks = await start((1...5).map { request("/\($0)") }, link, mock)
+        let tasks = await start((1...5).map { limited("/\($0)") }, link, mock)
         #expect(mock.requests.count == 2 && link.waiting == 3)
         for count in 3...5 {
             await clock.waitForSleepers(1)
@@ -50,14 +51,14 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
     @Test func `hosts are limited separately`() async throws {
         let link = LimitRate(1, per: .seconds(1), clock: clock)
         let chain = link --> MockLoader { .ok($0) }
-        _ = try await chain.load(request())
-        _ = try await chain.load(request(host: "b.test"))
+        _ = try await chain.load(limited())
+        _ = try await chain.load(limited(host: "b.test"))
         #expect(clock.sleeps.isEmpty)
     }
 
     @Test func `a request can opt out`() async throws {
         let chain = LimitRate(1, per: .seconds(1), clock: clock) --> MockLoader { .ok($0) }
-        for _ in 0..<5 { _ = try await chain.load(request("/", .never)) }
+        for _ in 0..<5 { _ = try await chain.load(limited("/", .never)) }
         #expect(clock.sleeps.isEmpty)
     }
 
@@ -65,7 +66,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         let link = LimitRate(1, per: .seconds(1), clock: clock)
         let mock = MockLoader { .ok($0) }
         let tasks = await start(
-            [request("/1"), request("/first"), request("/low", .priority(-1)), request("/high", .priority(1))], link,
+            [limited("/1"), limited("/first"), limited("/low", .priority(-1)), limited("/high", .priority(1))], link,
             mock)
         for count in 2...4 {
             await clock.waitForSleepers(1)
@@ -89,9 +90,9 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         let link = LimitRate(clock: clock, now: { Date(timeIntervalSince1970: 970) })
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: HTTPStatus(status), headers: headers) }
-        for told in await start([request("/told")], link, mock) { _ = try await told.value }
-        _ = try await (link --> mock).load(request("/other", host: "b.test"))
-        let tasks = await start([request("/1"), request("/2"), request("/3")], link, mock)
+        for told in await start([limited("/told")], link, mock) { _ = try await told.value }
+        _ = try await (link --> mock).load(limited("/other", host: "b.test"))
+        let tasks = await start([limited("/1"), limited("/2"), limited("/3")], link, mock)
         #expect(link.waiting == 3)
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(29))
@@ -108,7 +109,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
             _ = try await held.load(request)
             return HTTPResponse(request: request, status: 429, headers: ["Retry-After": "60"])
         }
-        let tasks = await start([request("/1"), request("/2"), request("/3")], link, mock)
+        let tasks = await start([limited("/1"), limited("/2"), limited("/3")], link, mock)
         await held.waitForRunning(1)
         held.open()
         _ = try await tasks[0].value
@@ -126,8 +127,8 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         let link = LimitRate(longestHold: .seconds(10), clock: clock)
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: 429, headers: ["Retry-After": "999999999999999999999"]) }
-        _ = try await (link --> mock).load(request())
-        let tasks = await start([request()], link, mock)
+        _ = try await (link --> mock).load(limited())
+        let tasks = await start([limited()], link, mock)
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(10))
         _ = try await tasks[0].value
@@ -136,8 +137,8 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
     @Test func `a wait that would pass the deadline fails at once`() async throws {
         let link = LimitRate(1, per: .seconds(10), clock: clock)
         let chain = Deadline(.seconds(9), clock: clock) --> link --> MockLoader { .ok($0) }
-        _ = try await chain.load(request())
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }
+        _ = try await chain.load(limited())
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(limited()) }
         #expect(error?.code == .timedOut && error?.message == "the deadline passed while waiting for the rate limit")
         #expect(error?.mayHaveBeenSent == false && clock.sleeps.isEmpty && link.waiting == 0)
     }
@@ -151,9 +152,9 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
             _ = try await held.load(request)
             return HTTPResponse(request: request, status: 429, headers: ["Retry-After": "60"])
         }
-        var hasty = request("/hasty")
+        var hasty = limited("/hasty")
         hasty.deadline = .seconds(20)
-        let tasks = await start([request("/1"), isFirst ? hasty : request("/2"), hasty], link, mock)
+        let tasks = await start([limited("/1"), isFirst ? hasty : limited("/2"), hasty], link, mock)
         await held.waitForRunning(1)
         await clock.waitForSleepers(2)
         held.open()
@@ -170,7 +171,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
     {
         let link = LimitRate(1, per: .seconds(1), clock: clock)
         let mock = MockLoader { .ok($0) }
-        let tasks = await start((0...3).map { request("/\($0)") }, link, mock)
+        let tasks = await start((0...3).map { limited("/\($0)") }, link, mock)
         await clock.waitForSleepers(1)
         tasks[index].cancel()
         let error = await #expect(throws: HTTPError.self) { try await tasks[index].value }
@@ -187,8 +188,8 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         let link = LimitRate(clock: clock)
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: 429, headers: ["Retry-After": "60"]) }
-        _ = try await (link --> mock).load(request())
-        let tasks = await start([request("/1"), request("/2")], link, mock)
+        _ = try await (link --> mock).load(limited())
+        let tasks = await start([limited("/1"), limited("/2")], link, mock)
         await clock.waitForSleepers(1)
         await (link --> mock).reset()
         for task in tasks {
@@ -196,14 +197,14 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
             #expect(error?.code == .cancelled)
         }
         #expect(link.waiting == 0 && clock.sleepers == 0)
-        #expect(try await (link --> mock).load(request()).status == .ok)
+        #expect(try await (link --> mock).load(limited()).status == .ok)
     }
 
     @Test func `the queue can be limited`() async throws {
         let link = LimitRate(1, per: .seconds(1), queueLimit: 1, clock: clock)
         let mock = MockLoader { .ok($0) }
-        let tasks = await start([request("/1"), request("/2")], link, mock)
-        let error = await #expect(throws: HTTPError.self) { try await (link --> mock).load(request("/3")) }
+        let tasks = await start([limited("/1"), limited("/2")], link, mock)
+        let error = await #expect(throws: HTTPError.self) { try await (link --> mock).load(limited("/3")) }
         #expect(error?.code == .queueFull)
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
@@ -214,7 +215,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         LimitRate(0), LimitRate(-1), LimitRate(1, per: .zero), LimitRate(1, per: .seconds(-1)),
         LimitRate(1, per: .seconds(Int64.max)), LimitRate(queueLimit: -1), LimitRate(longestHold: .seconds(-1)),
     ]) func `a setting out of its range is an error`(link: LimitRate) async throws {
-        let error = await #expect(throws: HTTPError.self) { try await (link --> MockLoader()).load(request()) }
+        let error = await #expect(throws: HTTPError.self) { try await (link --> MockLoader()).load(limited()) }
         #expect(error?.code == .invalidRequest && error?.message.contains("LimitRate") == true)
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+import LetterheadTesting
 import Testing
 
 @testable import Letterhead
+@testable import LetterheadResilience
 
 @Suite struct RateReportTests {
     private func report(_ headers: HTTPHeaders, status: HTTPStatus = .ok) -> RateReport? {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
+
 /// The queues and buckets of a rate limit, without a clock or a task. Callers must hold a lock; methods return the
 /// requests to resume.
 ///
 /// In each queue, the first request sleeps until the bucket allows it, and the others wait to become the first. A pause
 /// that the server asks for therefore delays all of them and keeps their order.
 struct RateState<Turn> {
+    typealias Key = Throttle.Settings.Scope.Key
+
     enum Arrival: Equatable {
         case passes
         case waits(place: UInt64, isFirst: Bool)
@@ -33,7 +37,7 @@ struct RateState<Turn> {
 
     private let fresh: RateBucket
     private let longestHold: Duration
-    private var lanes: [ThrottleKey: Lane] = [:]
+    private var lanes: [Key: Lane] = [:]
     private var lastPlace: UInt64 = 0
     private var sweepsAt = 64
 
@@ -49,7 +53,7 @@ struct RateState<Turn> {
     var laneCount: Int { lanes.count }
 
     /// Returns whether the request may be sent at once: no request waits, and the bucket allows it.
-    mutating func pass(_ key: ThrottleKey, at now: Duration) -> Bool {
+    mutating func pass(_ key: Key, at now: Duration) -> Bool {
         sweep(at: now)
         return withLane(key) { lane in
             guard lane.first == nil, lane.bucket.wait(at: now) <= .zero else { return false }
@@ -60,7 +64,7 @@ struct RateState<Turn> {
 
     /// Lets the request pass, or adds it to the queue if it can be sent before its deadline.
     mutating func arrive(
-        _ key: ThrottleKey, priority: Int, queueLimit: Int, timeLeft: Duration?, turn: Turn, at now: Duration
+        _ key: Key, priority: Int, queueLimit: Int, timeLeft: Duration?, turn: Turn, at now: Duration
     ) -> Arrival {
         if pass(key, at: now) { return .passes }
         lastPlace += 1
@@ -82,7 +86,7 @@ struct RateState<Turn> {
     }
 
     /// Returns the next step of the first request. `turn` resumes it if it sleeps.
-    mutating func step(_ key: ThrottleKey, place: UInt64, turn: Turn, at now: Duration) -> Step {
+    mutating func step(_ key: Key, place: UInt64, turn: Turn, at now: Duration) -> Step {
         withLane(key) { lane in
             guard let first = lane.first, first.place == place else { return .gone }
             let wait = lane.bucket.wait(at: now)
@@ -97,12 +101,12 @@ struct RateState<Turn> {
     }
 
     /// Removes a request from the queue and returns it; nil if it is already the first.
-    mutating func leaveLine(_ key: ThrottleKey, place: UInt64) -> Turn? {
+    mutating func leaveLine(_ key: Key, place: UInt64) -> Turn? {
         withLane(key) { $0.line.leave(place)?.turn }
     }
 
     /// Removes the first request, and returns the next one.
-    mutating func leaveFirst(_ key: ThrottleKey, place: UInt64) -> Turn? {
+    mutating func leaveFirst(_ key: Key, place: UInt64) -> Turn? {
         withLane(key) { lane in
             guard lane.first?.place == place else { return nil }
             lane.first = lane.line.next()
@@ -111,7 +115,7 @@ struct RateState<Turn> {
     }
 
     /// Applies a report of the server, and returns the requests that can no longer be sent before their deadlines.
-    mutating func learn(_ report: RateReport, _ key: ThrottleKey, at now: Duration) -> [Turn] {
+    mutating func learn(_ report: RateReport, _ key: Key, at now: Duration) -> [Turn] {
         let longestHold = longestHold
         return withLane(key) { lane in
             lane.bucket.learn(report, at: now, longestHold: longestHold)
@@ -153,7 +157,7 @@ struct RateState<Turn> {
         return result
     }
 
-    private mutating func withLane<Result>(_ key: ThrottleKey, _ body: (inout Lane) -> Result) -> Result {
+    private mutating func withLane<Result>(_ key: Key, _ body: (inout Lane) -> Result) -> Result {
         body(&lanes[key, default: Lane(bucket: fresh)])
     }
 
