@@ -48,7 +48,7 @@ LetterheadSigning/DigestSession                   the protection is one of two c
 Letterhead/Links/Authentication/HTTPAuthentication names and reasons of the program
 LetterheadOAuth/Token                             names of the members that the program sends and stores
 Letterhead/Links/Retry/Validators/BuiltIn         halves of the essence of a media type
-Letterhead/Links/Limits/RateReport                words of ASCII.keyword
+LetterheadResilience/LimitRate/RateReport          words of ASCII.keyword
 Letterhead/Links/Observing/                       names of events and members
 LetterheadObserving/                              names of events, routes and origins of requests that were sent
 LetterheadCaching/CacheControl                    tokens
