@@ -100,13 +100,13 @@ private struct Choice: Sendable {
     /// chosen method.
     func restoring(_ request: HTTPRequest) -> HTTPRequest {
         var request = request
-        request.options.remove(ChosenMethodOption.self)
+        request.loadValues.remove(ChosenMethod.self)
         (request.authentication, request.authenticationRequirement) = (authentication, requirement)
         return request
     }
 }
 
-private enum ChosenMethodOption: HTTPRequestOption {
+private enum ChosenMethod: HTTPRequestOption {
     static let defaultOptionValue: Choice? = nil
 }
 
@@ -155,7 +155,7 @@ private final class AnswerChallenges: LoaderLink {
         guard let challenges else { return try await next.load(request) }
         let choice = Choice(challenges, for: request)
         var signed = request
-        signed[option: ChosenMethodOption.self] = choice
+        signed.loadValues[option: ChosenMethod.self] = choice
         (signed.authentication, signed.authenticationRequirement) = (chosen, nil)
         do throws(HTTPError) {
             return try await link.load(signed, next: SignAsChosen(next: next))
@@ -179,7 +179,7 @@ private struct SignAsChosen: HTTPLoader {
     let next: any HTTPLoader
 
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        guard let choice = request[option: ChosenMethodOption.self] else { return try await next.load(request) }
+        guard let choice = request.loadValues[option: ChosenMethod.self] else { return try await next.load(request) }
         var request = request
         request.authentication = choice.method ?? .anonymous
         let unmarked = AnyLoader { signed throws(HTTPError) in try await next.load(choice.restoring(signed)) }
@@ -218,12 +218,13 @@ private final class ChosenMethods: CredentialProvider {
     }
 
     func key(for request: HTTPRequest) -> String {
-        (request.origin?.description ?? "") + " " + (request[option: ChosenMethodOption.self]?.challenges.key ?? "")
+        let choice = request.loadValues[option: ChosenMethod.self]
+        return (request.origin?.description ?? "") + " " + (choice?.challenges.key ?? "")
     }
 
     func credential(for need: HTTPAuthentication.Need<Chosen>) async throws -> Chosen? {
         let resets = kept.withLock(\.resets)
-        guard let choice = need.request[option: ChosenMethodOption.self] else { return nil }
+        guard let choice = need.request.loadValues[option: ChosenMethod.self] else { return nil }
         let asked = choice.challenges
         let trial = ChosenMethodTrial(origin: need.request.origin, start: timeline.now)
         try checkLimit(of: trial)
@@ -241,7 +242,7 @@ private final class ChosenMethods: CredentialProvider {
     }
 
     func sign(_ request: inout HTTPRequest, with credential: Chosen) throws {
-        request[option: ChosenMethodOption.self]?.method = credential.method
+        request.loadValues[option: ChosenMethod.self]?.method = credential.method
     }
 
     /// A 401 with other challenges does not refuse the method, because the request needs another one. It counts toward

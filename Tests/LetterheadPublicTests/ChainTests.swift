@@ -18,6 +18,26 @@ private struct ApplyRegion: LoaderLink {
     }
 }
 
+/// A link that sends each attempt of a load to another server.
+private struct Rotate: LoaderLink {
+    private enum Tried: HTTPRequestOption {
+        static let defaultOptionValue: [String] = []
+    }
+
+    let servers: [String]
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        var sent = request
+        let tried = request.loadValues[option: Tried.self]
+        sent.logicalOrigin = request.origin
+        sent.host = servers.first { !tried.contains($0) } ?? request.host
+        var response = try await next.load(sent)
+        (response.request.host, response.request.logicalOrigin) = (request.host, nil)
+        response.request.loadValues[option: Tried.self] = tried + [sent.host ?? ""]
+        return response
+    }
+}
+
 @Suite struct ChainTests {
     private let region: ServerEnvironment
     private let mock = MockLoader { .ok($0) }
@@ -29,6 +49,21 @@ private struct ApplyRegion: LoaderLink {
         _ = try await chain.load(HTTPRequest())
         _ = try await chain.load(.plain())
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer token", nil])
+    }
+
+    @Test func `what a link knows of a load reaches the next attempt, and no later load`() async throws {
+        let (clock, home) = (TestClock(), HTTPOrigin(scheme: "https", host: "eu.api.test"))
+        let mock = MockLoader { HTTPResponse(request: $0, status: $0.host == "c.test" ? .ok : .serviceUnavailable) }
+        let client = HTTPClient(
+            environment: region, retrying: Retry.Settings(maximumRetries: 2, clock: clock),
+            attemptLinks: Rotate(servers: ["a.test", "b.test", "c.test"]),
+            transport: mock)
+        let response = try await clock.run { try await client.send(HTTPRequest()) }
+        let hosts = mock.requests.map(\.host)
+        #expect(hosts == ["a.test", "b.test", "c.test"] && response.request.origin == home)
+        #expect(mock.requests.allSatisfy { $0.logicalOrigin == home })
+        _ = try await clock.run { try await client.send(response.request) }
+        #expect(mock.requests.map(\.host) == hosts + hosts)
     }
 
     @Test func `a custom chain asks for the media types of the decoder`() async throws {

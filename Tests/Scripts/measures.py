@@ -22,7 +22,7 @@ modules = {
 }
 # The lines of each module, without comments and blanks.
 limits = {
-    "Letterhead": 21_281,
+    "Letterhead": 21_269,
     "LetterheadCaching": 1_868,
     "LetterheadFoundation": 31,
     "LetterheadOAuth": 1_647,
@@ -51,12 +51,12 @@ measures = [
 ]
 measures += [
     # what is counted, how many there are, the limit
-    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 168),
-    ("files", len(files), 196),
+    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 166),
+    ("files", len(files), 195),
     ("folders at the top level", len(rooms), 7),
     (f"lines in the longest file, {longest}", lines[longest], 500),
     ("task-local values", count(r"@TaskLocal"), 1),
-    ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 33),
+    ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 32),
     ("files of Retry", inside("Retry"), 12),
     ("lines of Package.swift", (root / "Package.swift").read_text().count("\n"), 109),
 ]

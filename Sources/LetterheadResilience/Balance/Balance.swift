@@ -115,7 +115,8 @@ public final class Balance: LoaderLink {
                 response.request.returnFrom(
                     replica, to: logical, of: request,
                     Self.tried(shared, replica, isBad: health == .bad || response.status.code >= 400))
-                response.request.boundServer = response.status == .unauthorized ? replica : nil
+                let bound = response.status == .unauthorized ? replica : nil
+                if response.request.boundServer != bound { response.request.boundServer = bound }
                 response.returnLinks(from: replica, to: logical)
                 // A balance below has set the server that has written the body.
                 if response.respondingServer == nil, replica != logical { response.respondingServer = replica }

@@ -2,10 +2,11 @@
 import Foundation
 import Letterhead
 import LetterheadObserving
-import LetterheadResilience
 import LetterheadTesting
 import TestKit
 import Testing
+
+@testable import LetterheadResilience
 
 @Suite(.timeLimit(.minutes(5))) struct HedgeTests {
     private let clock = TestClock()

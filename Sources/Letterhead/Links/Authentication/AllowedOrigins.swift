@@ -124,7 +124,7 @@ extension HTTPRequest {
             event[.reason] = reason
         }
         var unsigned = self
-        unsigned.context.unsignedReason = reason
+        unsigned.unsignedReason = reason
         return unsigned
     }
 }

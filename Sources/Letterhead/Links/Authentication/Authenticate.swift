@@ -28,6 +28,9 @@ public struct Authenticate: LoaderLink {
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let own = request.authentication
+        var request = request
+        // Of an attempt that was not signed.
+        if request.unsignedReason != nil { request.unsignedReason = nil }
         guard let method = try (own ?? authentication).method(for: request, in: authentication) else {
             return try await next.load(try Self.withoutCredentials(request))
         }

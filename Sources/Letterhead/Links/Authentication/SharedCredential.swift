@@ -55,7 +55,7 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
             throw error.error(for: request, response: response)
         }
         var again = request
-        again.boundServer = response.request.boundServer
+        again.loadValues.replace(with: response.request.loadValues)
         let second = try await next.load(try signed(again, with: newer))
         _ = provider.isRefused(newer.credential, by: second)
         return second

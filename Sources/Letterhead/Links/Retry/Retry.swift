@@ -69,7 +69,7 @@ public struct Retry: LoaderLink {
             load.record(result, cancellation == nil ? decision : .pass(.cancelled))
             if request.observation != nil { record(result, of: load) }
             if let cancellation { throw load.ended(by: cancellation) }
-            if let tried = result.request.triedServers { load.request.triedServers = tried }
+            load.request.loadValues.replace(with: result.request.loadValues)
             await announce(load.context(after: result, strategy: strategy, delay: delay))
             // A streamed response would hold its connection, and its place in a throttle, during the wait.
             for case .success(let response) in [result, judged] { await response.body.discard() }

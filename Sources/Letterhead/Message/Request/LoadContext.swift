@@ -26,17 +26,47 @@ struct LoadContext: Sendable {
     var download: DownloadOwner?
     /// The progress updates that end with the load.
     var progress: ProgressUpdates.Report?
-    /// Why the request was sent without the credentials of its client; nil if it was not.
-    var unsignedReason: String?
     /// Records the events of the load; nil if the load is not observed.
     var observation: Observation?
     /// The exchange of which the transport records the events.
     var exchange: Observation.Exchange?
-    var logicalOrigin: HTTPOrigin?
-    /// The servers that the load was sent to without success; nil if no link balances it.
-    var triedServers: TriedServers?
-    /// The server that must receive the request; nil if any may.
-    var boundServer: HTTPOrigin?
+    var values = HTTPRequestOptions()
+}
+
+extension HTTPRequest {
+    /// What links know of the load, such as the servers that it was sent to. The values are typed, as options are; they
+    /// are not settings of the caller.
+    ///
+    /// A load begins without values, so a request that is sent again has none of an earlier load. A link that knows
+    /// something sets it in the request that it passes on, or in the request of the response or the error that it
+    /// returns. ``Retry`` and ``Authenticate`` give the values of a result to the request of the next attempt.
+    public var loadValues: HTTPRequestOptions {
+        get { context.values }
+        _modify { yield &context.values }
+    }
+
+    /// The origin that the request is for, while a link sends it to another server for that origin; otherwise nil.
+    ///
+    /// A link that chooses a server sets it, and removes it from the request of the response or the error. Links below
+    /// can then tell that both origins belong together; ``TraceContextPropagation`` sends its headers for this origin.
+    public var logicalOrigin: HTTPOrigin? {
+        get { loadValues[option: LogicalOrigin.self] }
+        set { loadValues[option: LogicalOrigin.self] = newValue }
+    }
+
+    /// Why the request was sent without the credentials of its client; nil if it was not.
+    var unsignedReason: String? {
+        get { loadValues[option: UnsignedReason.self] }
+        set { loadValues[option: UnsignedReason.self] = newValue }
+    }
+}
+
+private enum LogicalOrigin: HTTPRequestOption {
+    static let defaultOptionValue: HTTPOrigin? = nil
+}
+
+private enum UnsignedReason: HTTPRequestOption {
+    static let defaultOptionValue: String? = nil
 }
 
 final class ClientSettings: Sendable {

@@ -153,7 +153,7 @@ extension HTTPResponse {
         let expected = request.acceptedStatuses == nil ? "200–299" : "one of acceptedStatuses"
         var message = "the status is not accepted (expected \(expected))"
         if let statusReason { message += "; \(statusReason)" }
-        if status == .unauthorized, let reason = self.request.context.unsignedReason {
+        if status == .unauthorized, let reason = self.request.unsignedReason {
             message += "; the request was not signed: \(reason)"
         }
         if (400..<500).contains(status.code), let reason = self.request.withheldReason {
@@ -216,4 +216,18 @@ extension HTTPRequest {
                 + (reason.isEmpty ? "" : " (\(reason))")
         }
     }
+}
+
+extension HTTPResponse {
+    /// The server that has responded for the origin of the request; nil if it is that origin.
+    ///
+    /// A link that chooses a server sets it. If a `nextURL` names the server, the next page is requested from the origin.
+    public var respondingServer: HTTPOrigin? {
+        get { self[option: RespondingServer.self] }
+        set { self[option: RespondingServer.self] = newValue }
+    }
+}
+
+private enum RespondingServer: HTTPRequestOption {
+    static let defaultOptionValue: HTTPOrigin? = nil
 }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import Synchronization
+
+/// The servers that a load was sent to. All attempts of the load, and the requests that a hedge sends at once, share
+/// one object.
+final class TriedServers: Sendable {
+    private let state = Mutex<[HTTPOrigin]>([])
+    private let overtaken = Atomic(false)
+
+    /// The servers in the order in which they were tried first.
+    var origins: [HTTPOrigin] { state.withLock { $0 } }
+
+    func insert(_ origin: HTTPOrigin) {
+        state.withLock { origins in
+            if !origins.contains(origin) { origins.append(origin) }
+        }
+    }
+
+    /// Removes a server that has responded well, so that the request after a redirect may be sent to it.
+    func remove(_ origin: HTTPOrigin) { state.withLock { $0.removeAll { $0 == origin } } }
+
+    /// Whether a hedge has had the first good response, so that the other requests are cancelled.
+    var isOvertaken: Bool {
+        get { overtaken.load(ordering: .acquiring) }
+        set { overtaken.store(newValue, ordering: .releasing) }
+    }
+}
+
+extension HTTPRequest {
+    /// The servers that this load was sent to without success; nil if no link has set it.
+    var triedServers: TriedServers? {
+        get { loadValues[option: Tried.self] }
+        set { loadValues[option: Tried.self] = newValue }
+    }
+
+    /// The server that sent the 401 of this request, or that must receive this request, because it answers the nonce of
+    /// that 401; nil if any server may.
+    var boundServer: HTTPOrigin? {
+        get { loadValues[option: BoundServer.self] }
+        set { loadValues[option: BoundServer.self] = newValue }
+    }
+}
+
+private enum Tried: HTTPRequestOption {
+    static let defaultOptionValue: TriedServers? = nil
+}
+
+private enum BoundServer: HTTPRequestOption {
+    static let defaultOptionValue: HTTPOrigin? = nil
+}
