@@ -200,8 +200,8 @@ extension HTTPClient {
     public func caching(_ policy: ResponseCache.Policy) -> HTTPClient { option(CachingOption.self, policy) }
 }
 
-extension RequestTemplate {
-    public func caching(_ policy: ResponseCache.Policy) -> Modified<Self> { option(CachingOption.self, policy) }
+extension RequestConfigurable {
+    public func caching(_ policy: ResponseCache.Policy) -> Configured { option(CachingOption.self, policy) }
 }
 
 extension ResponseCache {

@@ -15,7 +15,7 @@ import tempfile
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("modules", type=pathlib.Path)
-arguments.add_argument("--limit", type=float, default=2.5, help="the highest accepted ratio")
+arguments.add_argument("--limit", type=float, default=1.1, help="the highest accepted ratio")
 arguments.add_argument("--count", type=int, default=300, help="the number of types")
 arguments.add_argument("--runs", type=int, default=3, help="the number of runs, of which the fastest counts")
 options = arguments.parse_args()

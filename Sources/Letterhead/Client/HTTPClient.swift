@@ -205,10 +205,17 @@ extension HTTPClient: CustomStringConvertible {
 /// let user = try await admin.send(GetUser(login: "ada"))
 /// ```
 ///
-/// They are the modifiers of ``RequestTemplate``. A setting of a template or a request takes precedence over that of its
-/// client, which takes precedence over the environment. Validators, transformers and closures are added to those of the
-/// request. The request of a response contains the settings of the client that sent it.
-extension HTTPClient {
+/// The modifiers of ``RequestConfigurable`` set limits, decoders, retries and all other options. A setting of a template
+/// or a request takes precedence over its client, and the client over the environment. Validators, transformers and
+/// closures are added to the request's. The request of a response contains the settings of the client that sent it.
+extension HTTPClient: RequestConfigurable {
+    /// Returns a client whose requests begin with the settings that a closure sets.
+    public func configured(_ change: (inout HTTPRequestOptions) -> Void) -> HTTPClient {
+        var options = HTTPRequestOptions()
+        change(&options)
+        return changing { $0.options.replace(with: options) }
+    }
+
     /// Sets a header for requests that do not set it; see ``RequestTemplate/header(_:_:)``. nil removes it from the
     /// client.
     ///
@@ -226,65 +233,6 @@ extension HTTPClient {
     public func query(_ name: String, _ value: (any QueryValue)?) -> HTTPClient {
         changing { $0.query.set(name, to: value) }
     }
-
-    /// Sets an option for requests that do not set it; see ``RequestTemplate/option(_:_:)``.
-    public func option<Option: HTTPRequestOption>(_ option: Option.Type, _ value: Option.Value) -> HTTPClient {
-        changing { $0.options[option: option] = value }
-    }
-
-    /// Replaces the environment of the client; nil applies no environment.
-    ///
-    /// Credentials without `allowedOrigins` are still sent only to the origin of the environment with which the client
-    /// was created.
-    public func environment(_ environment: ServerEnvironment?) -> HTTPClient {
-        changing { $0.options.serverEnvironment = environment }
-    }
-
-    public func timeout(_ limit: Duration?) -> HTTPClient { changing { $0.options.timeout = limit } }
-
-    /// Limits the time during which no byte is sent or received; see ``RequestTemplate/idleTimeout(_:)``.
-    public func idleTimeout(_ limit: Duration?) -> HTTPClient { changing { $0.options.idleTimeout = limit } }
-
-    public func connectTimeout(_ limit: Duration?) -> HTTPClient { changing { $0.options.connectTimeout = limit } }
-
-    /// Limits the total time of a request; see ``RequestTemplate/deadline(in:)``.
-    public func deadline(in limit: Duration?) -> HTTPClient { changing { $0.options.deadline = limit } }
-
-    /// Replaces the decoder of the client; see ``RequestTemplate/decoder(_:)``.
-    public func decoder(_ decoder: any HTTPBodyDecoder) -> HTTPClient { changing { $0.options.decoder = decoder } }
-
-    /// Sets the encoder of each ``JSONBody`` that has none; see ``RequestTemplate/encoder(_:)``.
-    public func encoder(_ encoder: any HTTPBodyEncoder) -> HTTPClient { changing { $0.options.encoder = encoder } }
-
-    /// Sets the encoding of text in an unknown charset; see ``RequestTemplate/unknownCharset(_:)``.
-    public func unknownCharset(_ encoding: String.Encoding?) -> HTTPClient {
-        changing { $0.options.unknownCharset = encoding }
-    }
-
-    /// Sets the accepted statuses; see ``RequestTemplate/accepting(_:)``.
-    public func accepting(_ statuses: HTTPStatusSet) -> HTTPClient {
-        changing { $0.options.acceptedStatuses = statuses }
-    }
-
-    /// Limits the size of responses; see ``RequestTemplate/responseLimit(_:)``.
-    public func responseLimit(_ bytes: Int) -> HTTPClient { changing { $0.options.responseLimit = bytes } }
-
-    /// Sets the names that are secret in descriptions; see ``RequestTemplate/redaction(_:)``.
-    public func redaction(_ redaction: Redaction) -> HTTPClient { changing { $0.options.redaction = redaction } }
-
-    /// Sets which redirects are followed; see ``RequestTemplate/redirects(_:)``.
-    public func redirects(_ policy: RedirectPolicy) -> HTTPClient { changing { $0.options.redirectPolicy = policy } }
-
-    /// Retries requests; see ``RequestTemplate/retry(_:maximumRetries:)``.
-    public func retry(_ strategy: HTTPRetryStrategy, maximumRetries: Int = 3) -> HTTPClient {
-        changing {
-            $0.options.retryStrategy = strategy
-            $0.options.maximumRetries = maximumRetries
-        }
-    }
-
-    /// Sets the maximum number of retries; see ``RequestTemplate/maximumRetries(_:)``.
-    public func maximumRetries(_ count: Int?) -> HTTPClient { changing { $0.options.maximumRetries = count } }
 
     /// Adds validators, which run after those of a request and before those with which the client was created.
     public func validated(by validators: any HTTPValidator...) -> HTTPClient {
@@ -384,7 +332,7 @@ extension HTTPClient {
     ///
     /// The file is created or replaced when the body is complete and the response has passed the validators, the check
     /// of its status and the template's `finish`. The size is limited to 16 GiB, or to
-    /// ``RequestTemplate/responseLimit(_:)``. The response is not decoded, and the body of the returned response is
+    /// ``RequestConfigurable/responseLimit(_:)``. The response is not decoded, and the body of the returned response is
     /// empty; see ``HTTPResponse/savedFile``. If the response to a conditional request is 304, the file remains
     /// unchanged and `savedFile` is nil.
     ///

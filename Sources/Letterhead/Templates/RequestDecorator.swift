@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A template that wraps another template, and changes some of its members. The modifiers of ``RequestTemplate``, such
-/// as `.header(_:_:)`, create the decorators of this library.
+/// A template that wraps another template, and changes some of its members. Modifiers, such as
+/// `.header(_:_:)`, create the decorators of this library.
 ///
 /// Write a decorator for a change that you want to apply to single endpoints: `GetUser(login: "ada").traced()`. Use a
 /// ``LoaderLink`` to change every request of a client, and a ``RequestBuilder`` to build requests in another way. A

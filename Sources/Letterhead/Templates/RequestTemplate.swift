@@ -44,7 +44,7 @@ public import LetterheadFoundation
 ///
 /// Settings such as the timeout and the authentication are not members of a template. Set them with modifiers, such as
 /// `.timeout(…)`, where you send the template, or in its ``options``.
-public protocol RequestTemplate<Response>: Sendable {
+public protocol RequestTemplate<Response>: RequestConfigurable where Configured == Modified<Self> {
     /// The type of the decoded response. Default: ``HTTPResponse``.
     ///
     /// It may be a `Decodable` type, `Data`, `String`, `Void`, an optional of these (nil for an empty body), or

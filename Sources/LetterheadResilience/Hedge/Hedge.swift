@@ -185,9 +185,9 @@ extension RequestSettings {
     }
 }
 
-extension RequestTemplate {
+extension RequestConfigurable {
     /// Sets whether ``Hedge`` may send the request a second time before its response has arrived: `.hedging(.never)`.
-    public func hedging(_ setting: Hedge.Setting) -> Modified<Self> { option(HedgingOption.self, setting) }
+    public func hedging(_ setting: Hedge.Setting) -> Configured { option(HedgingOption.self, setting) }
 }
 
 extension HTTPEvent.Name {

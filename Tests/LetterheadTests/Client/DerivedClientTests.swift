@@ -44,6 +44,18 @@ import Testing
         #expect(last?.headers["X-Seen"] == nil)
     }
 
+    @Test func `one modifier of a program serves templates and clients, and the template's setting takes precedence`()
+        async throws
+    {
+        let admin = client.tenant("admin").throttling(.never)
+        _ = try await admin.send(TestEndpoint("a"))
+        #expect(last?.tenant == "admin" && last?.throttling.priority == nil)
+        _ = try await admin.send(TestEndpoint("a").tenant("guest").throttling(.priority(1)))
+        #expect(last?.tenant == "guest" && last?.throttling.priority == 1)
+        _ = try await client.send(TestEndpoint("a"))
+        #expect(last?.tenant == "none" && last?.throttling.priority == 0)
+    }
+
     @Test func `headers of a template beat those of the client, which beat those of the environment`() async throws {
         let derived = client.header("X-Team", "client").header("X-Admin", "1").headers(["X-Two": "2"])
         _ = try await derived.send(TestEndpoint("a"))
@@ -161,4 +173,17 @@ import Testing
         try await client.send(TestEndpoint("a").timeout(.seconds(20)))
         try await client.send(TestEndpoint("a").timeout(nil))
     }
+}
+
+private enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" }
+
+extension RequestSettings {
+    fileprivate var tenant: String {
+        get { self[option: Tenant.self] }
+        set { self[option: Tenant.self] = newValue }
+    }
+}
+
+extension RequestConfigurable {
+    fileprivate func tenant(_ name: String) -> Configured { configured { $0.tenant = name } }
 }

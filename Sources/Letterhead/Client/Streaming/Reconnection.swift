@@ -12,7 +12,7 @@ public import LetterheadFoundation
 /// A stream reconnects in three cases: its connection ends or is lost, the request exceeds a limit such as
 /// `idleTimeout`, or a new connection fails for a reason that ``Retry/Condition/standard`` accepts. If the first
 /// connection cannot be opened, the error is thrown; to retry the request, use
-/// ``RequestTemplate/retry(_:maximumRetries:)``. A 204 and any other error end the stream. The request of a
+/// ``RequestConfigurable/retry(_:maximumRetries:)``. A 204 and any other error end the stream. The request of a
 /// reconnection contains the last identifier in `Last-Event-ID`.
 ///
 /// If the server has set a reconnection time (`retry`), the delay before the first attempt after an event is this time,

@@ -77,7 +77,7 @@ extension HTTPAuthentication: CustomStringConvertible, CustomDebugStringConverti
 extension RequestTemplate {
     /// Signs requests with an authentication, in place of the client's authentication and of an `Authorization` header.
     public func authenticated(by authentication: HTTPAuthentication) -> Modified<Self> {
-        settings { $0.authentication = authentication }
+        configured { $0.authentication = authentication }
     }
 
     /// Sets whether requests are sent without credentials if there are none to sign them.
@@ -87,7 +87,7 @@ extension RequestTemplate {
     /// GetArticle().authenticated(.optional)   // signed for those who have signed in, and sent in any case
     /// ```
     public func authenticated(_ requirement: HTTPAuthentication.Requirement) -> Modified<Self> {
-        settings { $0.authenticationRequirement = requirement }
+        configured { $0.authenticationRequirement = requirement }
     }
 
     /// Sets the scopes that the token of the request must have. If the current token lacks a scope, a token with this
@@ -96,7 +96,7 @@ extension RequestTemplate {
     /// If the grant cannot request the scope or the server does not grant it, the request fails with
     /// ``HTTPError/Code/cannotAuthenticate`` and is not sent. Only OAuth 2 uses the scopes.
     public func authenticated(scopes: Set<String>) -> Modified<Self> {
-        settings { $0.requiredScopes = scopes }
+        configured { $0.requiredScopes = scopes }
     }
 }
 

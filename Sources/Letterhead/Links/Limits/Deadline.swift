@@ -63,13 +63,13 @@ extension HTTPResponse {
     }
 }
 
-extension RequestTemplate {
+extension RequestConfigurable {
     /// Limits the total time of a request, from its start to the last byte of the body: queues, every attempt,
     /// back-off, token refreshes, redirects and reading the body. To limit a single attempt, use ``timeout(_:)``.
     ///
     /// If the limit is nil, the request has no deadline, even if the client's ``Deadline`` has a default. A request
     /// that exceeds the limit is `.timedOut`, with the phase in the message.
-    public func deadline(in limit: Duration?) -> Modified<Self> {
-        settings { $0.deadline = limit }
+    public func deadline(in limit: Duration?) -> Configured {
+        configured { $0.deadline = limit }
     }
 }

@@ -97,9 +97,9 @@ public final class Deduplicate: LoaderLink {
     }
 }
 
-extension RequestTemplate {
-    public func deduplication(_ deduplication: Deduplicate.Settings) -> Modified<Self> {
-        settings { $0.deduplication = deduplication }
+extension RequestConfigurable {
+    public func deduplication(_ deduplication: Deduplicate.Settings) -> Configured {
+        configured { $0.deduplication = deduplication }
     }
 }
 

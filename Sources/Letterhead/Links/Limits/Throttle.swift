@@ -135,9 +135,9 @@ extension Throttle: CustomStringConvertible {
     }
 }
 
-extension RequestTemplate {
-    public func throttling(_ throttling: Throttle.Settings) -> Modified<Self> {
-        settings { $0.throttling = throttling }
+extension RequestConfigurable {
+    public func throttling(_ throttling: Throttle.Settings) -> Configured {
+        configured { $0.throttling = throttling }
     }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-extension RequestTemplate {
-    public func redirects(_ policy: RedirectPolicy) -> Modified<Self> {
-        settings { $0.redirectPolicy = policy }
+extension RequestConfigurable {
+    public func redirects(_ policy: RedirectPolicy) -> Configured {
+        configured { $0.redirectPolicy = policy }
     }
 }
 

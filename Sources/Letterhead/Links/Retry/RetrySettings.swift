@@ -136,7 +136,7 @@ extension HTTPRequest {
     var isMarkedIdempotent: Bool { idempotency != nil || headers.contains(.idempotencyKey) }
 }
 
-extension RequestTemplate {
+extension RequestConfigurable {
     /// Retries the request after a temporary failure (``Retry/Condition/standard``), or after the outcomes that the
     /// condition of the strategy selects.
     ///
@@ -144,37 +144,39 @@ extension RequestTemplate {
     /// try await client.send(GetUser(login: "ada").retry(.exponential, maximumRetries: 3))
     /// ```
     ///
-    /// A `Retry-After` of the server takes precedence over the wait of the strategy. Mark a POST ``idempotent(key:)``
+    /// A `Retry-After` of the server takes precedence over the wait of the strategy. Mark a POST ``RequestTemplate/idempotent(key:)``
     /// if it may be sent twice; see ``Retry``. A negative maximum is `.invalidRequest`.
     public func retry(
         _ strategy: HTTPRetryStrategy, maximumRetries: Int = 3
-    ) -> Modified<Self> {
-        settings {
+    ) -> Configured {
+        configured {
             $0.retryStrategy = strategy
             $0.maximumRetries = maximumRetries
         }
     }
 
     /// Sets ``RequestSettings/maximumRetries``.
-    public func maximumRetries(_ count: Int?) -> Modified<Self> {
-        settings { $0.maximumRetries = count }
+    public func maximumRetries(_ count: Int?) -> Configured {
+        configured { $0.maximumRetries = count }
     }
+}
 
+extension RequestTemplate {
     /// Adds validators to this endpoint. They run in the order written, before those of the client.
     public func validated(by validators: any HTTPValidator...) -> Modified<Self> {
-        settings { $0.validators = options.validators + validators }
+        configured { $0.validators = options.validators + validators }
     }
 
     /// Adds transformers, which run in the order written, after those of the client and before validators.
     public func transformed(by transformers: ModifyResponse...) -> Modified<Self> {
-        settings { $0.responseTransformers = options.responseTransformers + transformers }
+        configured { $0.responseTransformers = options.responseTransformers + transformers }
     }
 
     /// Adds an observer, called before the wait of each retry. Observers are called in the order written.
     public func onRetry(
         _ observer: @escaping @Sendable (Retry.Context) async -> Void
     ) -> Modified<Self> {
-        settings { $0.onRetry = joined(options.onRetry, observer) }
+        configured { $0.onRetry = joined(options.onRetry, observer) }
     }
 
     /// Allows retries with any method; see ``RequestSettings/markIdempotent(key:)``. Mark only requests to servers that
@@ -185,7 +187,7 @@ extension RequestTemplate {
     /// try await client.send(Search(text).idempotent(key: .none).retry(.exponential))
     /// ```
     public func idempotent(key: HTTPRequest.IdempotencyKey = .random) -> Modified<Self> {
-        settings { $0.markIdempotent(key: key) }
+        configured { $0.markIdempotent(key: key) }
     }
 }
 

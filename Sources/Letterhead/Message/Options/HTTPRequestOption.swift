@@ -36,6 +36,56 @@ public protocol RequestSettings: Sendable {
     subscript<Option: HTTPRequestOption>(option option: Option.Type) -> Option.Value { get set }
 }
 
+/// What begins its requests with settings: a ``RequestTemplate`` and an ``HTTPClient``. Each modifier for a setting is
+/// declared once, for both. The more specific takes precedence: a request over its template, a template over its client.
+///
+/// Declare the modifier of a custom ``HTTPRequestOption`` in an extension of this protocol:
+///
+/// ```swift
+/// extension RequestConfigurable {
+///     func tenant(_ tenant: String) -> Configured { configured { $0.tenant = tenant } }
+/// }
+///
+/// let admin = client.tenant("admin")
+/// try await admin.send(GetUser(login: "ada").tenant("guest"))
+/// ```
+public protocol RequestConfigurable: Sendable {
+    /// The template or the client with changed settings.
+    associatedtype Configured
+
+    /// Returns the template or the client with the settings that a closure sets. They replace earlier ones.
+    ///
+    /// - Parameter change: receives settings that are all unset. A setting that it sets to nil is set to nil.
+    func configured(_ change: (inout HTTPRequestOptions) -> Void) -> Configured
+}
+
+extension RequestConfigurable {
+    /// Sets an option for the links. If the value is nil, the option is set to nil; it is not removed.
+    public func option<Option: HTTPRequestOption>(_ option: Option.Type, _ value: Option.Value) -> Configured {
+        configured { $0[option: option] = value }
+    }
+
+    /// Limits the time of each attempt; nil means no limit. See ``RequestSettings/timeout``.
+    public func timeout(_ timeout: Duration?) -> Configured { configured { $0.timeout = timeout } }
+
+    /// Limits the time during which no byte is sent or received; nil means the limit of the transport, and `.never` no
+    /// limit. See ``RequestSettings/idleTimeout``.
+    public func idleTimeout(_ limit: Duration?) -> Configured { configured { $0.idleTimeout = limit } }
+
+    /// Limits the time for the name lookup, the connection and the TLS handshake together; nil means the limit of the
+    /// transport. See ``RequestSettings/connectTimeout``.
+    public func connectTimeout(_ limit: Duration?) -> Configured { configured { $0.connectTimeout = limit } }
+
+    /// Sets the accepted statuses. They replace those of the template: `.accepting([200, 404])`.
+    public func accepting(_ statuses: HTTPStatusSet) -> Configured { configured { $0.acceptedStatuses = statuses } }
+
+    /// Sets the names that are secret in all descriptions of a request, its response and its errors.
+    public func redaction(_ redaction: Redaction) -> Configured { configured { $0.redaction = redaction } }
+
+    /// Marks the bodies of a request and of its response as secret; see ``RequestSettings/isSecret``.
+    public func secret(_ isSecret: Bool = true) -> Configured { configured { $0.isSecret = isSecret } }
+}
+
 /// The options of a request or a template, by type.
 public struct HTTPRequestOptions: RequestSettings {
     private struct Entry: Sendable {

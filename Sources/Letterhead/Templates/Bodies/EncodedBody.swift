@@ -100,10 +100,10 @@ extension RequestSettings {
     }
 }
 
-extension RequestTemplate {
+extension RequestConfigurable {
     /// Sets the encoder of a ``JSONBody`` that has none; see ``RequestSettings/encoder``.
-    public func encoder(_ encoder: (any HTTPBodyEncoder)?) -> Modified<Self> {
-        settings { $0.encoder = encoder }
+    public func encoder(_ encoder: (any HTTPBodyEncoder)?) -> Configured {
+        configured { $0.encoder = encoder }
     }
 }
 

@@ -2,7 +2,7 @@
 public import LetterheadFoundation
 
 /// Decodes values from the bytes of a response: `JSONDecoder`, `PropertyListDecoder`, or a custom decoder. Set date and
-/// key strategies on the decoder, and pass it to a client, or to one endpoint with ``RequestTemplate/decoder(_:)``:
+/// key strategies on the decoder, and pass it to a client, or to one endpoint with ``RequestConfigurable/decoder(_:)``:
 ///
 /// ```swift
 /// let decoder = JSONDecoder()

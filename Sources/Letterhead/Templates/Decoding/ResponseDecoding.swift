@@ -14,11 +14,11 @@ extension RequestSettings {
     }
 }
 
-extension RequestTemplate {
+extension RequestConfigurable {
     /// Decodes text in an encoding if the response declares a charset that the library does not support:
     /// `Get<String>("page").unknownCharset(.utf8)`. See ``RequestSettings/unknownCharset``.
-    public func unknownCharset(_ encoding: String.Encoding?) -> Modified<Self> {
-        settings { $0.unknownCharset = encoding }
+    public func unknownCharset(_ encoding: String.Encoding?) -> Configured {
+        configured { $0.unknownCharset = encoding }
     }
 }
 

@@ -31,14 +31,8 @@ extension RequestTemplate {
         Modified(base: self, .query([name: value], replacing: nil))
     }
 
-    /// Sets an option for the links. It replaces the option of the template. If the value is nil, the option is set to
-    /// nil; it is not removed.
-    public func option<Option: HTTPRequestOption>(_ option: Option.Type, _ value: Option.Value) -> Modified<Self> {
-        settings { $0[option: option] = value }
-    }
-
-    /// Sets options for the links: those that the closure sets. They replace the options of the template.
-    func settings(_ change: (inout HTTPRequestOptions) -> Void) -> Modified<Self> {
+    /// Returns the template with the settings that a closure sets; see ``RequestConfigurable/configured(_:)``.
+    public func configured(_ change: (inout HTTPRequestOptions) -> Void) -> Modified<Self> {
         var options = HTTPRequestOptions()
         change(&options)
         return Modified(base: self, .options(options))
@@ -127,59 +121,28 @@ extension Modified {
 
 extension Modified: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
 
-// The modifiers for settings that are declared before templates, in Message and Decoding. The modifier of any other setting
-// is beside its link.
-
-extension RequestTemplate {
-    /// Sets the environment of the request. It replaces the whole environment of the client; nil applies no
-    /// environment.
-    public func environment(_ environment: ServerEnvironment?) -> Modified<Self> {
-        settings { $0.serverEnvironment = environment }
+extension RequestConfigurable {
+    /// Replaces the whole environment of the client; nil applies no environment.
+    ///
+    /// Credentials without `allowedOrigins` are still sent only to the origin of the environment with which the client
+    /// was created.
+    public func environment(_ environment: ServerEnvironment?) -> Configured {
+        configured { $0.serverEnvironment = environment }
     }
 
-    /// Limits the time of each attempt; nil means no limit. See ``RequestSettings/timeout``.
-    public func timeout(_ timeout: Duration?) -> Modified<Self> {
-        settings { $0.timeout = timeout }
-    }
-
-    /// Limits the time during which no byte is sent or received; nil means the limit of the transport, and `.never` no
-    /// limit. See ``RequestSettings/idleTimeout``.
-    public func idleTimeout(_ limit: Duration?) -> Modified<Self> {
-        settings { $0.idleTimeout = limit }
-    }
-
-    /// Limits the time for the name lookup, the connection and the TLS handshake together; nil means the limit of the
-    /// transport. See ``RequestSettings/connectTimeout``.
-    public func connectTimeout(_ limit: Duration?) -> Modified<Self> { settings { $0.connectTimeout = limit } }
-
-    /// Sets the decoder for the response. It replaces the decoder of the client.
-    public func decoder(_ decoder: any HTTPBodyDecoder) -> Modified<Self> {
-        settings { $0.decoder = decoder }
-    }
-
-    /// Sets the names that are secret in all descriptions of the request, its response and its errors.
-    public func redaction(_ redaction: Redaction) -> Modified<Self> {
-        settings { $0.redaction = redaction }
-    }
-
-    /// Sets the accepted statuses. They replace those of the template: `.accepting([200, 404])`.
-    public func accepting(_ statuses: HTTPStatusSet) -> Modified<Self> {
-        settings { $0.acceptedStatuses = statuses }
-    }
-
-    /// Marks the bodies of the request and of its response as secret; see ``RequestSettings/isSecret``.
-    public func secret(_ isSecret: Bool = true) -> Modified<Self> { settings { $0.isSecret = isSecret } }
-
-    /// Sets how the body of the response is delivered. ``HTTPClient/stream(_:)-(Template)`` and
-    /// ``HTTPClient/download(_:to:)-(Template,_)`` replace this setting.
-    public func responseDelivery(_ delivery: HTTPResponse.Delivery) -> Modified<Self> {
-        settings { $0.responseDelivery = delivery }
-    }
+    /// Sets the decoder for responses. It replaces the decoder of the client.
+    public func decoder(_ decoder: any HTTPBodyDecoder) -> Configured { configured { $0.decoder = decoder } }
 
     /// Limits the number of bytes in the body of the response after decompression; see
     /// ``RequestSettings/responseLimit``.
-    public func responseLimit(_ bytes: Int) -> Modified<Self> {
-        settings { $0.responseLimit = bytes }
+    public func responseLimit(_ bytes: Int) -> Configured { configured { $0.responseLimit = bytes } }
+}
+
+extension RequestTemplate {
+    /// Sets how the body of the response is delivered. ``HTTPClient/stream(_:)-(Template)`` and
+    /// ``HTTPClient/download(_:to:)-(Template,_)`` replace this setting.
+    public func responseDelivery(_ delivery: HTTPResponse.Delivery) -> Modified<Self> {
+        configured { $0.responseDelivery = delivery }
     }
 
     /// Adds a closure that is called while the bodies of the request and of its response are transferred; see
@@ -188,7 +151,7 @@ extension RequestTemplate {
         _ report: @escaping @Sendable (HTTPRequest.Progress) -> Void
     ) -> Modified<Self> {
         let earlier = options[option: TransferProgressOption.self]
-        return settings {
+        return configured {
             $0.onProgress = { progress in
                 earlier?(progress)
                 report(progress)
@@ -198,6 +161,6 @@ extension RequestTemplate {
 
     /// Reports the progress of the request to ``ProgressUpdates``, in addition to those that were added earlier.
     public func onProgress(_ updates: ProgressUpdates) -> Modified<Self> {
-        settings { $0.progressReport = options.progressReport.adding(updates) }
+        configured { $0.progressReport = options.progressReport.adding(updates) }
     }
 }
