@@ -266,7 +266,7 @@ extension CacheExchange {
     func validateLater(_ entry: CachedEntry) {
         var request = request
         request.shareDeadline(of: nil)
-        _ = request.takeProgress()
+        request.onProgress = nil
         request.responseDelivery = .buffered
         let load = AnyLoader { [next, request] in try await next.load($0, onBehalfOf: request, as: "validation") }
         let exchange = CacheExchange(cache: cache, request: request, next: load)

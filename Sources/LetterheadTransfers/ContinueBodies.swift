@@ -91,7 +91,8 @@ struct BodySource: Sendable {
         if !sent.headers.contains(.acceptEncoding), !sent.omittedHeaders.contains(.acceptEncoding) {
             sent.headers[.acceptEncoding] = "identity"
         }
-        report = sent.takeProgress()
+        report = sent.onProgress
+        sent.onProgress = nil
         (self.request, self.next, self.policy) = (sent, next, policy)
     }
 

@@ -114,7 +114,7 @@ where Template.Response: Equatable {
                     let asked = response.headers.retryAfter(now: sequence.reconnection.now()) ?? .zero
                     wait = Swift.max(sequence.interval, Swift.min(asked, sequence.reconnection.longestServerDelay))
                     guard let value else { continue }
-                    if !client.context.design.hasCache { earlier = response.headers }
+                    if !client.parts.hasCache { earlier = response.headers }
                     if let last, last == value { continue }
                     last = value
                     return value
@@ -143,7 +143,7 @@ where Template.Response: Equatable {
             if let rule = rule ?? (isRepeatable ? nil : repeats + "mark the template with idempotent(key: .none)") {
                 throw HTTPError(.invalidRequest, request: request, message: rule, mayHaveBeenSent: false)
             }
-            client.context.deadline = reconnection.deadline.map {
+            client.sequence?.deadline = reconnection.deadline.map {
                 DeadlinePoint(in: $0, on: Timeline(reconnection.clock))
             }
             self.client = client
@@ -152,7 +152,7 @@ where Template.Response: Equatable {
 
         private func pause(for wait: Duration, _ client: HTTPClient) async throws {
             let request = try client.sendable(sequence.template).adoptedRequest()
-            if let deadline = client.context.deadline, deadline.timeLeft <= wait {
+            if let deadline = client.sequence?.deadline, deadline.timeLeft <= wait {
                 throw HTTPError(
                     .timedOut, request: failure?.request ?? request, response: failure?.response, underlying: failure,
                     message: "the deadline passes before the next request for changes")

@@ -34,10 +34,11 @@ public import LetterheadFoundation
 ///     environment: .production, links: PrintLoader() --> CountLoads(), attemptLinks: SignEachAttempt())
 /// ```
 public struct HTTPClient: Sendable {
-    private var chain: any HTTPLoader
-    private let resetGuard: ResetGuard
-    /// What the client adds to each load.
-    var context: ClientContext
+    private(set) var chain: any HTTPLoader
+    let parts: Parts
+    @CopyOnWrite private(set) var defaults: ClientDefaults
+    /// The sequence whose requests the client sends; nil for other requests.
+    var sequence: Sequence?
 
     /// Creates a client and its chain. Only the environment is usually needed.
     ///
@@ -73,7 +74,7 @@ public struct HTTPClient: Sendable {
             environment, provider: environment.map { ApplyEnvironment($0) } ?? ApplyEnvironment(), decoder: decoder,
             authentication: authentication, cookies: cookies, cache: cache,
             retry: Retry(transformers: transformers, validators: validators, retrying), links: links,
-            attemptLinks: attemptLinks, observing: ClientObserving(observers, tracing), transport: transport)
+            attemptLinks: attemptLinks, hub: Self.hub(observers, tracing), transport: transport)
     }
 
     /// Creates a client whose environment is provided by a closure.
@@ -94,7 +95,7 @@ public struct HTTPClient: Sendable {
         self.init(
             nil, provider: ApplyEnvironment(environment), decoder: decoder, authentication: authentication,
             cookies: cookies, cache: cache, retry: Retry(transformers: transformers, validators: validators, retrying),
-            links: links, attemptLinks: attemptLinks, observing: ClientObserving(observers, tracing),
+            links: links, attemptLinks: attemptLinks, hub: Self.hub(observers, tracing),
             transport: transport)
     }
 
@@ -102,13 +103,18 @@ public struct HTTPClient: Sendable {
     /// ``ServerEnvironment/init(_:method:headers:query:)``. To set anything else, use the other initializers.
     public init(baseURL: String) { self.init(environment: ServerEnvironment(baseURL)) }
 
+    /// Returns nil if there is nothing to record and no trace to send.
+    private static func hub(_ observers: [any HTTPObserver], _ tracing: TraceContextPropagation?) -> ObservationHub? {
+        observers.isEmpty && tracing == nil ? nil : ObservationHub(observers, tracing: tracing)
+    }
+
     @available(*, unavailable, message: "write HTTPClient(environment: ServerEnvironment(baseURL: url))")
     public init(environment: URL) { self.init(environment: ServerEnvironment(baseURL: environment)) }
 
     private init(
         _ environment: ServerEnvironment?, provider: ApplyEnvironment, decoder: any HTTPBodyDecoder,
         authentication: HTTPAuthentication?, cookies: CookieJar?, cache: (any LoaderLink)?, retry: Retry,
-        links: (any LoaderLink)?, attemptLinks: (any LoaderLink)?, observing: ClientObserving?,
+        links: (any LoaderLink)?, attemptLinks: (any LoaderLink)?, hub: ObservationHub?,
         transport: any HTTPLoader
     ) {
         let authenticate = Authenticate(authentication ?? .anonymous)
@@ -116,30 +122,14 @@ public struct HTTPClient: Sendable {
         let guarded: [(any LoaderLink)?] = [
             Deadline(clock: retry.settings.clock), retry, FollowRedirects(),
             provider, authenticate, cookies, cache,
-            endsItself ? nil : Autocancel(), attemptLinks, observing?.link,
+            endsItself ? nil : Autocancel(), attemptLinks, hub.map { ObserveExchanges(tracing: $0.tracing) },
         ]
-        context = ClientContext(
-            decoder: decoder, environment: environment, isEnvironmentAsked: provider.isAsked, observing: observing,
-            design: ClientDesign(
-                provider: provider, authenticate: authenticate, cookies: cookies, hasCache: cache != nil,
-                retry: retry.settings))
-        resetGuard = ResetGuard(of: context.identity)
-        chain = links --> resetGuard --> (guarded.compactMap(\.self) --> transport)
+        parts = Parts(
+            provider: provider, environment: environment, authenticate: authenticate,
+            cookies: cookies, hasCache: cache != nil, retry: retry.settings, hub: hub)
+        defaults = ClientDefaults(decoder: decoder)
+        chain = links --> parts.resetGuard --> (guarded.compactMap(\.self) --> transport)
     }
-
-    /// Returns the client for the requests of one sequence, all of which belong to the current generation.
-    ///
-    /// - Parameter kind: what each request is, for observers. Default: nil (they do not belong together).
-    func pinned(asOneOf kind: String? = nil) -> HTTPClient {
-        var client = self
-        client.context = context.pinned(asOneOf: kind)
-        return client
-    }
-
-    /// The generation to which new requests belong. Sequences detect by it that they belong to the previous user.
-    var generation: ClientGeneration { context.generation }
-
-    var observing: ClientObserving? { context.observing }
 
     /// Sends a template and returns the decoded value of its response. This is the call for almost every request.
     ///
@@ -159,7 +149,7 @@ public struct HTTPClient: Sendable {
     }
 
     func sendable<Template: RequestTemplate>(_ template: Template) -> SendableRequest<Template> {
-        SendableRequest(template, over: chain, for: context)
+        SendableRequest(template, over: chain, for: self)
     }
 
     /// Sends a plain request and returns its response. As with a template, a status that is not accepted is an error.
@@ -168,7 +158,7 @@ public struct HTTPClient: Sendable {
     @discardableResult
     @concurrent
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        var load = Load(over: chain, for: context)
+        var load = Load(over: chain, for: self)
         do {
             let begun = load.begin(request)
             return try load.end(try await load.response(to: begun) { try $0.get() })
@@ -189,7 +179,7 @@ public struct HTTPClient: Sendable {
     /// its request ends with `.cancelled` and is not sent again. Only with `attemptLinks` or a custom transport, for which
     /// the client uses ``Autocancel``, the reset waits until the code of these has ended.
     public func reset() async {
-        await resetGuard.close { await chain.reset() }
+        await parts.resetGuard.close { await chain.reset() }
     }
 }
 
@@ -260,7 +250,7 @@ extension HTTPClient: RequestConfigurable {
 
     private func changing(_ change: (inout ClientDefaults) -> Void) -> HTTPClient {
         var derived = self
-        change(&derived.context.defaults)
+        derived.defaults = defaults.changed(change)
         return derived
     }
 }

@@ -19,11 +19,11 @@ struct Load: Sendable {
     private static let accept = JSONDecoder().accept
 
     private let loader: any HTTPLoader
-    private let client: ClientContext?
+    private let client: HTTPClient?
     private let template: (any RequestTemplate.Type)?
     /// The deadline of this load, if the operation that it belongs to has one.
     private let deadline: DeadlinePoint?
-    private var progress: ProgressUpdates.Report?
+    private var updates: [ProgressUpdates] = []
     private var observation: Observation?
     /// The generation of the client; nil for a load without a client, or before the load begins.
     private var generation: ClientGeneration?
@@ -35,15 +35,15 @@ struct Load: Sendable {
     ///   - loader: the chain.
     ///   - client: the client; nil for a load without one.
     ///   - template: the type of the template, for observers. Default: nil.
-    init(over loader: any HTTPLoader, for client: ClientContext?, template: (any RequestTemplate.Type)? = nil) {
+    init(over loader: any HTTPLoader, for client: HTTPClient?, template: (any RequestTemplate.Type)? = nil) {
         self.loader = loader
         self.client = client
         self.template = template
-        deadline = client?.deadline.map { DeadlinePoint(of: $0) }
+        deadline = client?.sequence?.deadline.map { DeadlinePoint(of: $0) }
     }
 
     /// Returns the request with the context of this load. What an ended load added to the request is removed, except
-    /// the template and the progress.
+    /// the template.
     ///
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     mutating func begin(_ request: consuming HTTPRequest, decodes: Bool = false) -> HTTPRequest {
@@ -51,10 +51,10 @@ struct Load: Sendable {
         begun.removeSignature()
         let earlier = begun.context
         begun.context = LoadContext(
-            template: earlier.template, deadline: deadline ?? begun.liveDeadline, progress: earlier.progress)
+            template: earlier.template, deadline: deadline ?? begun.liveDeadline)
         if let client {
             client.adopt(&begun, decodes: decodes)
-        } else if decodes {
+        } else if decodes, !begun.headers.contains(.accept) {
             begun.context.accept = begun.decoder.map(\.accept) ?? Self.accept
         }
         if case .file = begun.responseDelivery {
@@ -63,8 +63,8 @@ struct Load: Sendable {
             begun.context.download = download ?? earlier.download
         }
         generation = begun.context.generation
-        progress = begun.takeProgressReport()
-        observation = client?.begin(begun, template: template)
+        updates = begun.ownUpdates(after: earlier)
+        observation = client?.observe(begun, template: template)
         begun.context.observation = observation
         return begun
     }
@@ -102,7 +102,7 @@ struct Load: Sendable {
         guard response.body.isStreamed else { return response }
         let lease = ResourceLedger.lease(
             "the streamed body of \(request.outline), which was neither read nor dropped")
-        let (progress, observation, deadline) = (progress, observation, deadline)
+        let (updates, observation, deadline) = (updates, observation, deadline)
         let origin = HTTPResponseBody.Origin(response)
         let cancel = response.body.canceller(
             throwing: HTTPResponseBody.Origin.error(
@@ -112,7 +112,7 @@ struct Load: Sendable {
             remove?()
             lease?.release()
             deadline?.end()
-            progress?.finish()
+            for updates in updates { updates.finish() }
             observation?.end(origin.response, end)
         }
         response.body.origin = origin
@@ -170,7 +170,7 @@ struct Load: Sendable {
         download?.end()
         if !response.body.isStreamed {
             deadline?.end()
-            progress?.finish()
+            for updates in updates { updates.finish() }
             observation?.end(response)
         }
         return response
@@ -178,12 +178,12 @@ struct Load: Sendable {
 
     /// Ends a load that failed, and returns the error to throw: `CancellationError` if the calling task was cancelled.
     ///
-    /// - Parameter updates: the progress updates of a request that could not be built. Default: nil.
-    func fail(_ error: any Error, ending updates: @autoclosure () -> ProgressUpdates.Report? = nil) -> any Error {
+    /// - Parameter others: the progress updates of a request that could not be built. Default: nil.
+    func fail(_ error: any Error, ending others: @autoclosure () -> [ProgressUpdates] = []) -> any Error {
         let failure = (error as? HTTPError).map { current($0) }
-        (progress ?? updates())?.finish()
+        for updates in updates.isEmpty ? others() : updates { updates.finish() }
         // If the request could not be built, only the start and the end of the load are recorded.
-        let begun = observation ?? client?.begin(failure?.request ?? HTTPRequest(), template: template)
+        let begun = observation ?? client?.observe(failure?.request ?? HTTPRequest(), template: template)
         begun?.end(failure ?? error)
         download?.end()
         deadline?.end()

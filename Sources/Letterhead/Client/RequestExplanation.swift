@@ -50,19 +50,19 @@ extension HTTPClient {
     public func explain(_ template: some RequestTemplate) async throws -> RequestExplanation {
         let built = try sendable(template).request()
         var adopted = built
-        context.adopt(&adopted, decodes: decodes(template))
-        let filled = try await request(adopted, after: context.design.provider)
-        var final = if let jar = context.design.cookies { try await request(filled, after: jar) } else { filled }
+        adopt(&adopted, decodes: decodes(template))
+        let filled = try await request(adopted, after: parts.provider)
+        var final = if let jar = parts.cookies { try await request(filled, after: jar) } else { filled }
         try final.validate()
         // A credential of the caller's own is secret, whatever the name of its header is.
-        for place in context.design.authenticate.places(for: final) {
+        for place in parts.authenticate.places(for: final) {
             switch place {
             case .header(let name): final.redaction = final.redaction.adding(headers: [name])
             case .query(let name): final.redaction = final.redaction.adding(parameters: [name])
             }
         }
         var explaining = Explaining(
-            template: template, context: context, built: built, adopted: adopted, filled: filled, final: final)
+            template: template, client: self, built: built, adopted: adopted, filled: filled, final: final)
         explaining.explain()
         explaining.add("chain", "\(self)", "the client")
         return RequestExplanation(request: final, parts: explaining.parts)
@@ -82,13 +82,13 @@ extension HTTPClient {
 private struct Explaining {
     /// The template and what it decorates, the outermost first.
     private let layers: [any RequestTemplate]
-    private let context: ClientContext
+    private let client: HTTPClient
     /// The request after each step.
     private let (built, adopted, filled, final): (HTTPRequest, HTTPRequest, HTTPRequest, HTTPRequest)
     private(set) var parts: [RequestExplanation.Part] = []
 
     init(
-        template: any RequestTemplate, context: ClientContext, built: HTTPRequest, adopted: HTTPRequest,
+        template: any RequestTemplate, client: HTTPClient, built: HTTPRequest, adopted: HTTPRequest,
         filled: HTTPRequest, final: HTTPRequest
     ) {
         var layers: [any RequestTemplate] = []
@@ -97,7 +97,7 @@ private struct Explaining {
             layers.append(layer)
             next = (layer as? any RequestDecorator)?.base ?? (layer as? any ErasingTemplate)?.erased
         }
-        (self.layers, self.context) = (layers, context)
+        (self.layers, self.client) = (layers, client)
         (self.built, self.adopted, self.filled, self.final) = (built, adopted, filled, final)
     }
 
@@ -162,7 +162,7 @@ private struct Explaining {
 
     /// The environment that applies if the request has none.
     private var environmentName: String {
-        context.defaults.options.contains(ServerEnvironment.self) ? "the client" : "the environment of the client"
+        client.defaults.options.contains(ServerEnvironment.self) ? "the client" : "the environment of the client"
     }
 
     /// The layer that has set a value: the innermost one from which the value has passed all outer layers unchanged.
@@ -178,7 +178,7 @@ private struct Explaining {
 
     private mutating func explainAuthentication() {
         let source = final.authentication == nil ? "the client" : setting(AuthenticationOption.self)
-        add("authentication", context.design.authenticate.explanation(of: final), source)
+        add("authentication", client.parts.authenticate.explanation(of: final), source)
     }
 
     private mutating func explainSettings() {
@@ -202,7 +202,7 @@ private struct Explaining {
     }
 
     private mutating func explainRetries() {
-        let standard = context.design.retry
+        let standard = client.parts.retry
         let maximum = adopted.maximumRetries ?? standard.maximumRetries
         let strategy = adopted.retryStrategy ?? standard.strategy
         let source =
@@ -220,7 +220,7 @@ private struct Explaining {
     /// What has set an option; nil if nothing has.
     private func source(_ option: (some HTTPRequestOption).Type) -> String? {
         if built.options.contains(option) { return setting(option) }
-        return context.defaults.options.contains(option) ? "the client" : nil
+        return client.defaults.options.contains(option) ? "the client" : nil
     }
 
     /// The layer that has set an option of the template.

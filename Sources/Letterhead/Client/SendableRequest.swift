@@ -26,11 +26,11 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private let builder: (any RequestBuilder<Template>)?
     private let loader: any HTTPLoader
     /// What the client adds; nil for a request that is sent without a client.
-    private let client: ClientContext?
+    private let client: HTTPClient?
 
     public init(_ template: Template, over loader: any HTTPLoader) { self.init(template, over: loader, for: nil) }
 
-    init(_ template: Template, over loader: any HTTPLoader, for client: ClientContext?) {
+    init(_ template: Template, over loader: any HTTPLoader, for client: HTTPClient?) {
         self.template = template
         builder = nil
         self.loader = loader
@@ -62,7 +62,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
             let value = try await decode(response)
             return (value, try load.end(response))
         } catch {
-            throw load.fail(error, ending: template.options.progressReport)
+            throw load.fail(error, ending: template.options.progressUpdates)
         }
     }
 
@@ -75,7 +75,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
             let response = try await load.response(to: request) { try await template.finish($0) }
             return try load.end(response)
         } catch {
-            throw load.fail(error, ending: template.options.progressReport)
+            throw load.fail(error, ending: template.options.progressUpdates)
         }
     }
 

@@ -72,7 +72,6 @@ public struct ApplyEnvironment: LoaderLink {
             request.homeOrigin = home
         case .asked(let provide):
             let environment = try await request.mappingErrors { [request] in try await provide(request) }
-            if request.wasReset { throw request.resetError(mayHaveBeenSent: false) }
             request.context.environment?.resolve(environment)
             try environment.complete(&request)
             request.homeOrigin = environment.origin

@@ -295,7 +295,7 @@ private struct EndsItsRequests: HTTPLoader {
         let redirects = RedirectPolicy.custom { _, _ in try .to("https://a.test/chosen") }
         _ = try await client.redirects(redirects).send(HTTPRequest.to("https://a.test/a"))
         #expect(mock.requests.map(\.path.string) == ["/token", "/link", "/a", "/chosen"])
-        #expect(mock.requests.allSatisfy { $0.client === client.context.identity })
+        #expect(mock.requests.allSatisfy { $0.client === client.parts.identity })
     }
 
     @Test func `a request of an ended generation obtains no credential`() async throws {
@@ -333,7 +333,7 @@ private struct EndsItsRequests: HTTPLoader {
         ).makeAsyncIterator()
         #expect(try await events.next()?.data == "a")
         // The reset comes when the request for the reconnection is built.
-        holder.change { $0 = client.context.identity }
+        holder.change { $0 = client.parts.identity }
         do {
             _ = try await events.next()
             Issue.record("the stream continued")

@@ -71,8 +71,9 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
                 throw HTTPError(.invalidRequest, request: request, message: rule)
             }
             guard !isAtMaximum else { return nil }
-            if let deadline = walk.deadline, loader.client.context.deadline == nil {
-                loader.client.context.deadline = DeadlinePoint(in: deadline, on: Timeline(walk.clock))
+            if let deadline = walk.deadline, loader.client.sequence?.deadline == nil {
+                let point = DeadlinePoint(in: deadline, on: Timeline(walk.clock))
+                loader.client.sequence?.deadline = point
             }
             try refuseIfStale()
             let prefetched = ahead
@@ -114,7 +115,7 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
         }
 
         /// Ends the progress updates of the template. The first request has done so, unless it was never sent.
-        func endProgress() { start.options.progressReport?.finish() }
+        func endProgress() { for updates in start.options.progressUpdates { updates.finish() } }
 
         private mutating func prefetch() {
             guard walk.prefetches, !isAtMaximum, let next = walker.template else { return }

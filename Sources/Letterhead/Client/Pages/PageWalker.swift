@@ -157,7 +157,7 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
     func load(
         _ template: Template, after delay: Duration, on clock: any Clock<Duration>
     ) async throws -> Page<Template.Response> {
-        if let deadline = client.context.deadline, deadline.timeLeft <= delay {
+        if let deadline = client.sequence?.deadline, deadline.timeLeft <= delay {
             throw HTTPError(
                 .timedOut, request: try client.sendable(template).adoptedRequest(),
                 message: "the deadline of the page sequence passes before the page can be requested",

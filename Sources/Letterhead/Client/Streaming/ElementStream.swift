@@ -51,7 +51,7 @@ struct StreamConnections: Sendable {
     let client: HTTPClient
     let reconnection: Reconnection
     /// The progress updates of the template. They end with the stream, even if nothing was sent.
-    let progress: ProgressUpdates.Report?
+    let progress: [ProgressUpdates]
     let first: StreamConnection
     /// Returns the request to send after an error that ends the stream otherwise, or nil to throw the error. It is nil for
     /// a stream whose connections all send the same request.
@@ -149,7 +149,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     private mutating func end() {
         state = .ended
         (pieces, response) = (nil, nil)
-        connections?.progress?.finish()
+        for updates in connections?.progress ?? [] { updates.finish() }
     }
 
     private mutating func begin() async throws {

@@ -94,7 +94,7 @@ extension HTTPClient {
         restarting restart: (@Sendable (HTTPError) async throws -> StreamConnection?)? = nil
     ) -> StreamConnections {
         StreamConnections(
-            client: self, reconnection: reconnection, progress: template.options.progressReport,
+            client: self, reconnection: reconnection, progress: template.options.progressUpdates,
             first: EventStreamTemplate(base: template).connection, restart: restart)
     }
 }

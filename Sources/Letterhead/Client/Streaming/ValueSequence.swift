@@ -69,7 +69,7 @@ extension HTTPClient {
         restarting restart: (@Sendable (HTTPError) async throws -> StreamConnection?)? = nil
     ) -> StreamConnections {
         StreamConnections(
-            client: self, reconnection: reconnection, progress: template.options.progressReport,
+            client: self, reconnection: reconnection, progress: template.options.progressUpdates,
             first: ValueStreamTemplate(base: template, format: format, isFollowed: restart != nil).connection,
             restart: restart)
     }

@@ -107,7 +107,6 @@ public struct FollowRedirects: LoaderLink {
         do {
             guard let chosen = try await choose(proposal, response) else { return .failure(.policy) }
             (hop, hop.context) = (chosen, proposal.context)
-            if hop.wasReset { throw hop.resetError() }
             try hop.validate()
         } catch {
             throw HTTPError(error, request: proposal, response: await response.keptInMemory())

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
+/// The observers of a client, and the trace that it sends.
 final class ObservationHub: Sendable {
     let observers: [any HTTPObserver]
+    let tracing: TraceContextPropagation?
     private let messageObservers: [any MessageObserver]
     private let timeline: Timeline
 
-    init(_ observers: [any HTTPObserver], clock: any Clock<Duration> = ContinuousClock()) {
-        self.observers = observers
+    init(
+        _ observers: [any HTTPObserver], tracing: TraceContextPropagation? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        (self.observers, self.tracing) = (observers, tracing)
         messageObservers = observers.compactMap { $0 as? any MessageObserver }
         timeline = Timeline(clock)
     }

@@ -44,28 +44,27 @@ extension RequestSettings {
 }
 
 extension HTTPRequest {
-    /// The closure to which a transport reports: it calls the closure that was set, and also reports to the
-    /// ``ProgressUpdates`` that were passed to ``RequestSettings/reportProgress(to:)``. Default: nil.
+    /// The closure to which a transport reports: it calls the closure that was set, and reports to each
+    /// ``ProgressUpdates``. Default: nil. Setting it replaces both.
+    ///
+    /// A link that receives one body in several responses reports the progress of the whole: it keeps the closure and
+    /// sets the property to nil.
     public var onProgress: (@Sendable (HTTPRequest.Progress) -> Void)? {
         get {
-            let closure = self[option: TransferProgressOption.self]
-            guard reportsProgress else { return closure }
-            return { [self] progress in
+            let (closure, updates) = (self[option: TransferProgressOption.self], progressUpdates)
+            guard !updates.isEmpty else { return closure }
+            let owned = context.ownedUpdates
+            return { progress in
                 closure?(progress)
-                report(progress)
+                for (index, updates) in updates.enumerated() {
+                    if index < owned { updates.yield(progress) } else { updates.report(progress) }
+                }
             }
         }
-        set { self[option: TransferProgressOption.self] = newValue }
-    }
-
-    /// Removes the closure and the updates to which a transport would report, and returns what calls them; nil if there
-    /// are none. Use it in a link that receives one body in several responses, and report the progress of the whole.
-    public mutating func takeProgress() -> (@Sendable (HTTPRequest.Progress) -> Void)? {
-        guard let report = onProgress else { return nil }
-        options.remove(TransferProgressOption.self)
-        options.remove(ProgressReportOption.self)
-        context.progress = nil
-        return report
+        set {
+            self[option: TransferProgressOption.self] = newValue
+            if !progressUpdates.isEmpty { (progressUpdates, context.ownedUpdates) = ([], 0) }
+        }
     }
 }
 
@@ -90,7 +89,7 @@ extension HTTPRequest {
 public struct ProgressUpdates: AsyncSequence, Sendable {
     private let stream: AsyncStream<HTTPRequest.Progress>
     private let continuation: AsyncStream<HTTPRequest.Progress>.Continuation
-    private let identity = Identity()
+    fileprivate let identity = Identity()
 
     /// The identity of the updates, by which a request recognizes updates that it already reports to.
     fileprivate final class Identity: Sendable {}
@@ -101,88 +100,41 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
 
     /// Reports progress, and ends the sequence with a completed download. Call it from a custom closure; a request to
     /// which the updates were passed reports to them itself.
-    public func report(_ progress: HTTPRequest.Progress) { sink.report(progress) }
+    public func report(_ progress: HTTPRequest.Progress) {
+        yield(progress)
+        if progress.direction == .download, progress.fractionCompleted == 1 { finish() }
+    }
 
-    /// The receiving end.
-    var sink: Report { Report(receivers: [Report.Receiver(identity: identity, continuation: continuation)]) }
+    /// Reports a step of a load whose call site ends the updates.
+    fileprivate func yield(_ progress: HTTPRequest.Progress) { continuation.yield(progress) }
 
     public func finish() { continuation.finish() }
 
     public func makeAsyncIterator() -> AsyncStream<HTTPRequest.Progress>.Iterator { stream.makeAsyncIterator() }
-
-    /// The receiving ends of one or more ``ProgressUpdates``.
-    struct Report: Sendable {
-        fileprivate struct Receiver: Sendable {
-            let identity: Identity
-            let continuation: AsyncStream<HTTPRequest.Progress>.Continuation
-        }
-
-        fileprivate var receivers: [Receiver]
-
-        func callAsFunction(_ progress: HTTPRequest.Progress) {
-            for receiver in receivers { receiver.continuation.yield(progress) }
-        }
-
-        /// Reports a step for which no call site is responsible: a completed download ends the sequences.
-        func report(_ progress: HTTPRequest.Progress) {
-            self(progress)
-            if progress.direction == .download, progress.fractionCompleted == 1 { finish() }
-        }
-
-        func finish() { for receiver in receivers { receiver.continuation.finish() } }
-    }
 }
 
-enum ProgressReportOption: HTTPRequestOption {
-    static let defaultOptionValue: ProgressUpdates.Report? = nil
-}
-
-extension ProgressUpdates.Report? {
-    /// Returns a report that also reaches the updates. Updates that it already reaches are not added again.
-    func adding(_ updates: ProgressUpdates) -> ProgressUpdates.Report { adding(updates.sink) }
-
-    fileprivate func adding(_ other: ProgressUpdates.Report) -> ProgressUpdates.Report {
-        guard var report = self else { return other }
-        report.receivers += other.receivers.filter { added in
-            !report.receivers.contains { $0.identity === added.identity }
-        }
-        return report
-    }
+enum ProgressUpdatesOption: HTTPRequestOption {
+    static let defaultOptionValue: [ProgressUpdates] = []
 }
 
 extension RequestSettings {
     /// Reports the progress of this request to updates, which end when the request ends. A closure that was set in
     /// ``onProgress``, and updates of earlier calls, receive the progress as well.
     public mutating func reportProgress(to updates: ProgressUpdates) {
-        progressReport = progressReport.adding(updates)
+        if !progressUpdates.contains(where: { $0.identity === updates.identity }) { progressUpdates.append(updates) }
     }
 
-    /// The updates that were passed to ``reportProgress(to:)``.
-    var progressReport: ProgressUpdates.Report? {
-        get { self[option: ProgressReportOption.self] }
-        set { self[option: ProgressReportOption.self] = newValue }
+    var progressUpdates: [ProgressUpdates] {
+        get { self[option: ProgressUpdatesOption.self] }
+        set { self[option: ProgressUpdatesOption.self] = newValue }
     }
 }
 
 extension HTTPRequest {
-    var reportsProgress: Bool { options.contains(ProgressReportOption.self) || context.progress != nil }
-
-    func report(_ progress: HTTPRequest.Progress) {
-        context.progress?(progress)
-        progressReport?.report(progress)
-    }
-
-    /// Makes the call site responsible for ending the updates when the request ends.
-    ///
-    /// - Returns: the updates to end; nil if the request has no updates, or if an outer call site is already
-    ///   responsible for them.
-    mutating func takeProgressReport() -> ProgressUpdates.Report? {
-        guard options.contains(ProgressReportOption.self) else { return nil }
-        defer { options.remove(ProgressReportOption.self) }
-        guard let report = progressReport else { return nil }
-        let outer = context.progress?.receivers ?? []
-        context.progress = context.progress.adding(report)
-        let own = report.receivers.filter { receiver in !outer.contains { $0.identity === receiver.identity } }
-        return own.isEmpty ? nil : ProgressUpdates.Report(receivers: own)
+    /// Makes the call site responsible for ending the updates, except those of an outer call site. Returns them.
+    mutating func ownUpdates(after outer: LoadContext) -> [ProgressUpdates] {
+        let updates = progressUpdates
+        context.ownedUpdates = updates.count
+        return Array(updates.dropFirst(outer.ownedUpdates))
     }
 }

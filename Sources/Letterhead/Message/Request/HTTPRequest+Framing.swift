@@ -32,7 +32,7 @@ extension HTTPRequest {
         if let accept = context.accept {
             if !omitted.contains(.accept) {
                 if !merged.contains(.accept) { merged[.accept] = accept }
-            } else if context.hasFilledAccept, merged[.accept]?.isSame(as: accept) == true {
+            } else if merged[.accept]?.isSame(as: accept) == true {
                 merged[.accept] = nil
             }
         }

@@ -14,18 +14,16 @@ struct LoadContext: Sendable {
     var homeOrigin: HTTPOrigin?
     /// The template that the request was built from, which is `any RequestTemplate`.
     var template: (any Sendable)?
-    /// The value of `Accept` for a response that will be decoded. It applies if neither the request nor an environment
-    /// sets the header.
+    /// The value of `Accept` for a response that will be decoded. It applies if an environment does not set the header;
+    /// nil if the request sets it.
     var accept: String?
-    /// Whether the header `Accept` of the request is ``accept``, and was not set by the caller.
-    var hasFilledAccept = false
     /// When the load must have ended: the deadline of the request, or of the operation that the request belongs to.
     var deadline: DeadlinePoint?
     var settings: ClientSettings?
     /// The outermost load of a download, which moves the file to its place.
     var download: DownloadOwner?
-    /// The progress updates that end with the load.
-    var progress: ProgressUpdates.Report?
+    /// How many of the request's progress updates a call site ends. A link may add others.
+    var ownedUpdates = 0
     /// Records the events of the load; nil if the load is not observed.
     var observation: Observation?
     /// The exchange of which the transport records the events.
@@ -111,8 +109,8 @@ extension HTTPRequest {
     mutating func join(loadOf original: HTTPRequest) {
         let own = context
         context = original.context
-        (context.template, context.accept, context.hasFilledAccept) = (own.template, own.accept, own.hasFilledAccept)
-        (context.settings, context.download, context.progress) = (nil, nil, nil)
+        (context.template, context.accept) = (own.template, own.accept)
+        (context.settings, context.download, context.ownedUpdates) = (nil, nil, 0)
         // This request may have another environment.
         context.environment = context.environment.map { ClientEnvironment($0.environment) }
     }
@@ -122,6 +120,5 @@ extension HTTPRequest {
     mutating func fillAccept() {
         guard let accept = context.accept, !headers.contains(.accept), !omittedHeaders.contains(.accept) else { return }
         headers[.accept] = accept
-        context.hasFilledAccept = true
     }
 }

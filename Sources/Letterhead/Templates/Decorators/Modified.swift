@@ -161,6 +161,9 @@ extension RequestTemplate {
 
     /// Reports the progress of the request to ``ProgressUpdates``, in addition to those that were added earlier.
     public func onProgress(_ updates: ProgressUpdates) -> Modified<Self> {
-        configured { $0.progressReport = options.progressReport.adding(updates) }
+        configured {
+            $0.progressUpdates = options.progressUpdates
+            $0.reportProgress(to: updates)
+        }
     }
 }

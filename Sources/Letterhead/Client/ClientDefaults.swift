@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+extension HTTPClient {
+    /// The parts of a client that its copies and derived clients share.
+    final class Parts: Sendable {
+        let identity = ClientIdentity()
+        let resetGuard: ResetGuard
+        let provider: ApplyEnvironment
+        /// The environment of the client; nil if there is none, or if a closure provides it.
+        let environment: ClientEnvironment?
+        let authenticate: Authenticate
+        let cookies: CookieJar?
+        let hasCache: Bool
+        let retry: Retry.Settings
+        /// The observers and the trace; nil if the client has neither, so that nothing is recorded.
+        let hub: ObservationHub?
+
+        init(
+            provider: ApplyEnvironment, environment: ServerEnvironment?, authenticate: Authenticate,
+            cookies: CookieJar?, hasCache: Bool, retry: Retry.Settings, hub: ObservationHub?
+        ) {
+            (resetGuard, self.provider, self.authenticate) = (ResetGuard(of: identity), provider, authenticate)
+            self.environment = environment.map { ClientEnvironment($0) }
+            (self.cookies, self.hasCache, self.retry, self.hub) = (cookies, hasCache, retry, hub)
+        }
+    }
+
+    /// What the requests of one sequence have in common.
+    struct Sequence: Sendable {
+        fileprivate let family: LoadFamily?
+        fileprivate let generation: ClientGeneration
+        /// Default: nil (no deadline).
+        var deadline: DeadlinePoint?
+    }
+
+    /// The generation to which new requests belong. Sequences detect by it that they belong to the previous user.
+    var generation: ClientGeneration { sequence?.generation ?? parts.identity.generation }
+
+    /// Returns the client for the requests of one sequence. They all belong to the current generation, so that a reset
+    /// ends the sequence.
+    ///
+    /// - Parameter kind: what each request is, for observers. Default: nil (they do not belong together).
+    func pinned(asOneOf kind: String? = nil) -> HTTPClient {
+        var client = self
+        let family = sequence?.family ?? kind.flatMap { parts.hub == nil ? nil : LoadFamily(kind: $0) }
+        client.sequence = Sequence(family: family, generation: generation, deadline: sequence?.deadline)
+        return client
+    }
+
+    /// Begins the observation of a load; nil if the client has no observers and sends no trace.
+    func observe(_ request: HTTPRequest, template: (any RequestTemplate.Type)?) -> Observation? {
+        guard let hub = parts.hub else { return nil }
+        let observation = Observation(
+            hub, template: template.map { rootName(of: $0) }, route: request.path.route, family: sequence?.family,
+            trace: hub.tracing?.context)
+        observation.begin(request)
+        return observation
+    }
+
+    /// Makes a request one of this client.
+    ///
+    /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
+    func adopt(_ request: inout HTTPRequest, decodes: Bool = false) {
+        if decodes, !request.headers.contains(.accept) {
+            request.context.accept = request.decoder.map(\.accept) ?? defaults.accept
+        }
+        request.context.generation = generation
+        defaults.apply(to: &request)
+        request.context.settings = defaults.settings
+        request.context.environment = parts.provider.isAsked ? ClientEnvironment(nil) : parts.environment
+    }
+}
+
+/// The settings with which the requests of a client begin. Settings of a request take precedence, and lists are joined.
+struct ClientDefaults: Sendable {
+    var headers = HTTPHeaders()
+    var query = QueryParameters()
+    var options = HTTPRequestOptions()
+    /// The validators, transformers and closures that are added to those of a request.
+    var additions = HTTPRequestOptions()
+    /// The settings as links receive them.
+    private(set) var settings: ClientSettings?
+    /// The value of `Accept` for responses that the decoder of the client reads.
+    private(set) var accept: String?
+
+    init(decoder: any HTTPBodyDecoder) {
+        options.decoder = decoder
+        update()
+    }
+
+    /// Returns the defaults with a change.
+    func changed(_ change: (inout ClientDefaults) -> Void) -> ClientDefaults {
+        var defaults = self
+        change(&defaults)
+        defaults.update()
+        return defaults
+    }
+
+    private mutating func update() {
+        accept = options.decoder?.accept
+        settings = nil
+        settings = ClientSettings(additions: additions, headers: headers, query: query) { [self] in apply(to: &$0) }
+    }
+
+    func apply(to request: inout HTTPRequest) {
+        request.options.fill(from: options)
+        // A request that sets these to nil leaves them to the client.
+        if request.decoder == nil { request.decoder = options.decoder }
+        if request.encoder == nil, let own = options.encoder { request.encoder = own }
+        request.passEncoder()
+        if request.retryStrategy == nil, let own = options.retryStrategy { request.retryStrategy = own }
+        if request.maximumRetries == nil, let own = options.maximumRetries { request.maximumRetries = own }
+        if request.redirectPolicy == nil, let own = options.redirectPolicy { request.redirectPolicy = own }
+        if !headers.isEmpty { request.fill(headers: headers) }
+        guard !query.isEmpty else { return }
+        // The server has chosen the whole URL of such a page.
+        if case .url = (request.template as? any PaginatedTemplate)?.position { return }
+        request.query.fill(from: query)
+    }
+}
