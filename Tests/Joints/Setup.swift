@@ -74,7 +74,8 @@
             let environment = Self.environment(scene)
             if testCase[.environment] == "closure" {
                 client = HTTPClient(
-                    environment: { _ in environment }, authentication: authentication, cookies: jar, cache: cache,
+                    environment: .provided { _ in environment }, authentication: authentication, cookies: jar,
+                    cache: cache,
                     validators: validators, retrying: settings, links: outer, attemptLinks: attemptLinks,
                     observers: observers, tracing: tracing, transport: transport)
             } else {
@@ -87,7 +88,7 @@
             let apply =
                 switch testCase[.environment] {
                 case "client": ApplyEnvironment(environment)
-                case "closure": ApplyEnvironment { _ in environment }
+                case "closure": ApplyEnvironment(.provided { _ in environment })
                 default: ApplyEnvironment()
                 }
             let links: [(any LoaderLink)?] = [

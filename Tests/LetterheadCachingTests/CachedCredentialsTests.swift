@@ -24,7 +24,7 @@ import Testing
         _ scene: CacheScene, _ cache: ResponseCache, signing: HTTPAuthentication? = nil, below: (any LoaderLink)? = nil
     ) -> HTTPClient {
         HTTPClient(
-            environment: { _ in ServerEnvironment(baseURL: try #require(URL(string: "https://a.example/"))) },
+            environment: .provided { _ in ServerEnvironment(baseURL: try #require(URL(string: "https://a.example/"))) },
             authentication: signing, cache: cache, attemptLinks: below, transport: scene.server)
     }
 

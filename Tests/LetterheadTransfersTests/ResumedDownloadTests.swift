@@ -152,7 +152,7 @@ import Testing
         try await client("b").download(
             Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(0))
         // The environment of a closure is not known before the request is sent.
-        let asked = HTTPClient(environment: { _ in ServerEnvironment(baseURL: server.url) })
+        let asked = HTTPClient(environment: .provided { _ in ServerEnvironment(baseURL: server.url) })
         await #expect(throws: HTTPError.self) {
             try await asked.download(
                 Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(0))

@@ -5,7 +5,7 @@ extension HTTPClient {
         let identity = ClientIdentity()
         let resetGuard: ResetGuard
         let provider: ApplyEnvironment
-        /// The environment of the client; nil if there is none, or if a closure provides it.
+        /// The environment of the client; nil if there is none.
         let environment: ClientEnvironment?
         let authenticate: Authenticate
         let cookies: CookieJar?
@@ -15,11 +15,11 @@ extension HTTPClient {
         let hub: ObservationHub?
 
         init(
-            provider: ApplyEnvironment, environment: ServerEnvironment?, authenticate: Authenticate,
-            cookies: CookieJar?, hasCache: Bool, retry: Retry.Settings, hub: ObservationHub?
+            provider: ApplyEnvironment, authenticate: Authenticate, cookies: CookieJar?, hasCache: Bool,
+            retry: Retry.Settings, hub: ObservationHub?
         ) {
             (resetGuard, self.provider, self.authenticate) = (ResetGuard(of: identity), provider, authenticate)
-            self.environment = environment.map { ClientEnvironment($0) }
+            environment = provider.environment.map { ClientEnvironment($0) }
             (self.cookies, self.hasCache, self.retry, self.hub) = (cookies, hasCache, retry, hub)
         }
     }
@@ -66,7 +66,8 @@ extension HTTPClient {
         request.context.generation = generation
         defaults.apply(to: &request)
         request.context.settings = defaults.settings
-        request.context.environment = parts.provider.isAsked ? ClientEnvironment(nil) : parts.environment
+        // Each load resolves the environment of a closure for itself.
+        request.context.environment = parts.environment.map { $0.isUnknown ? ClientEnvironment(nil) : $0 }
     }
 }
 

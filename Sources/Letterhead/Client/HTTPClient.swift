@@ -43,8 +43,8 @@ public struct HTTPClient: Sendable {
     /// Creates a client and its chain. Only the environment is usually needed.
     ///
     /// - Parameters:
-    ///   - environment: the base URL, headers and query items for all requests. Default: nil (each request must have a
-    ///     complete URL).
+    ///   - environment: the base URL, headers and query items for all requests; ``ServerEnvironment/provided(by:)`` calls
+    ///     a closure for each attempt. Default: nil (each request must have a complete URL).
     ///   - decoder: the decoder for requests that do not set one. Default: a `JSONDecoder` with its default settings.
     ///   - authentication: signs requests to the origins in its `allowedOrigins`, or, without such a list, to the
     ///     origin of the environment. With neither, it signs no requests. Default: nil (requests are not signed).
@@ -70,66 +70,28 @@ public struct HTTPClient: Sendable {
         attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
         tracing: TraceContextPropagation? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
-        self.init(
-            environment, provider: environment.map { ApplyEnvironment($0) } ?? ApplyEnvironment(), decoder: decoder,
-            authentication: authentication, cookies: cookies, cache: cache,
-            retry: Retry(transformers: transformers, validators: validators, retrying), links: links,
-            attemptLinks: attemptLinks, hub: Self.hub(observers, tracing), transport: transport)
-    }
-
-    /// Creates a client whose environment is provided by a closure.
-    ///
-    /// The closure is called for each attempt and redirect, so a change of the environment applies to the next one. It
-    /// is not called for a request that sets its own environment.
-    ///
-    /// Credentials without `allowedOrigins` are bound to the first origin for which they are used. If the environment
-    /// changes, call ``reset()`` to remove stored credentials, or list the origins in `allowedOrigins`.
-    public init(
-        environment: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment,
-        decoder: any HTTPBodyDecoder = JSONDecoder(), authentication: HTTPAuthentication? = nil,
-        cookies: CookieJar? = nil, cache: (any LoaderLink)? = nil, transformers: [ModifyResponse] = [],
-        validators: [any HTTPValidator] = [DefaultValidator()], retrying: Retry.Settings = Retry.Settings(),
-        links: (any LoaderLink)? = nil, attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
-        tracing: TraceContextPropagation? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
-    ) {
-        self.init(
-            nil, provider: ApplyEnvironment(environment), decoder: decoder, authentication: authentication,
-            cookies: cookies, cache: cache, retry: Retry(transformers: transformers, validators: validators, retrying),
-            links: links, attemptLinks: attemptLinks, hub: Self.hub(observers, tracing),
-            transport: transport)
-    }
-
-    /// Creates a client for the API at a base URL, such as `https://api.example.com/v2`; see
-    /// ``ServerEnvironment/init(_:method:headers:query:)``. To set anything else, use the other initializers.
-    public init(baseURL: String) { self.init(environment: ServerEnvironment(baseURL)) }
-
-    /// Returns nil if there is nothing to record and no trace to send.
-    private static func hub(_ observers: [any HTTPObserver], _ tracing: TraceContextPropagation?) -> ObservationHub? {
-        observers.isEmpty && tracing == nil ? nil : ObservationHub(observers, tracing: tracing)
-    }
-
-    @available(*, unavailable, message: "write HTTPClient(environment: ServerEnvironment(baseURL: url))")
-    public init(environment: URL) { self.init(environment: ServerEnvironment(baseURL: environment)) }
-
-    private init(
-        _ environment: ServerEnvironment?, provider: ApplyEnvironment, decoder: any HTTPBodyDecoder,
-        authentication: HTTPAuthentication?, cookies: CookieJar?, cache: (any LoaderLink)?, retry: Retry,
-        links: (any LoaderLink)?, attemptLinks: (any LoaderLink)?, hub: ObservationHub?,
-        transport: any HTTPLoader
-    ) {
+        let provider = ApplyEnvironment(environment)
         let authenticate = Authenticate(authentication ?? .anonymous)
+        let hub = observers.isEmpty && tracing == nil ? nil : ObservationHub(observers, tracing: tracing)
         let endsItself = attemptLinks == nil && transport.endsItsRequests
         let guarded: [(any LoaderLink)?] = [
-            Deadline(clock: retry.settings.clock), retry, FollowRedirects(),
-            provider, authenticate, cookies, cache,
+            Deadline(clock: retrying.clock), Retry(transformers: transformers, validators: validators, retrying),
+            FollowRedirects(), provider, authenticate, cookies, cache,
             endsItself ? nil : Autocancel(), attemptLinks, hub.map { ObserveExchanges(tracing: $0.tracing) },
         ]
         parts = Parts(
-            provider: provider, environment: environment, authenticate: authenticate,
-            cookies: cookies, hasCache: cache != nil, retry: retry.settings, hub: hub)
+            provider: provider, authenticate: authenticate, cookies: cookies, hasCache: cache != nil, retry: retrying,
+            hub: hub)
         defaults = ClientDefaults(decoder: decoder)
         chain = links --> parts.resetGuard --> (guarded.compactMap(\.self) --> transport)
     }
+
+    /// Creates a client for the API at a base URL, such as `https://api.example.com/v2`; see
+    /// ``ServerEnvironment/init(_:method:headers:query:)``. To set anything else, use the other initializer.
+    public init(baseURL: String) { self.init(environment: ServerEnvironment(baseURL)) }
+
+    @available(*, unavailable, message: "write HTTPClient(environment: ServerEnvironment(baseURL: url))")
+    public init(environment: URL) { self.init(environment: ServerEnvironment(baseURL: environment)) }
 
     /// Sends a template and returns the decoded value of its response. This is the call for almost every request.
     ///

@@ -118,7 +118,7 @@ private struct EndsItsRequests: HTTPLoader {
         let server = try await MockServer.start { _ in .text("a") }
         let (reached, gate) = (reached, gate)
         let client = HTTPClient(
-            environment: { _ in
+            environment: .provided { _ in
                 reached.set(())
                 await gate.value
                 return ServerEnvironment(baseURL: server.url)

@@ -116,7 +116,8 @@ private final class Passing: LoaderLink {
         let token = Mutex("one")
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(
-            environment: { _ in .of("https://h", headers: ["X-Token": token.withLock { $0 }]) }, transport: mock)
+            environment: .provided { _ in .of("https://h", headers: ["X-Token": token.withLock { $0 }]) },
+            transport: mock)
         let template = TestEndpoint("a")
         try await client.send(template)
         token.withLock { $0 = "two" }

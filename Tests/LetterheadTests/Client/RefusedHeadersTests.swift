@@ -38,7 +38,9 @@ import Testing
         (
             "an environment that is asked for",
             {
-                try await HTTPClient(environment: { _ in .of("https://h", headers: ["X": bad]) }, transport: $0).send(
+                try await HTTPClient(
+                    environment: .provided { _ in .of("https://h", headers: ["X": bad]) }, transport: $0
+                ).send(
                     TestEndpoint("a"))
             }
         ),

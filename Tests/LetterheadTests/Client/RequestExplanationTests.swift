@@ -101,7 +101,8 @@ import Testing
         let jar = CookieJar()
         let setting = MockLoader { HTTPResponse(request: $0, status: .ok, headers: ["Set-Cookie": "id=1"]) }
         let client = HTTPClient(
-            environment: { _ in ServerEnvironment("https://asked.example") }, cookies: jar, transport: setting)
+            environment: .provided { _ in ServerEnvironment("https://asked.example") }, cookies: jar, transport: setting
+        )
         _ = try await client.send(GetUser(login: "ada"))
         let explanation = try await client.explain(GetUser(login: "ada"))
         #expect(explanation.request.host == "asked.example" && setting.requests.count == 1)
@@ -122,7 +123,7 @@ import Testing
         let origins = ["https://a.example", "https://b.example"]
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(
-            environment: { _ in ServerEnvironment(origins[min(mock.requests.count, 1)]) },
+            environment: .provided { _ in ServerEnvironment(origins[min(mock.requests.count, 1)]) },
             authentication: .bearer("s3cret"), transport: mock)
         let before = try await client.explain(GetUser(login: "ada"))
         #expect(before.parts.contains { $0.name == "authentication" && $0.value == "bearer" })

@@ -67,13 +67,14 @@ import Testing
 
     @Test func `a closure is called at every load`() async throws {
         let count = Mutex(0)
-        let link = ApplyEnvironment { _ in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            return .of("https://h\(number)")
-        }
+        let link = ApplyEnvironment(
+            .provided { _ in
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                return .of("https://h\(number)")
+            })
         #expect(try await load(link).host == "h1")
         #expect(try await load(link).host == "h2")
     }
@@ -81,18 +82,29 @@ import Testing
     @Test func `a closure receives the request, and is not called if the request has its own environment`() async throws
     {
         let seen = Mutex<[String]>([])
-        let link = ApplyEnvironment { request in
-            seen.withLock { $0.append(request.path.string) }
-            return .of("https://h")
-        }
+        let link = ApplyEnvironment(
+            .provided { request in
+                seen.withLock { $0.append(request.path.string) }
+                return .of("https://h")
+            })
         _ = try await load(link)
         _ = try await load(link) { $0.serverEnvironment = b }
         #expect(seen.withLock { $0 } == ["people"])
     }
 
+    @Test func `a request can bring its own closure, and a closure must not return another one`() async throws {
+        let link = ApplyEnvironment(a)
+        let own = ServerEnvironment.provided { _ in .of("https://own") }
+        #expect(try await load(link) { $0.serverEnvironment = own }.host == "own")
+        #expect(own == own && own != .provided { _ in .of("https://own") } && own.host == nil)
+        let nested = ServerEnvironment.provided { _ in own }
+        let error = await #expect(throws: HTTPError.self) { try await load(link) { $0.serverEnvironment = nested } }
+        #expect(error?.code == .invalidRequest && error?.message.contains("must not return another") == true)
+    }
+
     @Test func `an error of the closure fails the load, and nothing is sent`() async {
         let mock = MockLoader { .ok($0) }
-        let chain = ApplyEnvironment { _ in throw Unavailable() } --> mock
+        let chain = ApplyEnvironment(.provided { _ in throw Unavailable() }) --> mock
         let error = await #expect(throws: HTTPError.self) { try await chain.load(HTTPRequest()) }
         #expect(error?.underlying is Unavailable)
         #expect(mock.requests.isEmpty)

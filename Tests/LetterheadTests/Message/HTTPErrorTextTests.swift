@@ -129,11 +129,12 @@ private struct Plain: Error, CustomStringConvertible {
 
     @Test func `with an environment closure, an error above it reports whether the URL is known`() async throws {
         let known = environment
-        let early = HTTPClient(environment: { _ in known }, links: LimitRate(0), transport: MockLoader { .ok($0) })
+        let early = HTTPClient(
+            environment: .provided { _ in known }, links: LimitRate(0), transport: MockLoader { .ok($0) })
         #expect("\(try await failure(early))".contains("GET users/7 (environment not resolved): "))
         // The attempt has asked for the environment, and the retry above fails with the request that it was called with.
         let late = HTTPClient(
-            environment: { _ in known }, validators: [ClosureValidator { _, _ in .failChain(Plain()) }],
+            environment: .provided { _ in known }, validators: [ClosureValidator { _, _ in .failChain(Plain()) }],
             links: Relabel(), transport: MockLoader { .ok($0) })
         #expect("\(try await failure(late))".contains("GET \(shown)"))
         let own = TestEndpoint("users/7").environment(.of("https://own.test"))

@@ -197,7 +197,7 @@ import Testing
         let mock = MockLoader { .ok($0) }
         for client in [
             HTTPClient(environment: environment, transport: mock),
-            HTTPClient(environment: { _ in environment }, transport: mock),
+            HTTPClient(environment: .provided { _ in environment }, transport: mock),
         ] {
             let error = await #expect(throws: HTTPError.self) { try await client.send(Get<Void>("people")) }
             #expect(error?.code == .invalidRequest)
@@ -234,7 +234,7 @@ import Testing
             let sent = try client.urlRequest(for: user)
             #expect(sent.url?.absoluteString == "https://h/v4/users/ada")
             #expect(["X", "Y", "Z"].map { sent.value(forHTTPHeaderField: $0) } == ["1", "2", "3"])
-            let asking = HTTPClient(environment: { _ in environment }, transport: MockLoader { .ok($0) })
+            let asking = HTTPClient(environment: .provided { _ in environment }, transport: MockLoader { .ok($0) })
             let error = #expect(throws: HTTPError.self) { try asking.urlRequest(for: user) }
             #expect(error?.message.contains("closure") == true)
         }

@@ -21,7 +21,9 @@ struct LoaderLawsTests {
     static let links: [Named<any LoaderLink>] = [
         .init(name: "PrintLoader") { PrintLoader { _ in } },
         .init(name: "ApplyEnvironment") { ApplyEnvironment() },
-        .init(name: "ApplyEnvironment that asks") { ApplyEnvironment { ServerEnvironment(baseURL: try $0.url()) } },
+        .init(name: "ApplyEnvironment that asks") {
+            ApplyEnvironment(.provided { ServerEnvironment(baseURL: try $0.url()) })
+        },
         .init(name: "FollowRedirects") { FollowRedirects() },
         .init(name: "Authenticate") { Authenticate(.bearer("t")) },
         .init(name: "Authenticate that asks") { Authenticate(.bearer { _ in "t" }) },

@@ -31,6 +31,43 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     private let base: BaseURL
     let origin: HTTPOrigin?
     private let defect: String?
+    /// The closure of an environment that has no parts of its own; nil for any other.
+    private let provider: Provider?
+
+    /// A class, so that copies of an environment are equal.
+    private final class Provider: Sendable, Hashable {
+        let provide: @Sendable (HTTPRequest) async throws -> ServerEnvironment
+
+        init(_ provide: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment) { self.provide = provide }
+
+        static func == (left: Provider, right: Provider) -> Bool { left === right }
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    }
+
+    /// An environment that a closure provides when a request is sent: in a client, for each attempt and each redirect, so
+    /// that a change applies to the next one.
+    ///
+    /// ```swift
+    /// let client = HTTPClient(environment: .provided { _ in await settings.environment })
+    /// ```
+    ///
+    /// If the closure throws, the request fails without being sent. Credentials without `allowedOrigins` are bound to the
+    /// first origin for which they are used. If the environment changes, call ``HTTPClient/reset()`` to remove stored
+    /// credentials, or list the origins in `allowedOrigins`. All properties of this environment are empty, and
+    /// ``apply(to:)`` changes nothing. The closure is not called for a request that has another environment.
+    public static func provided(
+        by provide: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment
+    ) -> ServerEnvironment {
+        ServerEnvironment(provider: Provider(provide))
+    }
+
+    private init(provider: Provider) {
+        (method, headers, query, base) = (nil, [:], [:], BaseURL(""))
+        (origin, defect, self.provider) = (nil, nil, provider)
+    }
+
+    /// Whether a closure provides the environment.
+    var isProvided: Bool { provider != nil }
 
     /// Creates an environment from the text of an absolute http or https URL, such as `https://api.example.com/v2`, which
     /// must be percent-encoded. Query items of the URL are added after those of the request, except those whose names
@@ -40,7 +77,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     public init(
         _ baseURL: String, method: HTTPMethod? = nil, headers: HTTPHeaders = [:], query: QueryParameters = [:]
     ) {
-        (self.method, self.headers, self.query) = (method, headers, query)
+        (self.method, self.headers, self.query, provider) = (method, headers, query, nil)
         base = BaseURL(baseURL)
         origin = HTTPOrigin(base)
         defect = base.defect(in: baseURL)
@@ -54,7 +91,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         host: String, pathPrefix: String = "", scheme: String = "https", port: Int? = nil, method: HTTPMethod? = nil,
         headers: HTTPHeaders = [:], query: QueryParameters = [:]
     ) {
-        (self.method, self.headers, self.query) = (method, headers, query)
+        (self.method, self.headers, self.query, provider) = (method, headers, query, nil)
         let prefix = pathPrefix.isEmpty || pathPrefix.utf8.first == UInt8(ascii: "/") ? pathPrefix : "/\(pathPrefix)"
         let text = "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")\(prefix)"
         let base = BaseURL(text)
@@ -69,7 +106,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     public init(
         baseURL: URL, method: HTTPMethod? = nil, headers: HTTPHeaders = [:], query: QueryParameters = [:]
     ) {
-        (self.method, self.headers, self.query) = (method, headers, query)
+        (self.method, self.headers, self.query, provider) = (method, headers, query, nil)
         base = BaseURL(baseURL.absoluteString)
         origin = HTTPOrigin(base)
         defect = nil
@@ -85,7 +122,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
 
     /// Completes a request. An environment whose base URL is refused changes nothing.
     public func apply(to request: inout HTTPRequest) {
-        guard defect == nil else { return }
+        guard defect == nil, provider == nil else { return }
         request.fill(from: base)
         if !request.hasMethod, let method { request.method = method }
         guard request.origin == origin, request.withheldHeaders.isEmpty else { return }
@@ -93,10 +130,25 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         if !request.isRedirected { request.query.fill(from: query) }
     }
 
+    /// Returns the environment for a request: this one, or what its closure provides.
+    @inline(__always)
+    func resolved(for request: HTTPRequest) async throws(HTTPError) -> ServerEnvironment {
+        guard let provider else { return self }
+        let environment = try await request.mappingErrors { try await provider.provide(request) }
+        request.context.environment?.resolve(environment)
+        return environment
+    }
+
     /// Completes a request that will be sent or converted.
     ///
-    /// - Throws: `.invalidRequest` if the base URL is refused.
+    /// - Throws: `.invalidRequest` if the base URL is refused, or if a closure has yet to provide the environment.
     func complete(_ request: inout HTTPRequest) throws(HTTPError) {
+        if provider != nil {
+            throw HTTPError(
+                .invalidRequest, request: request,
+                message: "a closure provides the environment when a request is sent; it must not return another closure"
+            )
+        }
         if let defect {
             throw HTTPError(.invalidRequest, request: request, message: "the environment is refused: \(defect)")
         }
@@ -132,7 +184,9 @@ extension HTTPRequest {
 
 extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
     /// The base URL without username, password and query.
-    public var description: String { "\(origin?.description ?? "no host")\(base.path)" }
+    public var description: String {
+        isProvided ? "provided by a closure" : "\(origin?.description ?? "no host")\(base.path)"
+    }
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
@@ -166,8 +220,8 @@ extension RequestSettings {
 final class ClientEnvironment: Sendable {
     private let state: Mutex<ServerEnvironment?>
 
-    /// - Parameter environment: the environment; nil if it is resolved while the request is loaded.
-    init(_ environment: ServerEnvironment?) { state = Mutex(environment) }
+    /// - Parameter environment: the environment; nil if it is not known.
+    init(_ environment: ServerEnvironment?) { state = Mutex(environment?.isProvided == true ? nil : environment) }
 
     var environment: ServerEnvironment? { state.withLock { $0 } }
 
@@ -178,10 +232,9 @@ final class ClientEnvironment: Sendable {
 
 extension HTTPRequest {
     var lacksEnvironment: Bool {
-        guard host == nil, !options.contains(ServerEnvironment.self),
-            let environment = context.environment
-        else { return false }
-        return environment.isUnknown
+        guard host == nil else { return false }
+        if options.contains(ServerEnvironment.self) { return serverEnvironment?.isProvided ?? false }
+        return context.environment?.isUnknown ?? false
     }
 
     /// The request with the method and the URL that it will have in its environment, to describe or to recognize it. Its

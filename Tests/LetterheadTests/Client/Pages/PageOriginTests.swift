@@ -33,7 +33,8 @@ struct PageOriginTests {
     func `a link is not requested at the server of a later environment`(prefetches: Bool) async throws {
         let calls = Tally()
         let client = HTTPClient(
-            environment: { _ in .of(calls.next() == 1 ? "https://a.test" : "https://b.test") }, transport: mock)
+            environment: .provided { _ in .of(calls.next() == 1 ? "https://a.test" : "https://b.test") },
+            transport: mock)
         let walk = PageWalk(prefetches: prefetches)
         var pages = client.pages(of: Users().paginated(by: .linkHeader), walk: walk).makeAsyncIterator()
         #expect(try await pages.next()?.value == [1])

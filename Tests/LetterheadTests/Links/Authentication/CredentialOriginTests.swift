@@ -38,7 +38,8 @@ private final class Switch: Sendable {
 
     func client(_ authentication: HTTPAuthentication, _ mock: MockLoader) -> HTTPClient {
         HTTPClient(
-            environment: { _ in ServerEnvironment(baseURL: self.url.withLock { $0 }) }, authentication: authentication,
+            environment: .provided { _ in ServerEnvironment(baseURL: self.url.withLock { $0 }) },
+            authentication: authentication,
             transport: mock)
     }
 }
@@ -257,7 +258,7 @@ private final class Switch: Sendable {
                 await Task.yield()
                 return Secret(need.request.host ?? "")
             }
-            let environment: @Sendable (HTTPRequest) -> ServerEnvironment = {
+            let environment = ServerEnvironment.provided {
                 ServerEnvironment(baseURL: $0.path.string.hasSuffix("a") ? first : second)
             }
             let client = HTTPClient(environment: environment, authentication: authentication, transport: mock)

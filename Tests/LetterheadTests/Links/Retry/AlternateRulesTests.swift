@@ -39,7 +39,7 @@ import Testing
         let (home, tokens) = (ServerEnvironment.of("https://a.test"), ServerEnvironment.of("https://tokens.test"))
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.path == "/token" ? 200 : 401) }
         let client = HTTPClient(
-            environment: { $0.path == "/token" ? tokens : home },
+            environment: .provided { $0.path == "/token" ? tokens : home },
             validators: [refresh(onResponse: { [journal] original, _ in journal.write("\(original)") })],
             retrying: Retry.Settings(maximumRetries: 1), transport: mock)
         await #expect(throws: HTTPError.self) { try await client.send(Get<String>("x")) }

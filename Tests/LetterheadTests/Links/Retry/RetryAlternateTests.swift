@@ -127,9 +127,10 @@ private struct MyError: Error, Equatable {}
         let mock = MockLoader.answering(401, 200)
         let chain =
             Retry(validators: [ask], Retry.Settings(maximumRetries: 1))
-            --> ApplyEnvironment { _ in
-                ServerEnvironment(baseURL: base, headers: ["X-Setting": "\(settings.value)"])
-            } --> mock
+            --> ApplyEnvironment(
+                .provided { _ in
+                    ServerEnvironment(baseURL: base, headers: ["X-Setting": "\(settings.value)"])
+                }) --> mock
         _ = try await chain.load(HTTPRequest())
         #expect(mock.requests.map { $0.headers["X-Setting"] } == ["0", "1"])
     }

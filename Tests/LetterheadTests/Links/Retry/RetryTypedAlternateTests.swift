@@ -173,7 +173,7 @@ private struct GuestToken: RequestTemplate {
         try await withClient { client, server in
             let home = ServerEnvironment(baseURL: server.url.appending(path: "api"))
             let asking = HTTPClient(
-                environment: { _ in home }, validators: [refreshing, DefaultValidator()],
+                environment: .provided { _ in home }, validators: [refreshing, DefaultValidator()],
                 retrying: Retry.Settings(maximumRetries: 1))
             let secret = GetSecret().retry(strategy, maximumRetries: 1)
             for client in [client, client.environment(elsewhere), asking] {
