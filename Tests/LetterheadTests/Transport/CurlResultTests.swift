@@ -35,6 +35,22 @@
             #expect(failure(CInt(number)).code == code)
         }
 
+        @Test(arguments: [(0x074A00, "7.74.0"), (0x074FFF, "7.79.255"), (0x060000, "6.0.0")])
+        func `A libcurl before 7.80 is refused with its version`(version: UInt32, found: String) {
+            let rule = CurlQuirks.brokenRule(of: version)
+            #expect(rule == "the system's libcurl is \(found), and the oldest supported version is 7.80.0")
+        }
+
+        @Test(arguments: [0x075000, 0x075100, 0x075801, 0x080000, 0x080E01])
+        func `A libcurl from 7.80 on is used`(version: UInt32) {
+            #expect(CurlQuirks.brokenRule(of: version) == nil)
+        }
+
+        @Test func `The libcurl of this system is used`() {
+            #expect(CurlQuirks.brokenRule() == nil)
+            #expect(TransportConfiguration().brokenCurlRule == nil)
+        }
+
         @Test(arguments: [3, 43])
         func `A request that libcurl refuses before anything is sent is invalidRequest`(number: Int) {
             #expect(failure(CInt(number), wasSent: false).code == .invalidRequest)

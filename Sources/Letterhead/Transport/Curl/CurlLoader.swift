@@ -130,6 +130,7 @@
     extension TransportConfiguration {
         /// The reason that no request can use the configuration; nil if requests can.
         var brokenCurlRule: String? {
+            if let rule = CurlQuirks.brokenRule() { return rule }
             if dnsOverHTTPS != nil, !CurlQuirks.endsLookups {
                 return "dnsOverHTTPS requires libcurl 8.10 or later, and the system's libcurl is older"
             }

@@ -4,8 +4,7 @@
 
     extension TransportFailure {
         static let unsupported = TransportFailure(
-            .unknown, "the system's libcurl rejects an option of the request; version 7.80 or later is required",
-            mayHaveBeenSent: false)
+            .unknown, "the system's libcurl rejects an option of the request", mayHaveBeenSent: false)
         static let exhausted = TransportFailure(
             .cannotConnect, "the process has reached its limit of threads or open files", mayHaveBeenSent: false)
     }
@@ -145,6 +144,16 @@
     enum CurlQuirks {
         private static let version = lh_curl_version()
         private static let tlsLibrary = lh_curl_tls_library()
+
+        /// Returns the reason that a version of libcurl cannot be used; nil if it can. 7.80.0 is the first version that
+        /// calls back before it sends a request.
+        ///
+        /// - Parameter version: the version as libcurl encodes it, such as 0x075001 for 7.80.1.
+        static func brokenRule(of version: UInt32 = CurlQuirks.version) -> String? {
+            guard version < 0x075000 else { return nil }
+            let found = "\(version >> 16).\(version >> 8 & 0xFF).\(version & 0xFF)"
+            return "the system's libcurl is \(found), and the oldest supported version is 7.80.0"
+        }
 
         /// Whether an easy handle may be used for a second transfer.
         ///
