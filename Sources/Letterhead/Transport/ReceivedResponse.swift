@@ -40,18 +40,12 @@ struct ReceivedResponse: ~Copyable {
         }
         var response = HTTPResponse(request: request, status: head.status, headers: head.headers, body: body)
         response.provide(facts)
-        if !interim.isEmpty { response.interimResponses = try interimResponses(to: request) }
-        return response
-    }
-
-    private func interimResponses(to request: HTTPRequest) throws(TransportFailure) -> [HTTPResponse] {
-        var responses: [HTTPResponse] = []
-        for lines in interim {
+        guard !interim.isEmpty else { return response }
+        response.interimResponses = try interim.map { lines throws(TransportFailure) in
             let head = try ResponseHead(lines)
-            responses.append(
-                HTTPResponse(request: request, status: head.status, headers: head.headers, body: HTTPResponseBody()))
+            return HTTPResponse(request: request, status: head.status, headers: head.headers, body: HTTPResponseBody())
         }
-        return responses
+        return response
     }
 
     static let mostInterim = 16

@@ -14,11 +14,11 @@ struct ResponseHead {
         var fields: [HTTPHeaders.Field] = []
         status = try bytes.withUnsafeBufferPointer { bytes throws(TransportFailure) in
             var lines = HeadLines(bytes)
-            guard let line = lines.next(), let status = Self.status(of: line) else {
+            guard let line = lines.next(), let code = Self.statusCode(of: line) else {
                 throw TransportFailure(.invalidResponse, "the status line is malformed")
             }
             fields = try lines.fields()
-            return status
+            return HTTPStatus(code)
         }
         framing = try Self.framing(fields)
         headers = HTTPHeaders(fields)
@@ -42,7 +42,13 @@ struct ResponseHead {
         for index in fields.indices {
             switch fields[index].name {
             case .transferEncoding:
-                try require(fields[index].value)
+                // Requests never offer another transfer coding (RFC 9110, 10.1.4), and libcurl does not report whether a
+                // body with another coding is truncated.
+                let coding = fields[index].value
+                guard ["chunked", "identity"].contains(where: { ASCII.equalIgnoringCase(coding, $0) }) else {
+                    throw TransportFailure(
+                        .invalidResponse, "the response has a transfer coding that the request did not offer")
+                }
                 framing.noteTransferCoding()
             case .contentLength: framing.noteLength(fields[index].value.utf8)
             default: break
@@ -52,20 +58,11 @@ struct ResponseHead {
         return framing
     }
 
-    /// Requires `chunked` or `identity`. Requests never offer another transfer coding (RFC 9110, 10.1.4), and libcurl
-    /// does not report whether a body with another coding is truncated.
-    private static func require(_ coding: String) throws(TransportFailure) {
-        guard ["chunked", "identity"].contains(where: { ASCII.equalIgnoringCase(coding, $0) }) else {
-            throw TransportFailure(
-                .invalidResponse, "the response has a transfer coding that the request did not offer")
-        }
-    }
-
-    /// Parses the status code, which has exactly three digits (RFC 9112, 4).
-    private static func status(of line: HeadLines.Line) -> HTTPStatus? {
+    /// Parses the status code of a status line, which has exactly three digits (RFC 9112, 4).
+    static func statusCode(of line: some Collection<UInt8>) -> Int? {
         guard let blank = line.firstIndex(of: 0x20) else { return nil }
-        let digits = line[(blank + 1)...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }
-        return digits.count == 3 ? HTTPStatus(digits.reduce(0) { $0 * 10 + Int($1 - 48) }) : nil
+        let digits = line[blank...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }
+        return digits.count == 3 ? digits.reduce(0) { $0 * 10 + Int($1 - 48) } : nil
     }
 }
 
@@ -92,7 +89,7 @@ struct HeadLines {
         var folded: [String] = []
         while let line = next() {
             guard let first = line.first else { continue }
-            if Self.isBlank(first) {
+            if ASCII.isBlank(first) {
                 guard let last = fields.last else {
                     throw TransportFailure(.invalidResponse, "the first header line is folded")
                 }
@@ -128,8 +125,8 @@ struct HeadLines {
     /// Returns the value without leading and trailing white space.
     private static func value(_ line: Line) throws(TransportFailure) -> String {
         var (start, end) = (0, line.count)
-        while start < end, isBlank(line[start]) { start += 1 }
-        while start < end, isBlank(line[end - 1]) { end -= 1 }
+        while start < end, ASCII.isBlank(line[start]) { start += 1 }
+        while start < end, ASCII.isBlank(line[end - 1]) { end -= 1 }
         let value = line.extracting(start..<end)
         // All bytes are inspected without a branch for each, which is faster: values are short, and few are refused.
         var (least, all) = (UInt8.max, UInt8(0))
@@ -149,8 +146,6 @@ struct HeadLines {
         return String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }
 
 // The parts of a line that a transport reads before the head is complete.
@@ -169,13 +164,6 @@ extension UnsafeRawBufferPointer {
         var end = count
         while end > size, self[end - 1] == 0x0A || self[end - 1] == 0x0D { end -= 1 }
         return self[size..<end]
-    }
-
-    /// The status code of a status line. It has three digits.
-    var statusCode: Int? {
-        guard let blank = firstIndex(of: 0x20) else { return nil }
-        let digits = self[(blank + 1)...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }
-        return digits.count == 3 ? digits.reduce(0) { $0 * 10 + Int($1 - 48) } : nil
     }
 
     var claimsHTTP2: Bool {
@@ -220,8 +208,8 @@ struct ResponseFraming {
 
     private static func number(_ text: some BidirectionalCollection<UInt8>) -> Int? {
         var (number, isOver) = (0, false)
-        var digits = text.drop(while: isBlank)
-        while let last = digits.last, isBlank(last) { digits.removeLast() }
+        var digits = text.drop(while: ASCII.isBlank)
+        while let last = digits.last, ASCII.isBlank(last) { digits.removeLast() }
         guard !digits.isEmpty else { return nil }
         for byte in digits {
             guard (48...57).contains(byte) else { return nil }
@@ -232,6 +220,4 @@ struct ResponseFraming {
         }
         return number
     }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

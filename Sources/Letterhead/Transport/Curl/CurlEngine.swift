@@ -38,14 +38,12 @@
         func start() -> Bool {
             current.withLock { current in
                 if let current, current.isOpen { return true }
-                current = CurlMailbox(configuration).flatMap { Self.startThread($0) ? $0 : nil }
+                // The thread retains the mailbox and not the engine, which could otherwise never be released.
+                current = CurlMailbox(configuration).flatMap { mailbox in
+                    SystemThread.start("letterhead.curl") { Self.run(mailbox) } ? mailbox : nil
+                }
                 return current != nil
             }
-        }
-
-        /// Starts a thread. It retains the mailbox and not the engine, which could otherwise never be released.
-        private static func startThread(_ mailbox: CurlMailbox) -> Bool {
-            SystemThread.start("letterhead.curl") { run(mailbox) }
         }
 
         private static func run(_ mailbox: CurlMailbox) {
@@ -131,7 +129,12 @@
                 defer { state.isAsleep = false }
                 return (true, state.isAsleep)
             }
-            if mustWake { wake() }
+            if mustWake {
+                var one: UInt64 = 1
+                // This fails only if the counter is full. In that case, earlier writes have already made the descriptor
+                // readable.
+                _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
+            }
             return isTaken
         }
 
@@ -160,13 +163,6 @@
                 defer { state.commands = [] }
                 return state.commands
             }
-        }
-
-        private func wake() {
-            var one: UInt64 = 1
-            // This fails only if the counter is full. In that case, earlier writes have already made the descriptor
-            // readable.
-            _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
         }
     }
 

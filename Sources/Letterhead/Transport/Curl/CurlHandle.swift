@@ -60,11 +60,10 @@
 
         mutating func set(_ option: CurlOption, _ data: Data) {
             data.withUnsafeBytes { bytes in
-                note(bytes.baseAddress.map { lh_curl_set_data(easy, option, $0, bytes.count) } ?? Self.badArgument)
+                let result = bytes.baseAddress.map { lh_curl_set_data(easy, option, $0, bytes.count) }
+                note(result ?? CurlResult.badArgument.rawValue)
             }
         }
-
-        private static let badArgument: CInt = 43
     }
 
     extension CurlOptions {

@@ -64,7 +64,6 @@
         private func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             let transfer = try transfer(for: request)
             let outcome = await transfer.run()
-            guard request.observation != nil else { return try await response(of: transfer, outcome) }
             let isConnected = request.record(transfer.facts)
             do throws(HTTPError) {
                 return try await response(of: transfer, outcome)

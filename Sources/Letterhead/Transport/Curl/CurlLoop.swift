@@ -46,14 +46,9 @@
         private var piecesLeft = 0
 
         init(_ mailbox: CurlMailbox) throws(TransportFailure) {
-            guard let poller = SocketPoller(wakeDescriptor: mailbox.wakeDescriptor), let multi = curl_multi_init()
-            else {
-                throw .exhausted
-            }
-            guard let share = curl_share_init() else {
-                curl_multi_cleanup(multi)
-                throw .exhausted
-            }
+            guard let poller = SocketPoller(wakeDescriptor: mailbox.wakeDescriptor), let handles = Self.makeHandles()
+            else { throw .exhausted }
+            (multi, share) = handles
             configuration = mailbox.configuration
             queue = ConnectionQueue(
                 mostPerOrigin: configuration.maximumConnectionsPerHost, most: configuration.maximumConnections)
@@ -62,8 +57,6 @@
             plainTarget = TransportConfiguration.Proxy.PlainTarget(configuration.proxy)
             self.mailbox = mailbox
             self.poller = poller
-            self.multi = multi
-            self.share = share
             guard prepare() else { throw .unsupported }
         }
 
@@ -89,7 +82,7 @@
                 flush()
                 sleep()
             }
-            endAll(.exhausted)
+            while let wire = active.last { end(wire, .failure(.exhausted)) }
         }
 
         /// Returns whether a transfer may receive a piece of a body before the loop next looks at the clock.
@@ -99,6 +92,15 @@
         func mayReceive() -> Bool {
             piecesLeft -= 1
             return piecesLeft >= 0
+        }
+
+        private static func makeHandles() -> (multi: OpaquePointer, share: OpaquePointer)? {
+            guard let multi = curl_multi_init() else { return nil }
+            guard let share = curl_share_init() else {
+                curl_multi_cleanup(multi)
+                return nil
+            }
+            return (multi, share)
         }
 
         private func prepare() -> Bool {
@@ -226,31 +228,19 @@
             unread.removeAll(keepingCapacity: true)
         }
 
-        func note(alert: CInt, of session: UnsafeRawPointer) {
-            for wire in active { wire.note(alert: alert, of: session) }
-        }
-
         /// Ensures that deadlines are checked at this time at the latest.
         func note(_ deadline: UInt64) { ownDeadline = min(ownDeadline, deadline) }
 
         /// Closes all connections and discards the TLS sessions, so that later requests share neither with earlier
         /// ones.
         private func forgetConnections() {
-            guard let newMulti = curl_multi_init() else { return isStopped = true }
-            guard let newShare = curl_share_init() else {
-                curl_multi_cleanup(newMulti)
-                return isStopped = true
-            }
+            guard let handles = Self.makeHandles() else { return isStopped = true }
             let (oldMulti, oldShare) = (multi, share)
             idle = []  // These handles still use the share.
             curl_multi_cleanup(oldMulti)
             curl_share_cleanup(oldShare)
-            (multi, share, libcurlDeadline) = (newMulti, newShare, .max)
+            (multi, share, libcurlDeadline) = (handles.multi, handles.share, .max)
             if !prepare() { isStopped = true }
-        }
-
-        private func endAll(_ failure: TransportFailure) {
-            while let wire = active.last { end(wire, .failure(failure)) }
         }
 
         /// Ends the transfers of clients that have been reset. Unless other clients use the connections, it also closes
@@ -331,14 +321,13 @@
         private func release(_ wire: CurlWire, isReusable: Bool) {
             if !wire.isWaiting {
                 wire.noteFacts()
-                let connection = wire.observedConnection
+                let isObserved = wire.hasObservedConnection
+                let socket = isObserved ? wire.socket : nil
                 closedSocket = Self.noSocket
                 curl_multi_remove_handle(multi, wire.easy)
                 // A connection is closed before this point if the transfer has ended it, or just now if the transfer
                 // is incomplete.
-                if let connection, connection.socket == nil || connection.socket == closedSocket {
-                    connection.noteClosed()
-                }
+                if isObserved, socket == nil || socket == closedSocket { wire.noteClosed() }
             }
             if let lane = wire.lane { queue.leave(lane, ticket: wire.ticket) }
             wire.end()
@@ -413,7 +402,7 @@
         }
 
         static let onAlert: LHCurlAlert = { context, session, alert in
-            CurlLoop.with(context) { $0.note(alert: alert, of: session) }
+            CurlLoop.with(context) { loop in for wire in loop.active { wire.note(alert: alert, of: session) } }
         }
 
         static let onTimer: LHCurlTimer = { _, milliseconds, context in

@@ -53,8 +53,7 @@
             self.request = request
             self.engine = engine
             limit = request.responseLimit
-            let isWatched = request.onProgress != nil
-            pipe = request.responseDelivery == .buffered && !isWatched ? nil : ReceivePipe()
+            pipe = request.responseDelivery == .buffered && request.onProgress == nil ? nil : ReceivePipe()
             reply.head.reserveCapacity(Self.usualHeadSize)
             if pipe == nil { reply.body = GrowingBytes(capacity: Self.smallBodySize) }
         }
@@ -68,7 +67,12 @@
         func run() async -> Outcome {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    guard keep(continuation) else { return continuation.resume() }
+                    let isPending = state.withLock { state in
+                        guard case .pending = state else { return false }
+                        state = .pending(continuation)
+                        return true
+                    }
+                    guard isPending else { return continuation.resume() }
                     if !engine.post(.start(self)) { finish(.failure(.exhausted)) }
                 }
             } onCancel: {
@@ -77,15 +81,6 @@
             // The outcome is read under the lock, which orders the thread's writes to the reply before the caller's
             // reads.
             return outcome ?? .failure(.cancelled)
-        }
-
-        /// Stores the continuation until the transfer completes. Returns false if it has already completed.
-        private func keep(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
-            state.withLock { state in
-                guard case .pending = state else { return false }
-                state = .pending(continuation)
-                return true
-            }
         }
 
         private var outcome: Outcome? {

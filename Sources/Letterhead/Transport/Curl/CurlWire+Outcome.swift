@@ -132,26 +132,16 @@
             }
         }
 
-        /// The connection of an observed transfer, before libcurl releases the transfer; nil if no connection was
-        /// opened or reused, or if the load is not observed.
-        var observedConnection: ObservedConnection? {
-            guard let transfer, transfer.request.observation != nil else { return nil }
-            guard progress.timesSent > 0 || progress.hasAnswer || time(.connectTime) > .zero else { return nil }
-            return ObservedConnection(
-                facts: transfer.facts, socket: socket,
-                endsBody: progress.framing.endsWithConnection && progress.receivedBytes > 0)
+        /// Whether the load is observed, and a connection was opened or reused for it.
+        var hasObservedConnection: Bool {
+            transfer?.request.observation != nil
+                && (progress.timesSent > 0 || progress.hasAnswer || time(.connectTime) > .zero)
         }
 
-        /// A connection that is closed with its transfer, unless libcurl keeps it.
-        struct ObservedConnection {
-            let facts: TransportFacts
-            /// The socket; nil if libcurl has already closed it.
-            let socket: CInt?
-            let endsBody: Bool
-
-            func noteClosed() {
-                facts.note { details in (details.isClosed, details.endsBody) = (true, endsBody) }
-            }
+        /// Records that libcurl has closed the connection.
+        func noteClosed() {
+            let endsBody = progress.framing.endsWithConnection && progress.receivedBytes > 0
+            transfer?.facts.note { details in (details.isClosed, details.endsBody) = (true, endsBody) }
         }
 
         /// Records the TLS version and cipher while the connection still belongs to the transfer.
@@ -183,7 +173,7 @@
         }
 
         /// The socket of the connection, as long as there is one.
-        private var socket: CInt? {
+        var socket: CInt? {
             var socket: CInt = -1
             return lh_curl_get_socket(easy, &socket) == 0 && socket >= 0 ? socket : nil
         }

@@ -49,32 +49,22 @@
         private func maySendAgain(wasRefused: Bool) -> Bool {
             guard let plan = transfer?.plan else { return false }
             let isRefused = wasRefused && progress.connection.isMultiplexed
-            guard plan.method.isIdempotent || isRefused else {
+            let event = "the server closed a reused connection while the request was being sent"
+            if !plan.method.isIdempotent, !isRefused {
                 progress.failure = TransportFailure(
                     .connectionLost,
-                    "the server closed a reused connection while the request was being sent; "
-                        + "the transport sends \(plan.method) only once; use idempotent() and retry(…) if it may be sent twice"
-                )
-                return false
-            }
-            // Bytes of the body that libcurl has read but not sent are lost, and libcurl requests a rewind only for
-            // bytes that it had sent. The body is therefore always rewound here.
-            guard rewind(to: 0) else {
+                    "\(event); the transport sends \(plan.method) only once; use idempotent() and retry(…) if it may be "
+                        + "sent twice")
+            } else if !rewind(to: 0) {
+                // Bytes of the body that libcurl has read but not sent are lost, and libcurl requests a rewind only for
+                // bytes that it had sent. The body is therefore always rewound here.
                 progress.failure = TransportFailure(
-                    .connectionLost,
-                    "the server closed a reused connection while the request was being sent; "
-                        + "the request's body can be sent only once",
-                    mayHaveBeenSent: !isRefused)
-                return false
-            }
-            guard wasRefused || transfer?.request.isSignedOnce != true else {
+                    .connectionLost, "\(event); the request's body can be sent only once", mayHaveBeenSent: !isRefused)
+            } else if !wasRefused, transfer?.request.isSignedOnce == true {
                 progress.failure = TransportFailure(
-                    .signatureSpent,
-                    "the server closed a reused connection while the request was being sent; "
-                        + "the request's signature can be used only once")
-                return false
+                    .signatureSpent, "\(event); the request's signature can be used only once")
             }
-            return true
+            return progress.failure == nil
         }
 
         /// Reads the protocol that TLS negotiated. Returns false if the connection is not HTTP/2 and another transfer
@@ -208,7 +198,14 @@
             progress.lastActivity = loop.now
             progress.hasAnswer = true
             progress.headBytes += line.count
-            guard progress.failure == nil, isWithinHeadLimit() else { return false }
+            guard progress.failure == nil else { return false }
+            let limit = loop.configuration.maximumHeadSize
+            guard progress.headBytes <= limit else {
+                progress.failure = TransportFailure(
+                    .responseTooLarge,
+                    "the response's head is larger than the \(limit) bytes allowed; see maximumHeadSize")
+                return false
+            }
             guard line.isBlankLine else {
                 if !progress.hasHead {
                     guard lines.isEmpty ? begins(with: line) : noteField(line) else { return false }
@@ -241,7 +238,7 @@
         /// libcurl would believe the claim, and send other requests on an HTTP/1.1 connection before this response has
         /// ended. Callers would then receive each other's responses.
         private func begins(with line: UnsafeRawBufferPointer) -> Bool {
-            progress.status = line.statusCode ?? 0
+            progress.status = ResponseHead.statusCode(of: line) ?? 0
             // Another head follows a 1xx response, except 101 (RFC 9110, 15.2).
             progress.isInterim = (100...199).contains(progress.status) && progress.status != 101
             (progress.isCoded, progress.framing, progress.hasField) = (false, ResponseFraming(), false)
@@ -319,33 +316,21 @@
             guard isSending, progress.connection.isMultiplexed, let transfer else { return false }
             var length: Int64 = -1
             let isKnown = lh_curl_get_offset(easy, .contentLength, &length) == 0 && length >= 0
-            progress.isAnsweredEarly = isKnown && progress.receivedBytes >= length || hasNoBody(transfer.plan.method)
+            progress.isAnsweredEarly =
+                isKnown && progress.receivedBytes >= length
+                || (try? ResponseHead(transfer.reply.head))?.bodyLength(of: transfer.plan.method) == 0
             return progress.isAnsweredEarly
         }
 
         var isSending: Bool {
-            guard !progress.hasNoBody else { return false }
             var sent: Int64 = 0
-            switch transfer?.plan.content {
-            case .none?, nil: return false
-            case .copied(let count): return lh_curl_get_offset(easy, .uploaded, &sent) == 0 && sent < count
-            case .held(let data): return lh_curl_get_offset(easy, .uploaded, &sent) == 0 && sent < data.count
-            case .pulled(let source):
-                guard lh_curl_get_offset(easy, .uploaded, &sent) == 0 else { return false }
-                return source.length.map { sent < $0 } ?? !source.isSpent(by: Int(sent))
+            guard !progress.hasNoBody, lh_curl_get_offset(easy, .uploaded, &sent) == 0 else { return false }
+            return switch transfer?.plan.content {
+            case .none?, nil: false
+            case .copied(let count): sent < count
+            case .held(let data): sent < data.count
+            case .pulled(let source): source.length.map { sent < $0 } ?? !source.isSpent(by: Int(sent))
             }
-        }
-
-        private func hasNoBody(_ method: HTTPMethod) -> Bool {
-            transfer.flatMap { try? ResponseHead($0.reply.head) }?.bodyLength(of: method) == 0
-        }
-
-        private func isWithinHeadLimit() -> Bool {
-            let limit = loop.configuration.maximumHeadSize
-            if progress.headBytes <= limit { return true }
-            progress.failure = TransportFailure(
-                .responseTooLarge, "the response's head is larger than the \(limit) bytes allowed; see maximumHeadSize")
-            return false
         }
     }
 #endif

@@ -48,72 +48,33 @@ struct ContentDecoder: Sendable {
     func decode(_ data: Data, upTo limit: Int) throws(TransportFailure) -> Data {
         let stack = DecompressorStack(codings, maximumRatio: maximumRatio)
         var decoded = GrowingBytes()
-        do throws(DecompressionFault) {
-            stack.feed(data)
-            while let piece = try stack.next() {
-                guard decoded.count + piece.count <= limit else { throw .limit }
-                guard decoded.append(piece) else { throw .memory }
+        stack.feed(data)
+        while let piece = try stack.next() {
+            guard decoded.count + piece.count <= limit else {
+                throw TransportFailure(
+                    .responseTooLarge, "the decompressed body exceeds its limit; see responseLimit")
             }
-            try stack.finish()
-        } catch {
-            throw Self.failure(error)
+            guard decoded.append(piece) else { throw .noMemory }
         }
+        try stack.finish()
         return decoded.take()
     }
 
     /// Returns a source of decompressed bytes for a source of compressed bytes. Nothing is decompressed before it is
     /// requested.
     func pull(_ source: @escaping @Sendable () async throws -> Data?) -> @Sendable () async throws -> Data? {
-        let stack = LockedStack(DecompressorStack(codings, maximumRatio: maximumRatio))
+        // The reader of a body may move between tasks.
+        let stack = Mutex(DecompressorStack(codings, maximumRatio: maximumRatio))
         return {
             while true {
-                if let piece = try stack.next() { return piece }
+                if let piece = try stack.withLock({ try $0.next() }) { return piece }
                 guard let input = try await source() else {
-                    try stack.finish()
+                    try stack.withLock { try $0.finish() }
                     return nil
                 }
-                stack.feed(input)
+                stack.withLock { $0.feed(input) }
             }
         }
-    }
-
-    fileprivate static func failure(_ fault: DecompressionFault) -> TransportFailure {
-        switch fault {
-        case .corrupt: TransportFailure(.cannotDecodeResponse, "the compressed body is corrupt")
-        case .cutShort: TransportFailure(.cannotDecodeResponse, "the compressed body is truncated")
-        case .surplus:
-            TransportFailure(.cannotDecodeResponse, "there are bytes after the end of the compressed body")
-        case .limit: TransportFailure(.responseTooLarge, "the decompressed body exceeds its limit; see responseLimit")
-        case .bomb:
-            TransportFailure(
-                .responseTooLarge,
-                "the ratio of decompressed to compressed bytes exceeds its limit; see maximumDecodingRatio")
-        case .window:
-            TransportFailure(
-                .cannotDecodeResponse, "the compressed body requires a window of more than 8 MiB (RFC 9659)")
-        case .memory: .noMemory
-        }
-    }
-}
-
-/// The decoders of a body whose reader may move between tasks.
-private final class LockedStack: Sendable {
-    private let stack: Mutex<DecompressorStack>
-
-    init(_ stack: sending DecompressorStack) { self.stack = Mutex(stack) }
-
-    func next() throws -> Data? {
-        do { return try stack.withLock { try $0.next() } } catch { throw translated(error) }
-    }
-
-    func finish() throws {
-        do { try stack.withLock { try $0.finish() } } catch { throw translated(error) }
-    }
-
-    func feed(_ bytes: Data) { stack.withLock { $0.feed(bytes) } }
-
-    private func translated(_ error: any Error) -> any Error {
-        (error as? DecompressionFault).map(ContentDecoder.failure) ?? error
     }
 }
 

@@ -25,9 +25,25 @@ enum DecompressionFault: Error {
     case cutShort
     case surplus
     case bomb
-    case limit
     case window
     case memory
+
+    var failure: TransportFailure {
+        switch self {
+        case .corrupt: TransportFailure(.cannotDecodeResponse, "the compressed body is corrupt")
+        case .cutShort: TransportFailure(.cannotDecodeResponse, "the compressed body is truncated")
+        case .surplus:
+            TransportFailure(.cannotDecodeResponse, "there are bytes after the end of the compressed body")
+        case .bomb:
+            TransportFailure(
+                .responseTooLarge,
+                "the ratio of decompressed to compressed bytes exceeds its limit; see maximumDecodingRatio")
+        case .window:
+            TransportFailure(
+                .cannotDecodeResponse, "the compressed body requires a window of more than 8 MiB (RFC 9659)")
+        case .memory: .noMemory
+        }
+    }
 }
 
 /// Decompresses all content codings of one body, the last one first, with at most one piece of each in memory.
@@ -53,11 +69,13 @@ final class DecompressorStack {
     func feed(_ bytes: Data) { decompressors[0].feed(bytes) }
 
     /// Returns the next piece of the body, at most 64 KiB; nil if more bytes are needed.
-    func next() throws(DecompressionFault) -> Data? { try next(from: decompressors.count - 1) }
+    func next() throws(TransportFailure) -> Data? {
+        do { return try next(from: decompressors.count - 1) } catch { throw error.failure }
+    }
 
     /// Checks that every coding is complete.
-    func finish() throws(DecompressionFault) {
-        for decompressor in decompressors { try decompressor.finish() }
+    func finish() throws(TransportFailure) {
+        do { for decompressor in decompressors { try decompressor.finish() } } catch { throw error.failure }
     }
 
     private func next(from index: Int) throws(DecompressionFault) -> Data? {

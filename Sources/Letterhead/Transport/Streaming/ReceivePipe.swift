@@ -23,11 +23,6 @@ final class ReceivePipe: Sendable {
     /// room and there is enough room now.
     typealias Step = (bytes: Data, isRoomMade: Bool)
 
-    fileprivate enum End {
-        case complete
-        case failed(TransportFailure)
-    }
-
     /// Memory for one piece. It is mapped separately, because the allocator would retain much of the memory that one
     /// thread allocates and another frees.
     ///
@@ -41,7 +36,7 @@ final class ReceivePipe: Sendable {
         var blocks: [Block] = []
         var spares: [Block] = []
         var count = 0
-        var end: End?
+        var end: Result<Void, TransportFailure>?
         /// The waiting readers. There is more than one if a body's iterator was copied and several tasks use it.
         var readers: [CheckedContinuation<Void, Never>] = []
         /// Whether the receiving thread waits for room.
@@ -103,7 +98,7 @@ final class ReceivePipe: Sendable {
         let readers = state.withLock { state in
             if state.end == nil {
                 if failure?.code == .cancelled { state.freeAll() } else { state.freeSpares() }
-                state.end = failure.map(End.failed) ?? .complete
+                state.end = failure.map { .failure($0) } ?? .success(())
             }
             return state.takeReaders()
         }
@@ -134,11 +129,9 @@ final class ReceivePipe: Sendable {
             return (block, isRoomMade, state.end)
         }
         if let block { return (data(of: block), isRoomMade) }
-        switch end {
-        case nil: return nil
-        case .complete: return (Data(), false)
-        case .failed(let failure): throw failure
-        }
+        guard let end else { return nil }
+        try end.get()
+        return (Data(), false)
     }
 
     /// Returns the bytes of a block, which is reused when they are released. A small piece is copied, so that a reader
@@ -166,7 +159,7 @@ final class ReceivePipe: Sendable {
 extension ReceivePipe.State {
     /// Whether the reader was cancelled or has dropped the body.
     fileprivate var isCancelled: Bool {
-        if case .failed(let failure) = end { failure.code == .cancelled } else { false }
+        if case .failure(let failure) = end { failure.code == .cancelled } else { false }
     }
 
     /// Returns whether the pipe is full. If so, it notes that the receiving thread waits for room.

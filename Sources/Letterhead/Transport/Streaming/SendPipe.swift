@@ -111,7 +111,7 @@ final class SendPipe: Sendable {
 extension SendPipe {
     private func make(_ walk: Int, _ onMore: @Sendable () -> Void) async {
         do {
-            var iterator = try chunks().makeAsyncIterator()
+            var iterator = try (first.withLock { $0.take() } ?? makeChunks()).makeAsyncIterator()
             var made = 0
             while let chunk = try await iterator.next() {
                 made += chunk.count
@@ -124,14 +124,6 @@ extension SendPipe {
         } catch {
             finish(error, walk, onMore)
         }
-    }
-
-    private func chunks() throws -> BodyChunks {
-        let first = first.withLock { first in
-            defer { first = nil }
-            return first
-        }
-        return try first ?? makeChunks()
     }
 
     /// Adds a piece and waits until there is room for another. Returns false if the iteration is no longer current.

@@ -18,7 +18,7 @@
             settings.httpShouldSetCookies = false
             settings.httpCookieAcceptPolicy = .never
             settings.httpMaximumConnectionsPerHost = maximumConnectionsPerHost
-            settings.timeoutIntervalForRequest = idleSeconds
+            settings.timeoutIntervalForRequest = idleSeconds()
             #if !canImport(FoundationNetworking)
                 settings.tlsMinimumSupportedProtocolVersion = security.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
             #endif
@@ -27,14 +27,8 @@
 
         /// The idle limit in whole seconds, at least one. Foundation on Linux truncates fractions, and treats zero as no
         /// limit.
-        var idleSeconds: TimeInterval { Self.seconds(of: idleTimeout) }
-
-        func idleSeconds(for request: HTTPRequest) -> TimeInterval {
-            Self.seconds(of: request.idleTimeout ?? idleTimeout)
-        }
-
-        private static func seconds(of limit: Duration?) -> TimeInterval {
-            guard let limit else { return 86_400 }
+        func idleSeconds(for request: HTTPRequest? = nil) -> TimeInterval {
+            guard let limit = request?.idleTimeout ?? idleTimeout else { return 86_400 }
             return min(86_400, max(1, (limit / .seconds(1)).rounded(.up)))
         }
 
@@ -159,4 +153,46 @@
             private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "identity"]
         #endif
     }
+
+    #if !canImport(FoundationNetworking)
+        extension HTTPResponse.Metrics {
+            /// Creates metrics from Foundation's measurements. Foundation on Linux provides none.
+            init(_ transaction: URLSessionTaskTransactionMetrics) {
+                self.init()
+                let start = transaction.fetchStartDate
+                func elapsed(until date: Date?) -> Duration {
+                    guard let start, let date else { return .zero }
+                    return .seconds(max(0, date.timeIntervalSince(start)))
+                }
+                isReusedConnection = transaction.isReusedConnection
+                if !isReusedConnection {
+                    nameLookup = elapsed(until: transaction.domainLookupEndDate)
+                    // With TLS, Foundation's `connectEndDate` is the end of the TLS handshake.
+                    connect = elapsed(until: transaction.secureConnectionStartDate ?? transaction.connectEndDate)
+                    secureConnect = elapsed(until: transaction.secureConnectionEndDate)
+                }
+                firstByte = elapsed(until: transaction.responseStartDate)
+                total = elapsed(until: transaction.responseEndDate)
+                bytesSent = Int(
+                    clamping: transaction.countOfRequestHeaderBytesSent + transaction.countOfRequestBodyBytesSent)
+                bytesReceived = Int(
+                    clamping: transaction.countOfResponseHeaderBytesReceived
+                        + transaction.countOfResponseBodyBytesReceived)
+                httpVersion = transaction.networkProtocolName.map { Self.version($0) }
+                if let address = transaction.remoteAddress {
+                    let host = address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]" : address
+                    remoteAddress = transaction.remotePort.map { "\(host):\($0)" } ?? host
+                }
+            }
+
+            /// Returns the version for a protocol name of ALPN (RFC 7301).
+            private static func version(_ name: String) -> String {
+                switch ASCII.lowercased(name) {
+                case "h2": "HTTP/2"
+                case "h3": "HTTP/3"
+                case let other: ASCII.uppercased(other)
+                }
+            }
+        }
+    #endif
 #endif

@@ -283,12 +283,11 @@
             if let left = request.timeLeft {
                 after(left) { [weak self] in
                     guard let self else { return }
+                    let hasHead = state.withLock { $0.head != nil }
                     fail(request.deadlinePassed(while: hasHead ? "receiving the body" : "waiting for the response"))
                 }
             }
         }
-
-        private var hasHead: Bool { state.withLock { $0.head != nil } }
 
         private var isOpenEnded: Bool {
             let head = state.withLock { $0.head }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 #if Foundation || canImport(Darwin)
+    import Foundation
     import Synchronization
 
     #if canImport(FoundationNetworking)
-        import Foundation
         import FoundationNetworking
-    #else
-        import Foundation
     #endif
 
     /// The transport over Foundation's `URLSession`: the default on Apple platforms.
