@@ -126,18 +126,18 @@ public enum PageContinuation<Next: Sendable>: Sendable {
     }
 }
 
-/// A decorator that is a paginated template if its base is one.
+/// A decorator that is paginated around a paginated template, so that each page has the decorator.
 ///
-/// Conform a custom decorator to it. The `base` of the decorator must be a variable:
+/// Add this line to your decorator. Its `base` must be a variable:
 ///
 /// ```swift
-/// extension Traced: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
+/// extension Traced: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {}
 /// ```
-public protocol PageForwarding: RequestDecorator, PaginatedTemplate where Base: PaginatedTemplate {
+public protocol PaginatedDecorator: RequestDecorator, PaginatedTemplate where Base: PaginatedTemplate {
     var base: Base { get set }
 }
 
-extension PageForwarding {
+extension PaginatedDecorator {
     public var page: Int { base.page }
 
     public var position: PagePosition { base.position }
@@ -155,7 +155,7 @@ extension PageForwarding {
 
 extension PageContinuation: Equatable where Next: Equatable {}
 
-extension PageForwarding where Response == Base.Response {
+extension PaginatedDecorator where Response == Base.Response {
     public func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> {
         try await base.requestForNextPage(after: arrival).map { wrapping($0) }
     }

@@ -25,7 +25,7 @@ public import LetterheadFoundation
 /// - Each member that it changes is derived from the member of the base.
 /// - It does not change the base.
 ///
-/// Decorators nest in any order. To keep a paginated template paginated, see ``PageForwarding``.
+/// Decorators nest in any order. To keep a paginated template paginated, see ``PaginatedDecorator``.
 public protocol RequestDecorator<Base>: RequestTemplate {
     associatedtype Base: RequestTemplate
 

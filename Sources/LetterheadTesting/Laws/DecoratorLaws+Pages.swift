@@ -7,7 +7,7 @@ extension DecoratorLaws {
         guard let decorated = decorate(base) as? any PaginatedTemplate else {
             return [
                 violation(
-                    "is lost around a paginated template: conform to PageForwarding where Base: PaginatedTemplate")
+                    "is lost around a paginated template: conform to PaginatedDecorator where Base: PaginatedTemplate")
             ]
         }
         return await following(decorated, base) + arriving(decorated, base) + resuming(decorated, base)

@@ -22,4 +22,4 @@ public struct Failing<Base: RequestTemplate, Failure: Decodable & Sendable>: Req
     public var base: Base
 }
 
-extension Failing: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
+extension Failing: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {}

@@ -119,7 +119,7 @@ extension Modified {
     }
 }
 
-extension Modified: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
+extension Modified: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {}
 
 extension RequestConfigurable {
     /// Replaces the whole environment of the client; nil applies no environment.

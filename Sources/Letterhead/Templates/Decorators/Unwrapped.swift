@@ -19,22 +19,12 @@ public struct Unwrapped<Base: RequestTemplate, Value: Sendable>: RequestDecorato
     }
 }
 
-extension Unwrapped: PaginatedTemplate where Base: PaginatedTemplate {
-    public var page: Int { base.page }
-
-    public var position: PagePosition { base.position }
-
-    public func requestForNextPage() -> Self { Unwrapped(base: base.requestForNextPage(), value: value) }
-
+extension Unwrapped: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {
     /// Returns the continuation of the base. The base requires its complete value, so the response is decoded again.
     public func requestForNextPage(after arrival: Page<Value>) async throws -> PageContinuation<Self> {
         let whole = Page(
             try await base.decode(arrival.response), itemCount: arrival.itemCount, response: arrival.response,
             number: arrival.number)
         return try await base.requestForNextPage(after: whole).map { Unwrapped(base: $0, value: value) }
-    }
-
-    public func resumed(from checkpoint: PageCheckpoint) -> Self {
-        Unwrapped(base: base.resumed(from: checkpoint), value: value)
     }
 }

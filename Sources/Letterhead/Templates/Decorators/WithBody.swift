@@ -49,7 +49,7 @@ public struct WithBody<Base: RequestTemplate, Body: Sendable>: RequestDecorator 
     public var body: Body { make(base) }
 }
 
-extension WithBody: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
+extension WithBody: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {}
 
 /// A body that cannot be encoded. It replaces a body to which no parts can be added.
 private struct PartsWithoutPlace: HTTPBody {

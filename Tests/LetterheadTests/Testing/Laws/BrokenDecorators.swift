@@ -131,15 +131,15 @@ enum BrokenDecorator {
     }
 }
 
-extension BrokenDecorator.Stuck: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {
+extension BrokenDecorator.Stuck: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {
     func requestForNextPage() -> Self { self }
 }
 
-extension BrokenDecorator.Resuming: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {
+extension BrokenDecorator.Resuming: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {
     func resumed(from checkpoint: PageCheckpoint) -> Self { self }
     func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> { .last }
 }
 
-extension BrokenDecorator.Undressed: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {
+extension BrokenDecorator.Undressed: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {
     func requestForNextPage() -> Self { Self(base: base.requestForNextPage(), isFirst: false) }
 }

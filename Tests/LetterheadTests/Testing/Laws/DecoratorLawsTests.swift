@@ -109,7 +109,7 @@ import Testing
     @Test func `a decorator that is not paginated around a paginated template is reported`() async {
         let violations = await DecoratorLaws { BrokenDecorator.Unpaged(base: $0) }.violations()
         #expect(violations.map(\.member) == [.page])
-        #expect(violations.first?.description.contains("PageForwarding") == true)
+        #expect(violations.first?.description.contains("PaginatedDecorator") == true)
     }
 
     @Test func `a next page that is the same or loses the decorator is reported`() async {
@@ -139,7 +139,7 @@ struct PagedNothing<Base: RequestTemplate>: RequestDecorator {
     var base: Base
 }
 
-extension PagedNothing: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
+extension PagedNothing: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {}
 
 struct PagedTrace<Base: RequestTemplate>: RequestDecorator {
     var base: Base
@@ -150,7 +150,7 @@ struct PagedTrace<Base: RequestTemplate>: RequestDecorator {
     }
 }
 
-extension PagedTrace: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
+extension PagedTrace: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {}
 
 /// A decorator of the library, and the members that it declares to change.
 struct BuiltInDecorator: Sendable, CustomTestStringConvertible {
