@@ -24,50 +24,40 @@ struct PagePlace: Sendable {
         !StandardParameters.areQuery(of: method) && (isBodyFree || !parameters.isEmpty)
     }
 
-    /// Writes a value to a parameter. null removes a query parameter.
+    /// Writes a value to a parameter. null removes a query parameter. If a value along the path of a JSON parameter is
+    /// neither an object nor null, it is kept, and the request is refused when it is built.
     mutating func write(_ value: JSONValue, at parameter: PageParameter) {
-        switch parameter.destination(in: self) {
-        case .query(let name) where value.hasObject:
-            refuse([name], "a query parameter cannot hold a JSON object; use .json for the parameter")
-        case .query(let name): query.set(name, to: value == .null ? nil : value)
-        case .json(let path): setMember(value, at: path)
-        }
-    }
-
-    func contains(_ parameter: PageParameter) -> Bool {
-        switch parameter.destination(in: self) {
-        case .query(let name): query.contains(name) || parameters[name] != nil
-        case .json(let path): containsMember(at: path)
-        }
-    }
-
-    /// Returns whether a member exists. If the path has several names, a null anywhere along it counts as absent,
-    /// because some APIs require an explicit null for the first page.
-    private func containsMember(at path: [String]) -> Bool {
-        guard let name = path.first, let value = parameters[name] else { return false }
-        guard path.count > 1 else { return true }
-        var member = JSONValue(encoding: value)
-        for name in path.dropFirst() { member = member?[name] }
-        return member != nil && member != .null
-    }
-
-    /// Sets a member of the JSON parameters. If a value along the path is neither an object nor null, the value is
-    /// kept, and the request is refused when it is built.
-    private mutating func setMember(_ value: JSONValue, at path: [String]) {
+        let path = parameter.path
         guard let name = path.first else { return }
-        guard path.count > 1 else { return parameters[name] = value }
-        guard !StandardParameters.areQuery(of: method) else {
-            return refuse(path, "a \(method) request sends its parameters in the query, which cannot be nested")
-        }
-        var member = JSONValue.object([:])
-        if let present = parameters[name] {
-            guard let json = JSONValue(encoding: present), json.hasRoom(at: path.dropFirst()) else {
+        if !parameter.isJSON(in: self) {
+            guard !value.hasObject else {
+                return refuse(path, "a query parameter cannot hold a JSON object; use .json for the parameter")
+            }
+            query.set(name, to: value == .null ? nil : value)
+        } else if path.count == 1 {
+            parameters[name] = value
+        } else if StandardParameters.areQuery(of: method) {
+            refuse(path, "a \(method) request sends its parameters in the query, which cannot be nested")
+        } else {
+            var member: JSONValue? = .some(.null)
+            if let present = parameters[name] { member = JSONValue(encoding: present) }
+            guard member?.set(value, at: path.dropFirst()) == true else {
                 return refuse(path, "a value along the path is not a JSON object")
             }
-            member = json
+            parameters[name] = member
         }
-        member.set(value, at: path.dropFirst())
-        parameters[name] = member
+    }
+
+    /// Returns whether a parameter is set. If the path of a JSON parameter has several names, a null anywhere along it
+    /// counts as absent, because some APIs require an explicit null for the first page.
+    func contains(_ parameter: PageParameter) -> Bool {
+        guard let name = parameter.path.first else { return false }
+        guard parameter.isJSON(in: self) else { return query.contains(name) || parameters[name] != nil }
+        guard let value = parameters[name] else { return false }
+        guard parameter.path.count > 1 else { return true }
+        var member = JSONValue(encoding: value)
+        for name in parameter.path.dropFirst() { member = member?[name] }
+        return member != nil && member != .null
     }
 
     private mutating func refuse(_ path: [String], _ reason: String) {
@@ -112,35 +102,39 @@ extension JSONValue {
         }
     }
 
-    /// Returns whether every existing value along a path is an object or null.
-    fileprivate func hasRoom(at path: some Collection<String>) -> Bool {
-        guard let name = path.first else { return true }
+    /// Sets the member at the end of a path of names, and creates missing objects along the path. Returns false if a
+    /// value along the path is neither an object nor null.
+    fileprivate mutating func set(_ value: JSONValue, at path: ArraySlice<String>) -> Bool {
+        guard let name = path.first else {
+            self = value
+            return true
+        }
         switch self {
-        case .null: return true
-        case .object(let members): return members[name]?.hasRoom(at: path.dropFirst()) ?? true
+        case .null, .object: return self[name].set(value, at: path.dropFirst())
         default: return false
         }
     }
 }
 
 /// The parameter that contains the position of a page. A string literal creates an ``automatic(_:)`` parameter.
-public struct PageParameter: Sendable, Hashable, ExpressibleByStringLiteral {
-    private enum Kind: Hashable {
-        case automatic(String)
-        case query(String)
-        case json([String])
+public struct PageParameter: Sendable, Hashable {
+    private enum Place {
+        case automatic
+        case query
+        case json
     }
 
-    private let kind: Kind
+    let path: [String]
+    private let place: Place
 
     /// A parameter whose location depends on the method and the body of the template.
     ///
     /// It is a query parameter if the method is GET or HEAD, or if the template has a body. Otherwise it is a member of
     /// the JSON parameters.
-    public static func automatic(_ name: String) -> PageParameter { PageParameter(kind: .automatic(name)) }
+    public static func automatic(_ name: String) -> PageParameter { PageParameter(path: [name], place: .automatic) }
 
     /// A query parameter, regardless of the method.
-    public static func query(_ name: String) -> PageParameter { PageParameter(kind: .query(name)) }
+    public static func query(_ name: String) -> PageParameter { PageParameter(path: [name], place: .query) }
 
     /// A member of the JSON parameters, at a path of names: `.json("variables", "after")`.
     ///
@@ -149,24 +143,13 @@ public struct PageParameter: Sendable, Hashable, ExpressibleByStringLiteral {
     /// - A value along the path is neither an object nor null.
     /// - The path has several names, and the method is GET or HEAD, whose parameters are sent as the query.
     /// - The template has a body, and the method is not GET or HEAD.
-    public static func json(_ path: String...) -> PageParameter { PageParameter(kind: .json(path)) }
+    public static func json(_ path: String...) -> PageParameter { PageParameter(path: path, place: .json) }
 
+    /// Returns whether the parameter is a member of the JSON parameters.
+    func isJSON(in other: PagePlace) -> Bool { place == .json || place == .automatic && other.hasJSON }
+}
+
+extension PageParameter: ExpressibleByStringLiteral {
     /// Creates the same parameter as ``automatic(_:)``.
-    public init(stringLiteral value: String) { kind = .automatic(value) }
-
-    private init(kind: Kind) { self.kind = kind }
-
-    enum Place {
-        case query(String)
-        case json([String])
-    }
-
-    func destination(in place: PagePlace) -> Place {
-        switch kind {
-        case .query(let name): .query(name)
-        case .json(let path): .json(path)
-        case .automatic(let name):
-            place.hasJSON ? .json([name]) : .query(name)
-        }
-    }
+    public init(stringLiteral value: String) { self = .automatic(value) }
 }

@@ -54,12 +54,6 @@ public enum JSONValue: Sendable {
         members[name] = nil
         self = .object(members)
     }
-
-    /// Sets the member at the end of a path of names, and creates missing objects along the path.
-    mutating func set(_ value: JSONValue, at path: some Collection<String>) {
-        guard let name = path.first else { return self = value }
-        self[name].set(value, at: path.dropFirst())
-    }
 }
 
 extension JSONValue: Hashable {
