@@ -76,11 +76,7 @@ extension Paginated: PaginatedTemplate {
     /// Returns the continuation that the pagination determines from a page.
     public func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> {
         if pagination.isPinned(PagePlace(of: base)) { return .last }
-        switch try pagination.next(position, arrival) {
-        case .ended: return .ended
-        case .last: return .last
-        case .next(let position): return .next(moved(to: position, page: following))
-        }
+        return try pagination.next(position, arrival).map { moved(to: $0, page: following) }
     }
 
     /// Returns this template for the page at a checkpoint. If the position of the checkpoint belongs to another kind of

@@ -34,20 +34,13 @@ extension Pagination {
     ///   - cursor: the key path of the cursor in the decoded page. The cursor is a string, a number, a URL, any other
     ///     value that can be encoded as JSON, or an optional of these.
     ///   - parameter: the parameter for the cursor in the next request. In a query, the cursor is percent-encoded once.
-    public static func cursor<Cursor: Encodable & SendableMetatype>(
-        _ cursor: any KeyPath<Value, Cursor> & Sendable, parameter: PageParameter
-    ) -> Pagination {
-        self.cursor(parameter: parameter) { try JSONValue(cursor: $0.value[keyPath: cursor]) }
-    }
-
-    /// Uses a cursor that each page contains. The last page is one whose `hasMore` is false, even if it contains a
-    /// cursor, or one that contains no cursor.
+    ///   - hasMore: returns false for the last page, even if it contains a cursor. Default: always true.
     public static func cursor<Cursor: Encodable & SendableMetatype>(
         _ cursor: any KeyPath<Value, Cursor> & Sendable, parameter: PageParameter,
-        hasMore: any KeyPath<Value, Bool> & Sendable
+        hasMore: @escaping @Sendable (Value) -> Bool = { _ in true }
     ) -> Pagination {
         self.cursor(parameter: parameter) { page in
-            page.value[keyPath: hasMore] ? try JSONValue(cursor: page.value[keyPath: cursor]) : nil
+            hasMore(page.value) ? try JSONValue(cursor: page.value[keyPath: cursor]) : nil
         }
     }
 
@@ -56,9 +49,7 @@ extension Pagination {
         parameter: PageParameter, find: @escaping @Sendable (Page<Value>) throws -> JSONValue?
     ) -> Pagination {
         Pagination(
-            firstPage: 1, start: .first,
-            isOwn: { if case .cursor = $0 { true } else { $0 == .first } },
-            isPinned: { $0.contains(parameter) }, blindly: { _ in nil },
+            isOwn: { if case .cursor = $0 { true } else { $0 == .first } }, isPinned: { $0.contains(parameter) },
             write: { position, place in
                 if case .cursor(let value) = position { place.write(value, at: parameter) }
             },
@@ -66,26 +57,15 @@ extension Pagination {
     }
 
     /// Uses a value of the last item of each page as the cursor. A page without items, or whose last item has no
-    /// value, is the last one.
+    /// value, is the last one. So is a page for which `hasMore` returns false.
     ///
     /// For example, `.lastItem(of: \.data, \.id, parameter: "starting_after")`.
     public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: Encodable & SendableMetatype>(
         of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
-        parameter: PageParameter
+        parameter: PageParameter, hasMore: @escaping @Sendable (Value) -> Bool = { _ in true }
     ) -> Pagination {
         cursor(parameter: parameter) { page in
-            try page.value[keyPath: items].last.flatMap { try JSONValue(cursor: $0[keyPath: key]) }
-        }
-    }
-
-    /// Uses a value of the last item of each page as the cursor. A page is the last one if its `hasMore` is false, if
-    /// it has no items, or if its last item has no value.
-    public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: Encodable & SendableMetatype>(
-        of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
-        parameter: PageParameter, hasMore: any KeyPath<Value, Bool> & Sendable
-    ) -> Pagination {
-        cursor(parameter: parameter) { page in
-            guard page.value[keyPath: hasMore], let last = page.value[keyPath: items].last else { return nil }
+            guard hasMore(page.value), let last = page.value[keyPath: items].last else { return nil }
             return try JSONValue(cursor: last[keyPath: key])
         }
     }
@@ -105,8 +85,8 @@ extension Pagination {
     /// ```
     ///
     /// If a page does not contain the value, the value of the page before it is sent. The modifier has an effect only
-    /// on paginations with cursors, including ``lastItem(of:_:parameter:)`` and ``header(_:parameter:)``. It has no
-    /// effect on page numbers, offsets and links.
+    /// on paginations with cursors, including ``lastItem(of:_:parameter:hasMore:)`` and ``header(_:parameter:)``. It has
+    /// no effect on page numbers, offsets and links.
     ///
     /// - Parameters:
     ///   - value: the key path of the value in the decoded page.
@@ -114,23 +94,20 @@ extension Pagination {
     public func carrying<Carried: Encodable & SendableMetatype>(
         _ value: any KeyPath<Value, Carried> & Sendable, parameter: PageParameter
     ) -> Pagination {
-        Pagination(
-            firstPage: firstPage, start: start,
-            isOwn: { [isOwn] in isOwn(CarriedCursor($0).position) },
-            isPinned: isPinned,
-            blindly: { [blindly] in blindly(CarriedCursor($0).position) },
-            write: { [write] position, place in
-                let both = CarriedCursor(position)
-                write(both.position, &place)
-                if let carried = both.carried { place.write(carried, at: parameter) }
-            },
-            next: { [next] position, page in
-                let both = CarriedCursor(position)
-                let step = try next(both.position, page)
-                guard case .next(.cursor(let cursor)) = step else { return step }
-                let carried = try JSONValue(cursor: page.value[keyPath: value]) ?? both.carried
-                return .next(CarriedCursor.joined(cursor, carried))
-            })
+        var carrying = self
+        carrying.write = { position, place in
+            let both = CarriedCursor(position)
+            write(both.position, &place)
+            if let carried = both.carried { place.write(carried, at: parameter) }
+        }
+        carrying.next = { position, page in
+            let both = CarriedCursor(position)
+            let step = try next(both.position, page)
+            guard case .next(.cursor(let cursor)) = step else { return step }
+            let carried = try JSONValue(cursor: page.value[keyPath: value]) ?? both.carried
+            return .next(CarriedCursor.joined(cursor, carried))
+        }
+        return carrying
     }
 }
 

@@ -3,9 +3,9 @@
 /// page is found in a page. Pass it to ``RequestTemplate/paginated(by:)``.
 ///
 /// Choose by what the API sends: page numbers (``page(start:step:parameter:size:totalPagesHeader:)``), offsets
-/// (``offset(limit:start:parameter:limitParameter:)``), a cursor (``cursor(_:parameter:)``, ``header(_:parameter:)``),
-/// the key of the last item (``lastItem(of:_:parameter:)``), or a link (``linkHeader``, ``nextURL(_:)``). For other
-/// APIs, create a pagination from two closures:
+/// (``offset(limit:start:parameter:limitParameter:)``), a cursor (``cursor(_:parameter:hasMore:)``,
+/// ``header(_:parameter:)``), the key of the last item (``lastItem(of:_:parameter:hasMore:)``), or a link
+/// (``linkHeader``, ``nextURL(_:hasMore:)``). For other APIs, create a pagination from two closures:
 ///
 /// ```swift
 /// let byWeek = Pagination<Report>(parameters: { position in
@@ -18,15 +18,19 @@ public struct Pagination<Value: Sendable>: Sendable {
     /// The parameters for a page, each with its value. The value null removes a query parameter.
     public typealias Parameters = [(parameter: PageParameter, value: JSONValue)]
 
-    let firstPage: Int
-    let start: PagePosition
-    let isPinned: @Sendable (PagePlace) -> Bool
-    let blindly: @Sendable (PagePosition) -> PagePosition?
-    let write: @Sendable (PagePosition, inout PagePlace) -> Void
-    let next: @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
+    var firstPage = 1
+    var start = PagePosition.first
     /// Returns whether a position belongs to this pagination. A checkpoint may come from another one.
-    let isOwn: @Sendable (PagePosition) -> Bool
+    var isOwn: @Sendable (PagePosition) -> Bool = { _ in true }
+    /// Returns whether the template itself sets the page.
+    var isPinned: @Sendable (PagePlace) -> Bool = { _ in false }
+    /// Returns the next position without a page; nil if only the page contains it.
+    var blindly: @Sendable (PagePosition) -> PagePosition? = { _ in nil }
+    var write: @Sendable (PagePosition, inout PagePlace) -> Void
+    var next: @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
+}
 
+extension Pagination {
     /// Creates a custom pagination. `parameters` returns the parameters for a position, and `next` the continuation
     /// after a page.
     public init(
@@ -34,25 +38,12 @@ public struct Pagination<Value: Sendable>: Sendable {
         next: @escaping @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
     ) {
         self.init(
-            firstPage: 1, start: start, isPinned: { _ in false }, blindly: { _ in nil },
+            start: start,
             write: { position, place in
                 for (parameter, value) in parameters(position) { place.write(value, at: parameter) }
             }, next: next)
     }
 
-    init(
-        firstPage: Int, start: PagePosition, isOwn: @escaping @Sendable (PagePosition) -> Bool = { _ in true },
-        isPinned: @escaping @Sendable (PagePlace) -> Bool,
-        blindly: @escaping @Sendable (PagePosition) -> PagePosition?,
-        write: @escaping @Sendable (PagePosition, inout PagePlace) -> Void,
-        next: @escaping @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
-    ) {
-        (self.firstPage, self.start, self.isOwn, self.isPinned) = (firstPage, start, isOwn, isPinned)
-        (self.blindly, self.write, self.next) = (blindly, write, next)
-    }
-}
-
-extension Pagination {
     /// Uses page numbers. The sequence ends at a page that is empty or not full.
     ///
     /// - Parameters:
@@ -76,16 +67,17 @@ extension Pagination {
         }
     }
 
-    /// Uses page numbers. The sequence ends when the value at `hasMore` is false: `.page(hasMore: \.hasMore)`.
+    /// Uses page numbers. The sequence ends at the page for which `hasMore` returns false:
+    /// `.page(hasMore: \.hasMore)`.
     ///
     /// An empty page is returned like any other page. It does not end the sequence. `start`, `step` and `parameter` are
     /// those of ``page(start:step:parameter:size:totalPagesHeader:)``.
     public static func page(
         start: Int = 1, step: Int = 1, parameter: PageParameter = "page",
-        hasMore: any KeyPath<Value, Bool> & Sendable
+        hasMore: @escaping @Sendable (Value) -> Bool
     ) -> Pagination {
         counted(from: .number(start), firstPage: start, by: step, parameter: parameter, size: nil) { _, page in
-            !page.value[keyPath: hasMore]
+            !hasMore(page.value)
         }
     }
 
@@ -102,13 +94,12 @@ extension Pagination {
         limit: Int, start: Int = 0, parameter: PageParameter = "offset", limitParameter: PageParameter = "limit"
     ) -> Pagination {
         let offsets = counted(from: .offset(start), firstPage: 1, by: limit, parameter: parameter, size: limit)
-        return Pagination(
-            firstPage: 1, start: offsets.start, isOwn: offsets.isOwn, isPinned: offsets.isPinned,
-            blindly: offsets.blindly,
-            write: { position, place in
-                if !place.contains(limitParameter) { place.write(.int(Int64(limit)), at: limitParameter) }
-                offsets.write(position, &place)
-            }, next: offsets.next)
+        var limited = offsets
+        limited.write = { position, place in
+            if !place.contains(limitParameter) { place.write(.int(Int64(limit)), at: limitParameter) }
+            offsets.write(position, &place)
+        }
+        return limited
     }
 
     private static func counted(
@@ -176,29 +167,20 @@ extension Pagination {
     /// Uses an absolute or relative URL that each page contains: `.nextURL(\.links.next)`.
     ///
     /// The value is a string, a URL, an object with `href` that is decoded as a ``JSONValue`` (JSON:API, HAL), or an
-    /// optional of these. If such an object has a true `templated`, its `href` is a ``URITemplate`` whose variables have the
-    /// values of the query with which the page was requested. The URL is resolved and percent-encoded like the target of a ``linkHeader``. The query of the
-    /// template is not added. A page without a URL is the last one. A URL with another origin is `.invalidResponse`,
-    /// and nothing is sent to that origin.
-    public static func nextURL<Link: Encodable & SendableMetatype>(_ link: any KeyPath<Value, Link> & Sendable)
-        -> Pagination
-    {
-        linked { try JSONValue(cursor: $0.value[keyPath: link]) }
-    }
-
-    /// Uses an absolute or relative URL that each page contains. The sequence ends when the value at `hasMore` is
-    /// false, even if that page contains a URL, or when a page contains no URL.
+    /// optional of these. If such an object has a true `templated`, its `href` is a ``URITemplate`` whose variables have
+    /// the values of the query with which the page was requested. The URL is resolved and percent-encoded like the target
+    /// of a ``linkHeader``. The query of the template is not added. A page without a URL is the last one. So is a page for
+    /// which `hasMore` returns false, even if it contains a URL. A URL with another origin is `.invalidResponse`, and
+    /// nothing is sent to that origin.
     public static func nextURL<Link: Encodable & SendableMetatype>(
-        _ link: any KeyPath<Value, Link> & Sendable, hasMore: any KeyPath<Value, Bool> & Sendable
+        _ link: any KeyPath<Value, Link> & Sendable, hasMore: @escaping @Sendable (Value) -> Bool = { _ in true }
     ) -> Pagination {
-        linked { $0.value[keyPath: hasMore] ? try JSONValue(cursor: $0.value[keyPath: link]) : nil }
+        linked { hasMore($0.value) ? try JSONValue(cursor: $0.value[keyPath: link]) : nil }
     }
 
     private static func linked(find: @escaping @Sendable (Page<Value>) throws -> JSONValue?) -> Pagination {
         Pagination(
-            firstPage: 1, start: .first,
-            isOwn: { if case .url = $0 { true } else { $0 == .first } },
-            isPinned: { _ in false }, blindly: { _ in nil }, write: { _, _ in },
+            isOwn: { if case .url = $0 { true } else { $0 == .first } }, write: { _, _ in },
             next: { _, page in try find(page).map { .next(.url(try page.target(of: $0))) } ?? .last })
     }
 }
