@@ -88,7 +88,7 @@
             run { request in
                 (200, [:], try? JSONEncoder().encode(request.target == "/start" ? ["next": next] : [:]))
             } use: { client in
-                var pages = client.pages(of: pages, walk: PageWalk(pageLimit: 4)).makeAsyncIterator()
+                var pages = client.pages(of: pages, settings: PageSettings(pageLimit: 4)).makeAsyncIterator()
                 while let page = try? await pages.next() { _ = page.checkpoint }
             }
         }

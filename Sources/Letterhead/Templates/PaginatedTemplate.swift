@@ -75,7 +75,7 @@ public struct Page<Value: Sendable>: Sendable {
     /// The number of the page. By default, the first page has the number 1.
     public let number: Int
     /// The checkpoint of the next page. It is nil if no page follows, and in a page that is passed to
-    /// `requestForNextPage(after:)`. It is not nil if only a limit of ``PageWalk`` ends the sequence.
+    /// `requestForNextPage(after:)`. It is not nil if only a limit of ``PageSettings`` ends the sequence.
     ///
     /// If the next page cannot be determined, for example because its link is invalid, a sequence that starts at this
     /// checkpoint fails with `.invalidRequest`.

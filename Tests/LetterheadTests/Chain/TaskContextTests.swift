@@ -121,9 +121,9 @@ private enum Context {
     ) async throws {
         let client = HTTPClient(environment: .of("https://h.test"), transport: transport())
         let template = TestEndpoint("n", answering: [Int].self).paginated()
-        let walk = PageWalk(maximumPages: 2, prefetches: prefetches)
-        _ = try await asCaller { try await client.pages(of: template, walk: walk).collect() }
-        let pager = client.pager(of: template, walk: walk)
+        let settings = PageSettings(maximumPages: 2, prefetches: prefetches)
+        _ = try await asCaller { try await client.pages(of: template, settings: settings).collect() }
+        let pager = client.pager(of: template, settings: settings)
         _ = try await asCaller { (try await pager.next(), try await pager.next()) }
         #expect(journal.all == Array(repeating: "transport mine high", count: 4))
     }

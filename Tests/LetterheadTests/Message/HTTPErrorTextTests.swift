@@ -164,8 +164,8 @@ private struct Plain: Error, CustomStringConvertible {
 
     @Test func `a page's deadline names the URL`() async throws {
         let client = HTTPClient(environment: environment, transport: MockLoader { .ok($0) })
-        let walk = PageWalk(deadline: .zero, clock: clock)
-        let pages = client.pages(of: TestEndpoint("users/7").paginated(), walk: walk)
+        let settings = PageSettings(deadline: .zero, clock: clock)
+        let pages = client.pages(of: TestEndpoint("users/7").paginated(), settings: settings)
         let error = try await #require(throws: HTTPError.self) { for try await _ in pages {} }
         #expect("\(error)".contains("h.test/api/users/7"))
     }

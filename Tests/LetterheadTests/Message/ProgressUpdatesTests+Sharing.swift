@@ -63,21 +63,22 @@ extension ProgressUpdatesTests {
     }
 
     @Test(arguments: [
-        PageWalk(maximumPages: -1), PageWalk(maximumItems: -1), PageWalk(maximumEmptyPages: -1),
-        PageWalk(pageLimit: -1),
-        PageWalk(delay: .seconds(-1)), PageWalk(deadline: .zero), PageWalk(maximumPages: 0), PageWalk(maximumItems: 0),
-        PageWalk(deadline: .nanoseconds(1)),
+        PageSettings(maximumPages: -1), PageSettings(maximumItems: -1), PageSettings(maximumEmptyPages: -1),
+        PageSettings(pageLimit: -1),
+        PageSettings(delay: .seconds(-1)), PageSettings(deadline: .zero), PageSettings(maximumPages: 0),
+        PageSettings(maximumItems: 0),
+        PageSettings(deadline: .nanoseconds(1)),
     ])
-    func `updates end with a sequence that ends before its first request`(walk: PageWalk) async {
+    func `updates end with a sequence that ends before its first request`(settings: PageSettings) async {
         let mock = MockLoader { try .ok($0, json: [1]) }
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
         let (first, second) = (ProgressUpdates(), ProgressUpdates())
         let numbers = TestEndpoint("numbers", answering: [Int].self).onProgress(first).paginated(size: 2).onProgress(
             second)
-        let call = Task { try await client.items(of: numbers, walk: walk).collect() }
+        let call = Task { try await client.items(of: numbers, settings: settings).collect() }
         for updates in [first, second] { for await _ in updates {} }
         _ = await call.result
-        #expect(mock.requests.isEmpty || walk.deadline != nil)
+        #expect(mock.requests.isEmpty || settings.deadline != nil)
     }
 
     @Test func `updates end with a pager or a sequence that cannot begin`() async {
@@ -85,7 +86,7 @@ extension ProgressUpdatesTests {
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
         let (first, second) = (ProgressUpdates(), ProgressUpdates())
         let numbers = TestEndpoint("numbers", answering: [Int].self).paginated(size: 2)
-        let pager = client.pager(of: numbers.onProgress(first), walk: PageWalk(maximumPages: -1))
+        let pager = client.pager(of: numbers.onProgress(first), settings: PageSettings(maximumPages: -1))
         await #expect(throws: HTTPError.self) { try await pager.next() }
         for await _ in first {}
         var pages = client.pages(of: numbers.onProgress(second)).makeAsyncIterator()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 extension HTTPClient {
     /// Returns an asynchronous sequence of pages, which begins at the page of a template or at a checkpoint. Use it if
-    /// you need the response or the number of each page; for the items alone, use ``items(of:from:walk:)``.
+    /// you need the response or the number of each page; for the items alone, use ``items(of:from:settings:)``.
     ///
     /// ```swift
     /// for try await page in client.pages(of: ListFollowers(login: "ada").paginated()) { print(page.value.count) }
@@ -19,61 +19,51 @@ extension HTTPClient {
     /// After ``reset()``, iterations that have begun end with `.cancelled`, and deliver no further items of a page that
     /// has arrived.
     public func pages<Template: PaginatedTemplate>(
-        of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
+        of template: Template, from checkpoint: PageCheckpoint? = nil, settings: PageSettings = PageSettings()
     ) -> PageSequence<Template, Page<Template.Response>> {
-        let source = PageSource(client: self, template: template, checkpoint: checkpoint, walk: walk) { _ in nil }
-        return PageSequence(source: source, maximum: .max) { [$0] }
+        PageSequence(reader: PageReader(self, template, from: checkpoint, settings), maximum: .max) { [$0] }
     }
-}
 
-extension HTTPClient {
     /// Returns an asynchronous sequence of the items of all pages. The value of each page must be a collection.
     ///
     /// ```swift
     /// for try await user in client.items(of: ListFollowers(login: "ada").paginated()) { print(user.login) }
     /// ```
     ///
-    /// Pages are requested on demand. The errors are those of ``pages(of:from:walk:)``.
+    /// Pages are requested on demand. The errors are those of ``pages(of:from:settings:)``.
     public func items<Template: PaginatedTemplate>(
-        of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
+        of template: Template, from checkpoint: PageCheckpoint? = nil, settings: PageSettings = PageSettings()
     ) -> PageSequence<Template, Template.Response.Element> where Template.Response: Collection {
-        items(of: template, from: checkpoint, walk: walk) { $0 }
+        items(of: template, at: \.self, from: checkpoint, settings: settings)
     }
 
     /// Returns an asynchronous sequence of the items of all pages. A key path locates the items in the value of each
     /// page: `items(of: template, at: \.items)`.
     public func items<Template: PaginatedTemplate, Items: Collection & SendableMetatype>(
         of template: Template, at items: any KeyPath<Template.Response, Items> & Sendable,
-        from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
+        from checkpoint: PageCheckpoint? = nil, settings: PageSettings = PageSettings()
     ) -> PageSequence<Template, Items.Element> {
-        self.items(of: template, from: checkpoint, walk: walk) { $0[keyPath: items] }
-    }
-
-    private func items<Template: PaginatedTemplate, Items: Collection & SendableMetatype>(
-        of template: Template, from checkpoint: PageCheckpoint?, walk: PageWalk,
-        items: @escaping @Sendable (Template.Response) -> Items
-    ) -> PageSequence<Template, Items.Element> {
-        let source = PageSource(client: self, template: template, checkpoint: checkpoint, walk: walk) {
-            items($0).count
+        let reader = PageReader(self, template, from: checkpoint, settings) { $0[keyPath: items].count }
+        return PageSequence(reader: reader, maximum: settings.maximumItems ?? .max) {
+            Array($0.value[keyPath: items])
         }
-        return PageSequence(source: source, maximum: walk.maximumItems ?? .max) { Array(items($0.value)) }
     }
 }
 
 /// An asynchronous sequence of the pages of a paginated template, or of the items on these pages. You receive it from
-/// ``HTTPClient/pages(of:from:walk:)`` or ``HTTPClient/items(of:from:walk:)``. A page is requested when the iteration
-/// needs it.
+/// ``HTTPClient/pages(of:from:settings:)`` or ``HTTPClient/items(of:from:settings:)``. A page is requested when the
+/// iteration needs it.
 public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence, Sendable {
-    let source: PageSource<Template>
+    let reader: PageReader<Template>
     let maximum: Int
     let elements: @Sendable (Page<Template.Response>) -> [Element]
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(pages: source.makeAsyncIterator(), elements: elements, left: maximum)
+        Iterator(pages: reader.begun(), elements: elements, left: maximum)
     }
 
     public struct Iterator: AsyncIteratorProtocol {
-        var pages: PageSource<Template>.Iterator
+        var pages: PageReader<Template>
         let elements: @Sendable (Page<Template.Response>) -> [Element]
         var left: Int
         var current: ArraySlice<Element> = []
@@ -105,3 +95,51 @@ public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence,
 }
 
 extension PageSequence.Iterator: Sendable where Element: Sendable {}
+
+/// The limits and the delays of an iteration over pages.
+public struct PageSettings: Sendable {
+    /// The number of pages after which the sequence ends without an error. Default: nil (no limit other than
+    /// ``pageLimit``).
+    public var maximumPages: Int?
+    /// The number of items after which a sequence of items ends without an error. Further pages are not requested,
+    /// except a page that ``prefetches`` has requested already. Default: nil (no limit).
+    public var maximumItems: Int?
+    /// The delay before the request for each page except the first. Set it if you iterate over many pages of an API
+    /// with a rate limit. Default: zero.
+    public var delay: Duration
+    /// The time limit of the whole iteration. It begins with the first call of the iterator and includes the time
+    /// between calls. A page that does not arrive in time is `.timedOut`. Default: nil (no limit).
+    public var deadline: Duration?
+    /// Set it to true to request the next page while you process the current one. If the iteration ends early, one page
+    /// may have been requested unnecessarily. Default: false.
+    public var prefetches: Bool
+    /// The maximum number of consecutive empty pages. If there are more, the error is `.paginationLoop`. Default: 100.
+    public var maximumEmptyPages: Int
+    /// The number of pages after which the iteration fails with `.paginationLoop` if another page follows. Default:
+    /// 100,000.
+    public var pageLimit: Int
+    /// The clock for the delay and the deadline. Default: the continuous clock.
+    public var clock: any Clock<Duration>
+
+    /// Creates the settings. If a number or the delay is negative, or if the deadline is zero or less, the first call
+    /// of an iterator throws `.invalidRequest`, and nothing is sent.
+    public init(
+        maximumPages: Int? = nil, maximumItems: Int? = nil, delay: Duration = .zero, deadline: Duration? = nil,
+        prefetches: Bool = false, maximumEmptyPages: Int = 100, pageLimit: Int = 100_000,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        (self.maximumPages, self.maximumItems, self.delay) = (maximumPages, maximumItems, delay)
+        self.deadline = deadline
+        (self.prefetches, self.maximumEmptyPages, self.pageLimit) = (prefetches, maximumEmptyPages, pageLimit)
+        self.clock = clock
+    }
+
+    var brokenRule: String? {
+        if let maximumPages, maximumPages < 0 { return "maximumPages is negative; use 0 or more" }
+        if let maximumItems, maximumItems < 0 { return "maximumItems is negative; use 0 or more" }
+        if maximumEmptyPages < 0 { return "maximumEmptyPages is negative; use 0 or more" }
+        if pageLimit < 0 { return "pageLimit is negative; use 0 or more" }
+        if let deadline, deadline <= .zero { return "the deadline is zero or less; use nil for no limit" }
+        return delay < .zero ? "the delay is negative; use zero or more" : nil
+    }
+}

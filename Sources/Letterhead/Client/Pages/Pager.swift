@@ -5,14 +5,16 @@ extension HTTPClient {
     /// Returns a pager, which loads one page for each call of ``Pager/next()``, beginning at a checkpoint if there is
     /// one. Use it, for example, for a list that loads more when the user scrolls.
     public func pager<Template: PaginatedTemplate>(
-        of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
+        of template: Template, from checkpoint: PageCheckpoint? = nil, settings: PageSettings = PageSettings()
     ) -> Pager<Template> {
-        Pager(PageSource(client: self, template: template, checkpoint: checkpoint, walk: walk) { _ in nil })
+        Pager(
+            PageReader(self, template, from: checkpoint, settings),
+            first: PageReader(self, template, from: nil, settings))
     }
 }
 
 /// Loads pages one at a time, on demand, and can be shared by all tasks that show a list.
-/// ``HTTPClient/pager(of:from:walk:)`` creates it.
+/// ``HTTPClient/pager(of:from:settings:)`` creates it.
 ///
 /// ```swift
 /// let pager = client.pager(of: ListFollowers(login: "ada").paginated())
@@ -27,58 +29,49 @@ extension HTTPClient {
 /// After ``HTTPClient/reset()``, the pager starts again at the first page and ignores its checkpoint, because a cursor
 /// may be valid only for the previous user.
 public final class Pager<Template: PaginatedTemplate>: Sendable {
-    private typealias Iterator = PageSource<Template>.Iterator
     private typealias Waiter = CheckedContinuation<Page<Template.Response>?, any Error>
 
     private struct State {
-        var iterator: Iterator
+        var reader: PageReader<Template>
+        /// Changes when the current load is abandoned, so that its result is discarded.
+        var turn = 0
         var hasMore = true
         /// The load for the first call in the queue.
         var load: Task<Void, Never>?
-        var generation = 0
         var waiters: [(number: Int, waiter: Waiter)] = []
-        var left: Set<Int> = []
         var lastWaiter = 0
 
-        /// Restarts at an iterator, and returns the values that belong to the previous one.
-        mutating func restart(at iterator: Iterator) -> Past {
-            let past = Past(iterator: self.iterator, load: load, waiters: waiters.map(\.waiter))
-            (self.iterator, load, waiters, hasMore) = (iterator, nil, [], true)
-            generation += 1
+        /// Restarts with a reader, and returns the previous state. Its load and its waiters must be ended, and its values
+        /// released, after the lock is released: their deallocation may cancel a waiting call.
+        mutating func restart(with reader: PageReader<Template>) -> State {
+            let past = self
+            self = State(reader: reader, turn: turn + 1, lastWaiter: lastWaiter)
             return past
         }
-    }
-
-    /// The values that a restart removes. They must be cancelled and released after the lock is released: their
-    /// deallocation may cancel a waiting call.
-    private struct Past {
-        let iterator: Iterator
-        let load: Task<Void, Never>?
-        let waiters: [Waiter]
 
         func end() {
             load?.cancel()
-            for waiter in waiters { waiter.resume(throwing: CancellationError()) }
+            for (_, waiter) in waiters { waiter.resume(throwing: CancellationError()) }
         }
     }
 
-    private let pages: PageSource<Template>
+    /// The readers at the checkpoint and at the first page.
+    private let (start, first): (PageReader<Template>, PageReader<Template>)
     /// The generation of the client in which the pager was created.
     private let generation: ClientGeneration
     private let state: Mutex<State>
 
-    init(_ pages: PageSource<Template>) {
-        self.pages = pages
-        generation = pages.generation
-        state = Mutex(State(iterator: pages.makeAsyncIterator()))
+    init(_ start: PageReader<Template>, first: PageReader<Template>) {
+        (self.start, self.first, generation) = (start, first, start.generation)
+        state = Mutex(State(reader: start.begun()))
     }
 
     deinit { state.withLock { $0.load.take() }?.cancel() }
 
     /// Whether there may be another page. It is true until the last page has been returned.
-    public var hasMore: Bool { state.withLock { $0.hasMore || $0.iterator.isStale } }
+    public var hasMore: Bool { state.withLock { $0.hasMore || $0.reader.generation.hasEnded } }
 
-    package var waiting: Int { state.withLock { $0.waiters.count } }
+    var waiting: Int { state.withLock { $0.waiters.count } }
 
     /// Returns the next page, or nil after the last one.
     ///
@@ -89,7 +82,6 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
             state.lastWaiter += 1
             return state.lastWaiter
         }
-        defer { state.withLock { _ = $0.left.remove(number) } }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { wait($0, as: number) }
         } onCancel: {
@@ -101,65 +93,62 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
     /// created, the pager starts at the first page. Waiting calls throw `CancellationError`, and a page whose load is
     /// in progress is discarded.
     public func reset() {
-        let start = makeIterator()
-        state.withLock { $0.restart(at: start) }.end()
+        let reader = makeReader()
+        state.withLock { $0.restart(with: reader) }.end()
     }
 
-    /// Returns an iterator at the checkpoint, or at the first page if the client was reset after the pager was created.
-    private func makeIterator() -> Iterator {
-        generation.hasEnded ? pages.makeIteratorFromFirstPage() : pages.makeAsyncIterator()
-    }
+    /// Returns a reader at the checkpoint, or at the first page if the client was reset after the pager was created.
+    private func makeReader() -> PageReader<Template> { (generation.hasEnded ? first : start).begun() }
 }
 
 extension Pager {
     private func wait(_ waiter: Waiter, as number: Int) {
-        let start = makeIterator()
-        let (hasLeft, past) = state.withLock { state -> (Bool, Past?) in
-            if state.left.remove(number) != nil { return (true, nil) }
-            let past = state.iterator.isStale ? state.restart(at: start) : nil
+        if Task.isCancelled { return waiter.resume(throwing: CancellationError()) }
+        let reader = makeReader()
+        let past = state.withLock { state -> State? in
+            let past = state.reader.generation.hasEnded ? state.restart(with: reader) : nil
             state.waiters.append((number, waiter))
             loadIfNeeded(&state)
-            return (false, past)
+            return past
         }
         past?.end()
-        if hasLeft { waiter.resume(throwing: CancellationError()) }
+        // A call that is cancelled before it has joined the queue is not found there.
+        if Task.isCancelled { leave(number) }
     }
 
     /// Starts the load for the first call, unless a load is running. The task does not need the lock before it
     /// finishes.
     private func loadIfNeeded(_ state: inout State) {
         guard state.load == nil, !state.waiters.isEmpty else { return }
-        state.load = Task { [weak self, start = state.iterator, generation = state.generation] in
-            var iterator = start
+        state.load = Task { [weak self, reader = state.reader, turn = state.turn] in
+            var reader = reader
             let result: Result<Page<Template.Response>?, any Error>
-            do { result = .success(try await iterator.next()) } catch { result = .failure(error) }
-            self?.finish(result, iterator, generation)
+            do { result = .success(try await reader.next()) } catch { result = .failure(error) }
+            self?.finish(result, reader, turn)
         }
     }
 
     private func leave(_ number: Int) {
         let (waiter, load) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
-            guard let index = state.waiters.firstIndex(where: { $0.number == number }) else {
-                state.left.insert(number)
-                return (nil, nil)
-            }
+            guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return (nil, nil) }
             let waiter = state.waiters.remove(at: index).waiter
             guard state.waiters.isEmpty else { return (waiter, nil) }
-            state.generation += 1
+            state.turn += 1
             return (waiter, state.load.take())
         }
         load?.cancel()
         waiter?.resume(throwing: CancellationError())
     }
 
-    private func finish(_ result: Result<Page<Template.Response>?, any Error>, _ iterator: Iterator, _ generation: Int)
-    {
-        // The previous iterator and the finished task are deallocated after the lock is released.
-        let (waiter, _, _) = state.withLock { state -> (Waiter?, Iterator?, Task<Void, Never>?) in
-            guard state.generation == generation else { return (nil, nil, nil) }
-            let past = (state.iterator, state.load.take())
-            state.iterator = iterator
-            if case .success(let page) = result { state.hasMore = page?.checkpoint != nil && !iterator.isAtMaximum }
+    private func finish(
+        _ result: Result<Page<Template.Response>?, any Error>, _ reader: PageReader<Template>, _ turn: Int
+    ) {
+        // The previous reader and the finished task are deallocated after the lock is released.
+        let (waiter, _, _) = state.withLock { state -> (Waiter?, PageReader<Template>?, Task<Void, Never>?) in
+            guard state.turn == turn else { return (nil, nil, nil) }
+            let past = (state.reader, state.load.take())
+            state.reader = reader
+            if case .success(let page) = result { state.hasMore = page?.checkpoint != nil && !reader.isAtMaximum }
             let waiter = state.waiters.isEmpty ? nil : state.waiters.removeFirst().waiter
             loadIfNeeded(&state)
             return (waiter, past.0, past.1)

@@ -42,7 +42,9 @@ struct HostilePagesTests {
         let client = HTTPClient(environment: environment, transport: mock)
         var count = 0
         do {
-            for try await _ in client.pages(of: Numbers().paginated(by: .linkHeader), walk: PageWalk(pageLimit: 4)) {
+            for try await _ in client.pages(
+                of: Numbers().paginated(by: .linkHeader), settings: PageSettings(pageLimit: 4))
+            {
                 count += 1
             }
             return (count, mock.requests.map(\.target), nil)
@@ -85,12 +87,12 @@ struct HostilePagesTests {
         let checkpoint = try JSONDecoder().decode(PageCheckpoint.self, from: Data(json.utf8))
         let mock = MockLoader { try .ok($0, json: [1]) }
         let client = HTTPClient(environment: .of("https://api.example.com"), transport: mock)
-        let walk = PageWalk(maximumPages: 3)
+        let settings = PageSettings(maximumPages: 3)
         for template in [
             Numbers().paginated(), Numbers().paginated(by: .offset(limit: 1)), Numbers().paginated(by: .linkHeader),
         ] {
             _ = template.resumed(from: checkpoint).requestForNextPage()
-            let pages = client.pages(of: template, from: checkpoint, walk: walk)
+            let pages = client.pages(of: template, from: checkpoint, settings: settings)
             do { _ = try await pages.collect() } catch is HTTPError {}
         }
         #expect(mock.requests.allSatisfy { $0.host == "api.example.com" && $0.target.hasPrefix("/a/numbers") })

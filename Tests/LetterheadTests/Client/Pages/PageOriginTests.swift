@@ -35,8 +35,8 @@ struct PageOriginTests {
         let client = HTTPClient(
             environment: .provided { _ in .of(calls.next() == 1 ? "https://a.test" : "https://b.test") },
             transport: mock)
-        let walk = PageWalk(prefetches: prefetches)
-        var pages = client.pages(of: Users().paginated(by: .linkHeader), walk: walk).makeAsyncIterator()
+        let settings = PageSettings(prefetches: prefetches)
+        var pages = client.pages(of: Users().paginated(by: .linkHeader), settings: settings).makeAsyncIterator()
         #expect(try await pages.next()?.value == [1])
         for _ in 1...2 {
             let error = await #expect(throws: HTTPError.self) { try await pages.next() }

@@ -30,7 +30,7 @@ struct PageResetTests {
     private func slowWalk(_ client: HTTPClient, _ clock: TestClock) -> Task<Void, any Error> {
         Task {
             let numbers = TestEndpoint("numbers", answering: [Int].self).paginated(size: 1)
-            for try await _ in client.pages(of: numbers, walk: PageWalk(delay: .seconds(600), clock: clock)) {}
+            for try await _ in client.pages(of: numbers, settings: PageSettings(delay: .seconds(600), clock: clock)) {}
         }
     }
 

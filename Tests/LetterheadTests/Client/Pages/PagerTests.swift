@@ -150,9 +150,9 @@ struct PagerTests {
     @Test func `a page sequence that has begun ends with cancelled after a reset of the client`() async throws {
         let mock = MockLoader { request in try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0]) }
         let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
-        for walk in [PageWalk(), PageWalk(prefetches: true)] {
-            let expected = mock.requests.count + (walk.prefetches ? 2 : 1)
-            var pages = client.pages(of: Numbers().paginated(), walk: walk).makeAsyncIterator()
+        for settings in [PageSettings(), PageSettings(prefetches: true)] {
+            let expected = mock.requests.count + (settings.prefetches ? 2 : 1)
+            var pages = client.pages(of: Numbers().paginated(), settings: settings).makeAsyncIterator()
             #expect(try await pages.next()?.value == [1])
             // The next page is requested in a task that may not have begun.
             while mock.requests.count < expected { await Task.yield() }
@@ -212,7 +212,7 @@ struct PagerTests {
             return try .ok(request, json: [page])
         }
         let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
-        var kept = client.pages(of: Numbers().paginated(), walk: PageWalk(prefetches: true)).makeAsyncIterator()
+        var kept = client.pages(of: Numbers().paginated(), settings: PageSettings(prefetches: true)).makeAsyncIterator()
         #expect(try await kept.next()?.value == [1])
         await until { arrived.load(ordering: .relaxed) }
         let call = Task { [kept] in
@@ -228,7 +228,7 @@ struct PagerTests {
     @Test func `after the maximum of pages there are no more`() async throws {
         let mock = MockLoader { request in try .ok(request, json: [1]) }
         let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
-        let pager = client.pager(of: Numbers().paginated(), walk: PageWalk(maximumPages: 1))
+        let pager = client.pager(of: Numbers().paginated(), settings: PageSettings(maximumPages: 1))
         #expect(try await pager.next()?.checkpoint != nil)
         #expect(!pager.hasMore)
     }

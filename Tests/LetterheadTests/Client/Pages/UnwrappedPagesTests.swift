@@ -35,7 +35,7 @@ struct UnwrappedPagesTests {
     @Test func `items, a pager, prefetch and a checkpoint work with unwrapped pages`() async throws {
         let paged = try await PagedServer(pages)
         #expect(try await paged.client.items(of: template).collect() == [1, 2, 3, 4])
-        let ahead = paged.client.pages(of: template, walk: PageWalk(prefetches: true))
+        let ahead = paged.client.pages(of: template, settings: PageSettings(prefetches: true))
         #expect(try await ahead.collect().map(\.value) == [[1, 2], [3], [4]])
         let pager = paged.client.pager(of: template)
         let first = try await pager.next()

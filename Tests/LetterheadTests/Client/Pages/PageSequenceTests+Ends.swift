@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// What stops a walk: circles, deadlines, limits, and settings that are refused.
-extension PageWalkTests {
+extension PageSequenceTests {
     @Test func `a repeated cursor is a loop, after all pages that arrived`() async throws {
         let (client, mock) = cursors { $0 == nil ? Cursors(items: [1], next: "a") : Cursors(items: [2], next: "a") }
         var seen: [Int] = []
@@ -19,9 +19,9 @@ extension PageWalkTests {
 
     @Test func `a reader that stops after the last page that arrived receives no error of a loop`() async throws {
         let (client, mock) = cursors { _ in Cursors(items: [1, 2], next: "a") }
-        #expect(try await client.pages(of: byCursor, walk: PageWalk(maximumPages: 2)).collect().count == 2)
-        let walk = PageWalk(maximumItems: 4)
-        #expect(try await client.items(of: byCursor, at: \.items, walk: walk).collect() == [1, 2, 1, 2])
+        #expect(try await client.pages(of: byCursor, settings: PageSettings(maximumPages: 2)).collect().count == 2)
+        let settings = PageSettings(maximumItems: 4)
+        #expect(try await client.items(of: byCursor, at: \.items, settings: settings).collect() == [1, 2, 1, 2])
         #expect(mock.requests.count == 4)
     }
 
@@ -102,11 +102,11 @@ extension PageWalkTests {
         prefetches: Bool
     ) async throws {
         let clock = TestClock(isAutomatic: true)
-        let walk = PageWalk(delay: .seconds(2), deadline: .seconds(5), prefetches: prefetches, clock: clock)
+        let settings = PageSettings(delay: .seconds(2), deadline: .seconds(5), prefetches: prefetches, clock: clock)
         let (client, mock) = numbers(100)
         var pages = 0
         let error = await #expect(throws: HTTPError.self) {
-            for try await _ in client.pages(of: Numbers().paginated(), walk: walk) { pages += 1 }
+            for try await _ in client.pages(of: Numbers().paginated(), settings: settings) { pages += 1 }
         }
         #expect(
             error?.code == .timedOut && error?.message.contains("page sequence") == true
@@ -126,10 +126,10 @@ extension PageWalkTests {
         }
         let client = HTTPClient(
             environment: .of("https://api.example.com"), links: Deadline(clock: clock), transport: mock)
-        let walk = PageWalk(deadline: .seconds(10), clock: clock)
-        var iterator = client.pages(of: Numbers().paginated(), walk: walk).makeAsyncIterator()
+        let settings = PageSettings(deadline: .seconds(10), clock: clock)
+        var iterator = client.pages(of: Numbers().paginated(), settings: settings).makeAsyncIterator()
         for _ in 0..<3 { _ = try await iterator.next() }
-        let own = client.pages(of: Numbers().deadline(in: .seconds(4)).paginated(), walk: walk)
+        let own = client.pages(of: Numbers().deadline(in: .seconds(4)).paginated(), settings: settings)
         for try await _ in own.prefix(3) {}
         let seconds = left.withLock { $0.map { $0?.components.seconds } }
         #expect(seconds == [10, 7, 4, 4, 4, 4])
@@ -143,9 +143,9 @@ extension PageWalkTests {
 
     @Test func `too many empty pages in a row are an error that names the limit`() async throws {
         let (client, mock) = cursors { Cursors(items: [], next: String((Int($0 ?? "0") ?? 0) + 1)) }
-        let walk = PageWalk(maximumEmptyPages: 5)
+        let settings = PageSettings(maximumEmptyPages: 5)
         let error = await #expect(throws: HTTPError.self) {
-            try await client.items(of: byCursor, at: \.items, walk: walk).collect()
+            try await client.items(of: byCursor, at: \.items, settings: settings).collect()
         }
         #expect(error?.code == .paginationLoop && error?.message.contains("empty") == true)
         #expect(mock.requests.count == 6)
@@ -154,21 +154,21 @@ extension PageWalkTests {
     @Test func `more pages than the limit are an error that names the limit`() async throws {
         let (client, mock) = cursors { Cursors(items: [1], next: String((Int($0 ?? "0") ?? 0) + 1)) }
         let error = await #expect(throws: HTTPError.self) {
-            try await client.pages(of: byCursor, walk: PageWalk(pageLimit: 3)).collect()
+            try await client.pages(of: byCursor, settings: PageSettings(pageLimit: 3)).collect()
         }
         #expect(mock.requests.count == 3)
         #expect(error?.code == .paginationLoop && error?.message.contains("3 pages") == true)
     }
 
     @Test(arguments: [
-        PageWalk(maximumPages: -1), PageWalk(maximumItems: -1), PageWalk(maximumEmptyPages: -1),
-        PageWalk(pageLimit: -1),
-        PageWalk(delay: .seconds(-1)), PageWalk(deadline: .zero), PageWalk(deadline: .seconds(-1)),
+        PageSettings(maximumPages: -1), PageSettings(maximumItems: -1), PageSettings(maximumEmptyPages: -1),
+        PageSettings(pageLimit: -1),
+        PageSettings(delay: .seconds(-1)), PageSettings(deadline: .zero), PageSettings(deadline: .seconds(-1)),
     ])
-    func `a setting out of its range is an error before anything is sent`(walk: PageWalk) async throws {
+    func `a setting out of its range is an error before anything is sent`(settings: PageSettings) async throws {
         let (client, mock) = numbers(3)
         let error = await #expect(throws: HTTPError.self) {
-            try await client.items(of: Numbers().paginated(), walk: walk).collect()
+            try await client.items(of: Numbers().paginated(), settings: settings).collect()
         }
         #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
     }

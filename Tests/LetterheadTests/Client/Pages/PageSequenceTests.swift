@@ -8,7 +8,7 @@ import Testing
 
 /// How far a walk goes, when it asks, and what stops it.
 @Suite(.timeLimit(.minutes(3)))
-struct PageWalkTests {
+struct PageSequenceTests {
     struct Numbers: RequestTemplate {
         typealias Response = [Int]
         var path: RequestPath { "numbers" }
@@ -94,16 +94,16 @@ struct PageWalkTests {
     @Test(arguments: [0, 1, 2, 7])
     func `a sequence ends after the maximum of pages`(maximum: Int) async throws {
         let (client, mock) = numbers(100)
-        let walk = PageWalk(maximumPages: maximum)
-        #expect(try await client.pages(of: Numbers().paginated(), walk: walk).collect().count == maximum)
+        let settings = PageSettings(maximumPages: maximum)
+        #expect(try await client.pages(of: Numbers().paginated(), settings: settings).collect().count == maximum)
         #expect(mock.requests.count == maximum)
     }
 
     @Test(arguments: [(0, 0), (1, 1), (2, 1), (3, 2)])
     func `a sequence of items requests no page after the maximum of items`(maximum: Int, requests: Int) async throws {
         let (client, mock) = numbers(100)
-        let walk = PageWalk(maximumItems: maximum)
-        #expect(try await client.items(of: Numbers().paginated(), walk: walk).collect().count == maximum)
+        let settings = PageSettings(maximumItems: maximum)
+        #expect(try await client.items(of: Numbers().paginated(), settings: settings).collect().count == maximum)
         #expect(mock.requests.count == requests)
     }
 
@@ -182,9 +182,26 @@ struct PageWalkTests {
         #expect(pages.map(\.value) == [[12, 13]] && mock.requests.count == 1)
     }
 
+    struct Watched: RequestTemplate {
+        typealias Response = [Int]
+        let reads = Tally()
+        var path: RequestPath { "numbers" }
+        var headers: HTTPHeaders { ["X-Read": "\(reads.next())"] }
+    }
+
+    @Test func `no request is built to find out that the query of the second page differs`() async throws {
+        let (client, watched) = (numbers(9).client, Watched())
+        var pages = client.pages(of: watched.paginated()).makeAsyncIterator()
+        _ = try await pages.next()
+        let reads = watched.reads.value
+        _ = try await pages.next()
+        #expect(reads > 0 && watched.reads.value == 2 * reads)
+    }
+
     @Test func `with prefetch the next page is requested while a page is read`() async throws {
         let (client, mock) = numbers(9)
-        var pages = client.pages(of: Numbers().paginated(size: 2), walk: PageWalk(prefetches: true)).makeAsyncIterator()
+        var pages = client.pages(of: Numbers().paginated(size: 2), settings: PageSettings(prefetches: true))
+            .makeAsyncIterator()
         #expect(try await pages.next()?.value == [0, 1])
         await until { mock.requests.count >= 2 }
         #expect(mock.requests.count == 2)
