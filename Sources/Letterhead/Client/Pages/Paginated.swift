@@ -35,11 +35,11 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
 
     /// The query of the base, with the position if it is a query parameter. If the position is a URL, the query of that
     /// URL.
-    public var query: QueryParameters { place.query }
+    public var query: QueryParameters { draft.query }
 
     /// The parameters of the base, with the position if it is a JSON parameter. If the position is a URL and the method
     /// is GET or HEAD, there are none, because the URL contains the whole query.
-    public var parameters: RequestParameters { place.parameters }
+    public var parameters: RequestParameters { draft.parameters }
 
     /// The options of the base. If the position is a URL, the request can be sent only to the origin of that URL.
     public var options: HTTPRequestOptions {
@@ -55,16 +55,16 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
     }
 }
 
-extension Paginated: PlacedTemplate {
+extension Paginated: DraftedTemplate {
     /// The query and the parameters with the position, unless the template fixes its page.
-    var place: PagePlace {
-        var place = PagePlace(of: base)
-        if !pagination.isPinned(place) { pagination.write(position, &place) }
-        guard let link else { return place }
-        place.query = link.query.map { QueryParameters(escaped: $0) } ?? [:]
-        if StandardParameters.areQuery(of: place.method) { place.parameters = [:] }
-        if let rule = link.brokenPageRule { place.refuse(rule) }
-        return place
+    var draft: ParameterDraft {
+        var draft = ParameterDraft(of: base)
+        if !pagination.isPinned(draft) { pagination.write(position, &draft) }
+        guard let link else { return draft }
+        draft.query = link.query.map { QueryParameters(escaped: $0) } ?? [:]
+        if StandardParameters.areQuery(of: draft.method) { draft.parameters = [:] }
+        if let rule = link.brokenPageRule { draft.refuse(rule) }
+        return draft
     }
 }
 
@@ -75,7 +75,7 @@ extension Paginated: PaginatedTemplate {
 
     /// Returns the continuation that the pagination determines from a page.
     public func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> {
-        if pagination.isPinned(PagePlace(of: base)) { return .last }
+        if pagination.isPinned(ParameterDraft(of: base)) { return .last }
         return try pagination.next(position, arrival).map { moved(to: $0, page: following) }
     }
 

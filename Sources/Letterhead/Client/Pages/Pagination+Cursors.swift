@@ -50,8 +50,8 @@ extension Pagination {
     ) -> Pagination {
         Pagination(
             isOwn: { if case .cursor = $0 { true } else { $0 == .first } }, isPinned: { $0.contains(parameter) },
-            write: { position, place in
-                if case .cursor(let value) = position { place.write(value, at: parameter) }
+            write: { position, draft in
+                if case .cursor(let value) = position { draft.write(value, at: parameter) }
             },
             next: { _, page in try find(page).map { .next(.cursor($0)) } ?? .last })
     }
@@ -95,10 +95,10 @@ extension Pagination {
         _ value: any KeyPath<Value, Carried> & Sendable, parameter: PageParameter
     ) -> Pagination {
         var carrying = self
-        carrying.write = { position, place in
+        carrying.write = { position, draft in
             let both = CarriedCursor(position)
-            write(both.position, &place)
-            if let carried = both.carried { place.write(carried, at: parameter) }
+            write(both.position, &draft)
+            if let carried = both.carried { draft.write(carried, at: parameter) }
         }
         carrying.next = { position, page in
             let both = CarriedCursor(position)

@@ -23,10 +23,10 @@ public struct Pagination<Value: Sendable>: Sendable {
     /// Returns whether a position belongs to this pagination. A checkpoint may come from another one.
     var isOwn: @Sendable (PagePosition) -> Bool = { _ in true }
     /// Returns whether the template itself sets the page.
-    var isPinned: @Sendable (PagePlace) -> Bool = { _ in false }
+    var isPinned: @Sendable (ParameterDraft) -> Bool = { _ in false }
     /// Returns the next position without a page; nil if only the page contains it.
     var blindly: @Sendable (PagePosition) -> PagePosition? = { _ in nil }
-    var write: @Sendable (PagePosition, inout PagePlace) -> Void
+    var write: @Sendable (PagePosition, inout ParameterDraft) -> Void
     var next: @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
 }
 
@@ -39,8 +39,8 @@ extension Pagination {
     ) {
         self.init(
             start: start,
-            write: { position, place in
-                for (parameter, value) in parameters(position) { place.write(value, at: parameter) }
+            write: { position, draft in
+                for (parameter, value) in parameters(position) { draft.write(value, at: parameter) }
             }, next: next)
     }
 
@@ -95,9 +95,9 @@ extension Pagination {
     ) -> Pagination {
         let offsets = counted(from: .offset(start), firstPage: 1, by: limit, parameter: parameter, size: limit)
         var limited = offsets
-        limited.write = { position, place in
-            if !place.contains(limitParameter) { place.write(.int(Int64(limit)), at: limitParameter) }
-            offsets.write(position, &place)
+        limited.write = { position, draft in
+            if !draft.contains(limitParameter) { draft.write(.int(Int64(limit)), at: limitParameter) }
+            offsets.write(position, &draft)
         }
         return limited
     }
@@ -110,10 +110,10 @@ extension Pagination {
             firstPage: firstPage, start: start, isOwn: { $0.isCounted(as: start) },
             isPinned: { $0.contains(parameter) },
             blindly: { $0.advanced(by: step) },
-            write: { position, place in
-                if step == 0 { place.refuse("the step of the pagination is 0; use another number") }
-                if let size, size < 1 { place.refuse("the page size \(size) is less than 1") }
-                if let count = position.count { place.write(.int(Int64(count)), at: parameter) }
+            write: { position, draft in
+                if step == 0 { draft.refuse("the step of the pagination is 0; use another number") }
+                if let size, size < 1 { draft.refuse("the page size \(size) is less than 1") }
+                if let count = position.count { draft.write(.int(Int64(count)), at: parameter) }
             },
             next: { position, page in
                 guard let next = position.advanced(by: step), let count = position.count else {

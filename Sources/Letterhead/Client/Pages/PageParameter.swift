@@ -2,7 +2,7 @@
 import LetterheadFoundation
 
 /// The query and the parameters of a request, into which the position of a page is written.
-struct PagePlace: Sendable {
+struct ParameterDraft: Sendable {
     var query: QueryParameters
     /// The parameters, which are sent as the JSON body if the method is neither GET nor HEAD.
     var parameters: RequestParameters
@@ -10,8 +10,8 @@ struct PagePlace: Sendable {
     private let isBodyFree: Bool
 
     init<Template: RequestTemplate>(of template: Template) {
-        if let placed = template as? any PlacedTemplate {
-            self = placed.place
+        if let template = template as? any DraftedTemplate {
+            self = template.draft
             return
         }
         (query, parameters, method) = (template.query, template.parameters, template.method)
@@ -68,15 +68,15 @@ struct PagePlace: Sendable {
 }
 
 /// A template whose query and parameters are read together, so that nested ones are read once and not twice for each level.
-protocol PlacedTemplate {
-    var place: PagePlace { get }
+protocol DraftedTemplate {
+    var draft: ParameterDraft { get }
 }
 
-extension Modified: PlacedTemplate {
-    var place: PagePlace {
-        var place = PagePlace(of: base)
-        place.query = changed(place.query)
-        return place
+extension Modified: DraftedTemplate {
+    var draft: ParameterDraft {
+        var draft = ParameterDraft(of: base)
+        draft.query = changed(draft.query)
+        return draft
     }
 }
 
@@ -146,7 +146,7 @@ public struct PageParameter: Sendable, Hashable {
     public static func json(_ path: String...) -> PageParameter { PageParameter(path: path, place: .json) }
 
     /// Returns whether the parameter is a member of the JSON parameters.
-    func isJSON(in other: PagePlace) -> Bool { place == .json || place == .automatic && other.hasJSON }
+    func isJSON(in draft: ParameterDraft) -> Bool { place == .json || place == .automatic && draft.hasJSON }
 }
 
 extension PageParameter: ExpressibleByStringLiteral {
