@@ -1,104 +1,90 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadTesting
 import TestKit
 import Testing
 
-@testable import LetterheadTesting
-
 @Suite struct ChaosTests {
-    private let chaos = Chaos(
-        seed: 42, latency: .exponential(mean: .milliseconds(50)), resets: 0.2, storms: 0.1, truncations: 0.2,
-        corruptions: 0.2)
-
-    /// Sends 200 requests, and describes what happened to each path.
-    private func outcomes(_ chaos: Chaos, isReversed: Bool = false) async throws -> [String: [String]] {
-        let loader = ChaosLoader(
-            chaos,
-            over: AnyLoader {
-                HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(Data("hello world".utf8)))
-            },
-            clock: TestClock(isAutomatic: true))
-        var outcomes: [String: [String]] = [:]
-        for path in isReversed ? (0..<20).reversed() : Array(0..<20) {
-            for _ in 0..<10 {
-                let request = try HTTPRequest("https://h/\(path)")
-                do {
-                    let response = try await loader.load(request)
-                    let text = String(decoding: response.body.buffered ?? Data(), as: UTF8.self)
-                    outcomes["\(path)", default: []].append("\(response.status.code) \(text)")
-                } catch {
-                    outcomes["\(path)", default: []].append("\(error.code): \(error.message)")
-                }
+    /// Draws ten numbers for each of twenty requests.
+    private func numbers(_ seed: UInt64, isReversed: Bool = false) throws -> [String: [Double]] {
+        let chaos = Chaos(seed: seed)
+        var numbers: [String: [Double]] = [:]
+        for _ in 0..<10 {
+            for path in isReversed ? (0..<20).reversed() : Array(0..<20) {
+                let number = chaos.draw(for: try HTTPRequest("https://h/\(path)"))
+                numbers["\(path)", default: []].append(number)
             }
         }
-        return outcomes
+        return numbers
     }
 
-    @Test func `a download over chaos without faults saves the whole body`() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "chaos-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: file) }
-        let stubs = StubLoader().on(.any()) { _ in .json("hello") }
-        let client = HTTPClient(transport: ChaosLoader(Chaos(), over: stubs))
-        let response = try await client.download(try HTTPRequest("https://a.test/x"), to: file)
-        #expect(try String(contentsOf: file, encoding: .utf8) == "hello")
-        #expect(response.savedByteCount == 5)
+    @Test func `the same seed has the same numbers, whatever the order of requests`() throws {
+        let first = try numbers(42)
+        #expect(try numbers(42, isReversed: true) == first)
+        #expect(Set(first.values.joined()).count == 200)
+        let other = try numbers(43)
+        #expect(Set(first.values.joined()).isDisjoint(with: other.values.joined()))
     }
 
-    @Test func `a fault of one request does not decide that of the next`() {
-        let chaos = Chaos(seed: 1, resets: 0.2, truncations: 0.2)
-        let plans = (0..<2_000).map { chaos.plan("a", occurrence: $0).fault }
-        var (truncations, resets) = (0, 0)
-        for (fault, next) in zip(plans, plans.dropFirst()) {
-            guard case .truncation? = fault else { continue }
-            truncations += 1
-            if case .reset? = next { resets += 1 }
+    @Test func `the method, the path and the query distinguish requests`() throws {
+        let chaos = Chaos(seed: 42)
+        var post = try HTTPRequest("https://h/a")
+        post.method = .post
+        let requests = [try HTTPRequest("https://h/a"), try HTTPRequest("https://h/a?b=1"), post]
+        #expect(Set(requests.map { chaos.draw(for: $0) }).count == 3)
+    }
+
+    @Test func `the numbers of one request are evenly distributed and independent`() throws {
+        let chaos = Chaos(seed: 1)
+        let request = try HTTPRequest("https://h/a")
+        let numbers = (0..<2_000).map { _ in chaos.draw(for: request) }
+        #expect(numbers.allSatisfy { (0..<1).contains($0) })
+        for tenth in 0..<10 { #expect((140...260).contains(numbers.filter { Int($0 * 10) == tenth }.count)) }
+        let small = zip(numbers, numbers.dropFirst()).filter { $0.0 < 0.2 }
+        #expect((0.12...0.28).contains(Double(small.filter { $0.1 < 0.2 }.count) / Double(small.count)))
+    }
+
+    @Test func `a seed is random unless it is given, and the description names it`() {
+        #expect(Chaos(seed: 42).description == "Chaos(seed: 42)")
+        #expect(Set((0..<8).map { _ in Chaos().seed }).count > 1)
+    }
+
+    @Test func `stubs have faults by it`() async throws {
+        let chaos = Chaos(seed: 42)
+        let clock = TestClock(isAutomatic: true)
+        let stubs = StubLoader().on(.any(), times: .any) { _ in .status(.ok) }
+        let unreliable = StubLoader(clock: clock).on(.any(), times: .any) { call in
+            switch chaos.draw(for: call.request) {
+            case ..<0.2: .error(.connectionLost)
+            case ..<0.4: .status(.serviceUnavailable)
+            case ..<0.6: .delayed(.seconds(2), .passThrough(to: stubs))
+            default: .passThrough(to: stubs)
+            }
         }
-        #expect(truncations > 200 && Double(resets) / Double(truncations) < 0.35)
-    }
-
-    @Test func `the same seed has the same faults, whatever the order of requests`() async throws {
-        let first = try await outcomes(chaos)
-        #expect(try await outcomes(chaos, isReversed: true) == first)
-        var other = chaos
-        other = Chaos(seed: 43, resets: other.resets, storms: other.storms)
-        #expect(try await outcomes(other) != first)
-    }
-
-    @Test func `every kind of fault occurs and names the seed`() async throws {
-        let all = try await outcomes(chaos).values.flatMap { $0 }
-        #expect(all.contains("connectionLost: chaos with seed 42: the connection was reset"))
-        #expect(all.contains("connectionLost: chaos with seed 42: the body was truncated"))
-        #expect(all.contains("503 chaos with seed 42"))
-        #expect(all.contains("200 hello world"))
-        #expect(all.contains { $0.hasPrefix("200 ") && $0 != "200 hello world" && $0.utf8.count >= 15 })
-    }
-
-    @Test func `a drip sends pieces of 16 bytes, and a timeout bounds it`() async throws {
-        let clock = TestClock()
-        let loader = ChaosLoader(
-            Chaos(seed: 1, drip: .seconds(1)),
-            over: AnyLoader {
-                HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(Data(repeating: 1, count: 160)))
-            },
-            clock: clock)
-        let request = try HTTPRequest("https://h/")
-        let response = try await clock.run { try await loader.load(request) }
-        #expect(response.body.buffered?.count == 160)
-        #expect(clock.now.offset == .seconds(10))
-        var short = request
-        short.timeout = .seconds(3)
-        let limited = short
-        let error = try await #require(throws: HTTPError.self) {
-            try await clock.run { try await loader.load(limited) }
+        var outcomes: [String: Int] = [:]
+        for number in 0..<100 {
+            do {
+                let response = try await unreliable.load(try HTTPRequest("https://h/\(number)"))
+                outcomes["\(response.status.code)", default: 0] += 1
+            } catch {
+                outcomes["\(error.code)", default: 0] += 1
+            }
         }
-        #expect(error.code == .timedOut)
+        #expect(Set(outcomes.keys) == ["connectionLost", "503", "200"])
+        #expect(stubs.calls.count == outcomes["200"])
+        #expect(!clock.sleeps.isEmpty && clock.sleeps.count < stubs.calls.count)
     }
 
-    @Test func `a server has the same faults on real sockets`() async throws {
-        let chaos = ChaosLoader(Chaos(seed: 7, resets: 0.3, storms: 0.1, truncations: 0.3))
+    @Test func `a server has faults by it on real sockets`() async throws {
+        let chaos = Chaos(seed: 7)
         let server = try await MockServer.start { request in
-            try await chaos.answer(request) { .text("hello world") }
+            switch chaos.draw(for: request) {
+            case ..<0.3: .text("hello world").fault(.reset, at: .responseStart)
+            case ..<0.4: .text("busy", status: .serviceUnavailable)
+            case ..<0.7: .text("hello world").fault(.close, at: .responseBody)
+            default: .text("hello world")
+            }
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
         var codes: Set<String> = []
