@@ -42,7 +42,7 @@ final class StubBoard: Sendable {
 
     /// Adds a stub after all others, or in the place of the first stub with the same subject. Without such a stub, a stub
     /// that overrides others precedes all of them.
-    func add(_ stub: Stub, isOverride: Bool = false) {
+    func add(_ stub: Stub, isOverride: Bool) {
         state.withLock { state in
             state.entries.append(Entry(stub: stub))
             let index = state.entries.count - 1

@@ -139,7 +139,7 @@ extension StubLoader {
     }
 
     private func add(_ stub: Stub) -> StubLoader {
-        board.add(stub)
+        board.add(stub, isOverride: isOverriding)
         return self
     }
 }

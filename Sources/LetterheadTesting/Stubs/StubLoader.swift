@@ -31,7 +31,9 @@ public import Letterhead
 public final class StubLoader: HTTPLoader {
     // This type is a class because all references share the stubs and the record.
 
-    let board = StubBoard()
+    let board: StubBoard
+    /// Whether an added stub replaces those of the same subject.
+    let isOverriding: Bool
     private let exchange: MockExchange
     private let encoder: (any HTTPBodyEncoder)?
     private let otherwise: (any HTTPLoader)?
@@ -47,10 +49,29 @@ public final class StubLoader: HTTPLoader {
         clock: any Clock<Duration> = ContinuousClock(), encoder: (any HTTPBodyEncoder)? = nil,
         otherwise: (any HTTPLoader)? = nil
     ) {
-        exchange = MockExchange(clock: clock)
+        (board, isOverriding, exchange) = (StubBoard(), false, MockExchange(clock: clock))
         self.encoder = encoder
         self.otherwise = otherwise
     }
+
+    private init(overriding other: StubLoader) {
+        (board, isOverriding, exchange) = (other.board, true, other.exchange)
+        (encoder, otherwise) = (other.encoder, other.otherwise)
+    }
+
+    /// The same loader, except that a stub that you add to it replaces earlier ones. Use it in a test that needs another
+    /// response than the stubs that all tests share.
+    ///
+    /// ```swift
+    /// stubs.on(GetUser.self, times: .any) { template in User(login: template.login) }   // for all tests
+    /// stubs.overriding.on(GetUser.self) { _ in .status(.notFound) }                     // for this test
+    /// ```
+    ///
+    /// All earlier stubs of the same type, whatever their conditions are, respond to no further request and are not
+    /// verified. The new stub takes the place of the first of them. If there is none, it precedes all other stubs.
+    /// Recorded calls are kept. Stubs of a template and of a route are replaced in the same way, by an equal template or
+    /// route. Templates are equal if the method, the path, the query and the body of their requests are.
+    public var overriding: StubLoader { StubLoader(overriding: self) }
 
     /// Responds with the first stub that matches and has calls left.
     ///

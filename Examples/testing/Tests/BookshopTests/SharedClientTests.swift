@@ -25,7 +25,7 @@ private let shared = Bookshop(transport: ScopedLoader())
     }
 
     @Test func `a book that is sold out is unknown`() async throws {
-        try #require(StubLoader.current).override(GetBook.self) { _ in .status(.notFound) }
+        try #require(StubLoader.current).overriding.on(GetBook.self) { _ in .status(.notFound) }
         await #expect(throws: Bookshop.Failure.unknownBook) { try await shared.book("1") }
     }
 }
