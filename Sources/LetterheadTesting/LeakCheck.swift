@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
-import Synchronization
 
 /// Runs an operation, and throws an error if a resource of a client outlives it.
 ///
@@ -36,13 +35,11 @@ public func withLeakCheck<Value>(
     let ledger = LeakLedger()
     LeakLedger.use()
     let value = try await LeakLedger.$current.withValue(ledger, operation: operation)
-    let end = ContinuousClock.now.advanced(by: grace)
-    while !ledger.resources.isEmpty, ContinuousClock.now < end {
-        try await Task.sleep(for: .milliseconds(1))
-    }
+    _ = await ledger.state.value(within: grace) { $0.resources.isEmpty }
     let resources = ledger.resources
-    if !resources.isEmpty { throw ResourceLeaks(resources: resources) }
-    return value
+    if resources.isEmpty { return value }
+    try Task.checkCancellation()
+    throw ResourceLeaks(resources: resources)
 }
 
 /// The error of ``withLeakCheck(grace:_:)``.
@@ -58,25 +55,25 @@ public struct ResourceLeaks: Error, Sendable, CustomStringConvertible {
 private final class LeakLedger: Sendable {
     @TaskLocal static var current: LeakLedger?
 
-    private struct State {
+    struct State {
         var last = 0
         var resources: [Int: String] = [:]
     }
 
-    private let state = Mutex(State())
+    let state = Watched(State())
 
     /// The resources that have not been released, in the order of their creation.
-    var resources: [String] { state.withLock { $0.resources.sorted { $0.key < $1.key }.map(\.value) } }
+    var resources: [String] { state.value.resources.sorted { $0.key < $1.key }.map(\.value) }
 
     /// Lets the resources of the process register with the check of the task that creates them.
     static func use() { ResourceLedger.use { current?.register($0()) } }
 
     private func register(_ resource: String) -> @Sendable () -> Void {
-        let number = state.withLock { state in
+        let number = state.change { state in
             state.last += 1
             state.resources[state.last] = resource
             return state.last
         }
-        return { [self] in state.withLock { $0.resources[number] = nil } }
+        return { [self] in state.change { $0.resources[number] = nil } }
     }
 }

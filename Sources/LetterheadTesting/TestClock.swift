@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Synchronization
-
 /// A clock that advances only when a test moves it, so that tests never sleep.
 ///
 /// Pass it to any API that takes a clock, and advance the time yourself:
@@ -54,7 +52,7 @@ public final class TestClock: Clock {
     }
 
     private let isAutomatic: Bool
-    private let state = Mutex(State())
+    private let state = Watched(State())
 
     /// Creates a clock at zero.
     ///
@@ -63,41 +61,38 @@ public final class TestClock: Clock {
     public init(isAutomatic: Bool = false) { self.isAutomatic = isAutomatic }
 
     /// The current time: the duration by which the clock has been moved since it was created.
-    public var now: Instant { state.withLock { $0.now } }
+    public var now: Instant { state.value.now }
 
     /// Returns zero.
     public var minimumResolution: Duration { .zero }
 
     /// The number of tasks that are sleeping.
-    public var sleepers: Int { state.withLock { $0.line.count } }
+    public var sleepers: Int { state.value.line.count }
 
     /// The requested duration of each sleep, in the order in which the sleeps began.
-    public var sleeps: [Duration] { state.withLock { $0.sleeps } }
+    public var sleeps: [Duration] { state.value.sleeps }
 
     /// Sleeps until the clock has been moved to the deadline. If the deadline is not in the future, it returns
     /// immediately.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let number = state.withLock { state in
+        let number = state.change { state in
             state.sleeps.append(state.now.duration(to: deadline))
             if isAutomatic { state.now = max(state.now, deadline) }
             return state.line.nextNumber()
         }
         let isWoken = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: TestClockLine.Continuation) in
-                let (woken, watchers) = state.withLock {
-                    state -> (TestClockLine.Woken, [CheckedContinuation<Void, Never>]) in
-                    if state.now >= deadline { return (.awake, []) }
-                    return state.line.join(number, until: deadline, continuation)
+                let woken = state.change { state -> TestClockLine.Woken in
+                    state.now >= deadline ? .awake : state.line.join(number, until: deadline, continuation)
                 }
                 woken.resume(continuation)
-                for watcher in watchers { watcher.resume() }
             }
         } onCancel: {
-            state.withLock { $0.line.cancel(number) }?.resume(throwing: CancellationError())
+            state.change { $0.line.cancel(number) }?.resume(throwing: CancellationError())
         }
-        if isWoken { state.withLock { $0.woken -= 1 } }
+        if isWoken { state.change { $0.woken -= 1 } }
         try Task.checkCancellation()
     }
 
@@ -106,7 +101,7 @@ public final class TestClock: Clock {
     ///
     /// Resumed tasks run when the system schedules them. If a task sleeps again, its sleep starts at the new time.
     public func advance(by duration: Duration) {
-        let woken = state.withLock { state in
+        let woken = state.change { state in
             state.now = state.now.advanced(by: max(duration, .zero))
             return state.wake()
         }
@@ -116,7 +111,7 @@ public final class TestClock: Clock {
     /// Moves the clock to the earliest deadline of a sleeping task. Returns false if no task sleeps.
     @discardableResult
     func advanceToNextSleeper() -> Bool {
-        let woken = state.withLock { state -> [TestClockLine.Continuation]? in
+        let woken = state.change { state -> [TestClockLine.Continuation]? in
             guard let next = state.line.nextDeadline else { return nil }
             state.now = max(state.now, next)
             return state.wake()
@@ -126,28 +121,20 @@ public final class TestClock: Clock {
     }
 
     /// A number that changes whenever a sleep begins or ends.
-    var activity: Int { state.withLock { $0.line.changes } }
+    var activity: Int { state.value.line.changes }
 
     /// Whether a task has been woken by the clock but has not run yet.
-    var hasWokenSleepers: Bool { state.withLock { $0.woken > 0 } }
+    var hasWokenSleepers: Bool { state.value.woken > 0 }
 
     /// Waits until at least `count` tasks are sleeping. Use it to wait until the code under test has started its sleep.
     ///
     /// It also returns when its task is cancelled. If a test could hang here, give it a time limit, which cancels the
     /// task.
     public func waitForSleepers(_ count: Int) async {
-        let number = state.withLock { $0.line.nextNumber() }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isThere = state.withLock { state in
-                    if Task.isCancelled || state.line.count >= count { return true }
-                    state.line.watch(number, until: count, continuation)
-                    return false
-                }
-                if isThere { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.line.unwatch(number) }?.resume()
+        let start = state.value.line.counts.count
+        // Tasks whose sleep has already ended when this task runs count as well.
+        _ = await state.value { state in
+            state.line.count >= count || state.line.counts[start...].contains { $0 >= count }
         }
     }
 }

@@ -23,18 +23,14 @@ struct TestClockLine {
         let continuation: Continuation
     }
 
-    private struct Watcher {
-        let count: Int
-        let continuation: CheckedContinuation<Void, Never>
-    }
-
     private var sleeping: [Sleeper] = []
-    private var watchers: [Int: Watcher] = [:]
     /// The sleeps that were cancelled before they started.
     private var cancelled: Set<Int> = []
     private var lastNumber = 0
     /// The number of sleeps that have begun or ended.
     private(set) var changes = 0
+    /// The number of sleeping tasks after each of them fell asleep.
+    private(set) var counts: [Int] = []
 
     var count: Int { sleeping.count }
 
@@ -46,24 +42,13 @@ struct TestClockLine {
         return lastNumber
     }
 
-    /// Adds a sleep. Returns the tasks that wait for this number of sleeps.
-    mutating func join(
-        _ number: Int, until deadline: TestClock.Instant, _ continuation: Continuation
-    ) -> (Woken, [CheckedContinuation<Void, Never>]) {
-        if cancelled.remove(number) != nil { return (.cancelled, []) }
+    /// Adds a sleep, unless it was cancelled before.
+    mutating func join(_ number: Int, until deadline: TestClock.Instant, _ continuation: Continuation) -> Woken {
+        if cancelled.remove(number) != nil { return .cancelled }
         changes += 1
         sleeping.append(Sleeper(number: number, deadline: deadline, continuation: continuation))
-        let satisfied = watchers.filter { $0.value.count <= count }
-        for number in satisfied.keys { watchers[number] = nil }
-        return (.asleep, satisfied.values.map(\.continuation))
-    }
-
-    mutating func watch(_ number: Int, until count: Int, _ continuation: CheckedContinuation<Void, Never>) {
-        watchers[number] = Watcher(count: count, continuation: continuation)
-    }
-
-    mutating func unwatch(_ number: Int) -> CheckedContinuation<Void, Never>? {
-        watchers.removeValue(forKey: number)?.continuation
+        counts.append(count)
+        return .asleep
     }
 
     mutating func cancel(_ number: Int) -> Continuation? {

@@ -12,6 +12,8 @@ extension MockServer {
         public internal(set) var connections: [Connection] = []
         /// The failures of the server, such as errors that the closure threw, and malformed requests.
         public internal(set) var failures: [Failure] = []
+        /// Whether the server has stopped, so that the record is final.
+        var isFinal = false
     }
 
     /// One connection of a client.

@@ -65,10 +65,10 @@ public final class MockServer: Sendable {
     /// The port of the server.
     public let port: Int
     private let inbox: ServerInbox
-    private let journal: ServerJournal
+    private let journal: Watched<Record>
     private let queue = AnswerQueue()
 
-    private init(url: URL, port: Int, inbox: ServerInbox, journal: ServerJournal) {
+    private init(url: URL, port: Int, inbox: ServerInbox, journal: Watched<Record>) {
         self.url = url
         self.port = port
         self.inbox = inbox
@@ -98,7 +98,7 @@ public final class MockServer: Sendable {
         }
         guard let url = URL(string: "\(configuration.tls == nil ? "http" : "https")://127.0.0.1:\(listener.port)")
         else { throw HasStopped() }
-        let server = MockServer(url: url, port: listener.port, inbox: inbox, journal: ServerJournal())
+        let server = MockServer(url: url, port: listener.port, inbox: inbox, journal: Watched(Record()))
         try server.run(listener, makeStream, configuration, closure ?? { _ in throw HasNoAnswer() })
         return server
     }
@@ -135,11 +135,11 @@ public final class MockServer: Sendable {
     public var unused: Int { queue.count }
 
     /// The requests in the order of their completion.
-    public var requests: [Request] { journal.record.requests }
+    public var requests: [Request] { journal.value.requests }
     /// The connections in the order in which they were accepted.
-    public var connections: [Connection] { journal.record.connections }
+    public var connections: [Connection] { journal.value.connections }
     /// The failures of the server. A test should check that there are only expected ones.
-    public var failures: [Failure] { journal.record.failures }
+    public var failures: [Failure] { journal.value.failures }
 
     /// Waits until the record fulfills a condition, and returns the record.
     ///
@@ -153,7 +153,14 @@ public final class MockServer: Sendable {
     /// - Throws: `CancellationError` if the calling task is cancelled, ``HasStopped`` if the server has stopped.
     @discardableResult
     public func record(when fits: @Sendable (Record) -> Bool) async throws -> Record {
-        try await journal.wait(until: fits)
+        let record = try await journal.value { record in
+            if fits(record) { return true }
+            try Task.checkCancellation()
+            if record.isFinal { throw HasStopped() }
+            return false
+        }
+        guard let record else { throw CancellationError() }
+        return record
     }
 
     private static func streamMaker(_ tls: TLS?) throws -> ServerLoop.StreamMaker {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
-import Synchronization
 
 /// The stubs of a loader, the number of their calls, and the record.
 ///
@@ -29,21 +28,16 @@ final class StubBoard: Sendable {
         var current: [(index: Int, entry: Entry)] { order.map { ($0, entries[$0]) } }
         var records: [StubRecord] = []
         var refused: [String] = []
-        var watchers: [Int: CheckedContinuation<Void, Never>] = [:]
-        var lastWatcher = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Watched(State())
 
-    var records: [StubRecord] { state.withLock { $0.records } }
-
-    /// The number of recorded calls.
-    var count: Int { state.withLock { $0.records.count } }
+    var records: [StubRecord] { state.value.records }
 
     /// Adds a stub after all others, or in the place of the first stub with the same subject. Without such a stub, a stub
     /// that overrides others precedes all of them.
     func add(_ stub: Stub, isOverride: Bool) {
-        state.withLock { state in
+        state.change { state in
             state.entries.append(Entry(stub: stub))
             let index = state.entries.count - 1
             guard isOverride else { return state.order.append(index) }
@@ -58,7 +52,7 @@ final class StubBoard: Sendable {
     ///
     /// Conditions are code of the test, so they run outside the lock.
     func claim(_ input: StubInput, at time: Duration) -> Claim {
-        let stubs = state.withLock { $0.current.map { ($0.index, $0.entry.stub) } }
+        let stubs = state.value.current.map { ($0.index, $0.entry.stub) }
         var chosen: (index: Int, stub: Stub, turn: Int)?
         var isForbidden = false
         for (index, stub) in stubs where stub.differences(input).isEmpty {
@@ -80,7 +74,7 @@ final class StubBoard: Sendable {
 
     /// Stores the result of a call. A streamed body stays with the caller.
     func finish(_ number: Int, _ result: Result<HTTPResponse, HTTPError>) {
-        state.withLock { state in
+        state.change { state in
             switch result {
             case .success(var response):
                 if response.body.buffered == nil { response.body = HTTPResponseBody() }
@@ -90,71 +84,51 @@ final class StubBoard: Sendable {
         }
     }
 
-    func refuse(_ reason: String) { state.withLock { $0.refused.append(reason) } }
+    func refuse(_ reason: String) { state.change { $0.refused.append(reason) } }
 
     /// One sentence for each fault of a stub and for each unexpected request.
     var violations: [String] {
-        state.withLock { state in
-            state.current.flatMap { $0.entry.stub.violations(count: $0.entry.count, routes: $0.entry.routes) }
-                + state.refused
-        }
+        let state = state.value
+        return state.current.flatMap { $0.entry.stub.violations(count: $0.entry.count, routes: $0.entry.routes) }
+            + state.refused
     }
 
-    /// Waits until more than `seen` calls are recorded.
-    func waitForCall(after seen: Int) async throws {
-        let number = state.withLock { state in
-            state.lastWatcher += 1
-            return state.lastWatcher
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isDue = state.withLock { state in
-                    if Task.isCancelled || state.records.count > seen { return true }
-                    state.watchers[number] = continuation
-                    return false
-                }
-                if isDue { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.watchers.removeValue(forKey: number) }?.resume()
-        }
-        try Task.checkCancellation()
+    /// Waits until a condition is fulfilled. It is checked after each change.
+    func wait(until isFulfilled: () -> Bool) async throws {
+        guard await state.value(where: { _ in isFulfilled() }) != nil else { throw CancellationError() }
     }
 
     /// Counts a call of a stub. Returns the number of earlier calls; nil if the stub has no calls left, was overridden
     /// in the meantime, or has a scenario that is in another state.
     private func take(_ index: Int, _ stub: Stub) -> Int? {
-        let turn = state.withLock { state -> Int? in
+        let turn = state.change { state -> Int? in
             guard state.entries[index].count < stub.times.most, state.order.contains(index) else { return nil }
             state.entries[index].count += 1
             return state.entries[index].count - 1
         }
         guard let turn, let required = stub.state else { return turn }
         if required.enter() { return turn }
-        state.withLock { $0.entries[index].count -= 1 }
+        state.change { $0.entries[index].count -= 1 }
         return nil
     }
 
     private func note(_ route: String, of index: Int) {
-        state.withLock { state in
+        state.change { state in
             if !state.entries[index].routes.contains(route) { state.entries[index].routes.append(route) }
         }
     }
 
     private func record(_ input: StubInput, at time: Duration, subject: Stub.Subject?) -> Int {
-        let (number, watchers) = state.withLock { state in
+        state.change { state in
             let number = state.records.count + 1
             state.records.append(StubRecord(input: input, number: number, time: time, subject: subject))
-            defer { state.watchers = [:] }
-            return (number, state.watchers.values)
+            return number
         }
-        for watcher in watchers { watcher.resume() }
-        return number
     }
 
     /// Describes a request that no stub answers, with the nearest stub and its differences.
     private func reason(_ input: StubInput) -> String {
-        let candidates = state.withLock { $0.current }.map { _, entry in
+        let candidates = state.value.current.map { _, entry in
             (stub: entry.stub, differences: entry.stub.differences(from: input, count: entry.count))
         }.filter { !$0.differences.isEmpty }
         let nearest = candidates.min { left, right in

@@ -55,12 +55,8 @@ extension StubLoader {
     public func waitForCalls<Template: RequestTemplate>(
         _ count: Int = 1, of type: Template.Type
     ) async throws -> [StubCall<Template>] {
-        while true {
-            let seen = board.count
-            let calls = calls(of: type)
-            if calls.count >= count { return calls }
-            try await board.waitForCall(after: seen)
-        }
+        try await board.wait { calls(of: type).count >= count }
+        return calls(of: type)
     }
 
     /// Throws an error if a stub was called less often than expected, or if there was a request that no stub answered.

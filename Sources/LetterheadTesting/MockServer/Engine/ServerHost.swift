@@ -7,7 +7,7 @@ final class ServerHost {
     // This type is a class because all connections share the number of running tasks. Only the loop's thread uses it.
     let configuration: MockServer.Configuration
     let inbox: ServerInbox
-    let journal: ServerJournal
+    let journal: Watched<MockServer.Record>
     let queue: AnswerQueue
     let clock: any Clock<Duration>
     let closure: MockServer.Closure
@@ -17,7 +17,8 @@ final class ServerHost {
     var runningTasks = 0
 
     init(
-        configuration: MockServer.Configuration, inbox: ServerInbox, journal: ServerJournal, queue: AnswerQueue,
+        configuration: MockServer.Configuration, inbox: ServerInbox, journal: Watched<MockServer.Record>,
+        queue: AnswerQueue,
         closure: @escaping MockServer.Closure
     ) {
         self.configuration = configuration

@@ -43,7 +43,7 @@ final class ServerLoop {
             if isStopping, host.runningTasks == 0, host.inbox.closeIfEmpty() { break }
             wait()
         }
-        host.journal.end()
+        host.journal.change { $0.isFinal = true }
         for waiting in waitingForStop { waiting.resume() }
     }
 

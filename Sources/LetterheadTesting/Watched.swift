@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import Synchronization
+
+/// A value that tasks share, and for a change of which they can wait.
+final class Watched<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value
+        /// Set by the next change; nil if no task waits.
+        var changed: OneShot<Void>?
+    }
+
+    private let state: Mutex<State>
+
+    init(_ value: Value) { state = Mutex(State(value: value)) }
+
+    var value: Value { state.withLock { $0.value } }
+
+    /// Changes the value, and lets the waiting tasks read it.
+    @discardableResult
+    func change<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+        let (result, changed) = state.withLock { (body(&$0.value), $0.changed.take()) }
+        changed?.set(())
+        return result
+    }
+
+    /// Waits until the value fulfills a condition, and returns it; nil if the real time limit passes or the task is
+    /// cancelled before. The condition may be code of a test, so it runs outside the lock.
+    func value(within limit: Duration? = nil, where fits: (Value) throws -> Bool) async rethrows -> Value? {
+        let clock = ContinuousClock()
+        let end = limit.map { clock.now + $0 }
+        while true {
+            let (value, changed) = state.withLock { state in
+                let changed = state.changed ?? OneShot()
+                state.changed = changed
+                return (state.value, changed)
+            }
+            if try fits(value) { return value }
+            let left = end.map { clock.now.duration(to: $0) }
+            if Task.isCancelled || left.map({ $0 <= .zero }) ?? false { return nil }
+            // A change of nothing lets all waiting tasks look again, and this one return.
+            await changed.value(within: left, on: clock) {
+                self.change { _ in }
+            } onCancel: {
+                self.change { _ in }
+            }
+        }
+    }
+}
