@@ -18,7 +18,7 @@ struct EventOrder {
     /// The violations, now that no event follows.
     var ended: [LawViolation] {
         guard !isEnded else { return violations }
-        return violations + [LawViolation(law: "start and end", reason: "a load does not end")]
+        return violations + [LawViolation("start and end", nil, "a load does not end")]
     }
 
     mutating func add(_ event: HTTPEvent) {
@@ -33,7 +33,7 @@ struct EventOrder {
     }
 
     private mutating func note(_ law: String, _ reason: String) {
-        violations.append(LawViolation(law: law, reason: reason))
+        violations.append(LawViolation(law, nil, reason))
     }
 
     private mutating func checkEnds(_ event: HTTPEvent) {

@@ -5,22 +5,8 @@ import Synchronization
 
 /// The surroundings in which a loader is checked. The scene responds to `/answer/…`, and suspends `/hang` until the
 /// request is cancelled or the loader is reset.
-protocol LawScene: Sendable {
-    /// The loader to check, or the chain of the link to check and the scene's loader.
-    var loader: any HTTPLoader { get }
-    /// Whether the loader reaches a server, so that it must refuse malformed requests.
-    var isWire: Bool { get }
-    /// The link to check over a throttle with one slot, and that throttle; nil for a loader.
-    var throttled: (loader: any HTTPLoader, throttle: Throttle)? { get }
+struct LawScene: Sendable {
     /// The events below the loader.
-    var record: LawRecord { get }
-    /// Returns a request for a path of the scene.
-    func request(_ path: String) -> HTTPRequest
-    func stop() async
-}
-
-/// The events below a loader. This type is a class because the requests and the check share it.
-final class LawRecord: Sendable {
     struct Facts: Sendable {
         var arrivals: [String: Int] = [:]
         var ids: Set<HTTPRequest.ID> = []
@@ -28,80 +14,69 @@ final class LawRecord: Sendable {
         var resets = 0
     }
 
-    private let facts = Mutex(Facts())
-
-    var now: Facts { facts.withLock { $0 } }
-
-    func note(_ change: (inout Facts) -> Void) { facts.withLock { change(&$0) } }
-}
-
-/// A link, followed by a loader of the scene.
-struct LinkScene: LawScene {
+    /// The loader to check, or the chain of the link to check and a ``LawLoader``.
     let loader: any HTTPLoader
+    /// The link to check over a throttle with one slot, and that throttle; nil for a loader.
     let throttled: (loader: any HTTPLoader, throttle: Throttle)?
-    let record = LawRecord()
-    let isWire = false
+    /// The server that the loader reaches; nil for a link. A loader must refuse malformed requests.
+    let server: MockServer?
+    let record: Watched<Facts>
 
-    init(_ link: any LoaderLink) {
+    init(link: any LoaderLink) {
+        record = Watched(Facts())
         let (end, throttle) = (LawLoader(record: record), Throttle(limit: 1))
-        (loader, throttled) = (link --> end, (link --> throttle --> end, throttle))
+        (loader, throttled, server) = (link --> end, (link --> throttle --> end, throttle), nil)
     }
 
-    func request(_ path: String) -> HTTPRequest {
-        HTTPRequest(url: URL(string: "https://laws.example\(path)") ?? URL(filePath: path))
-    }
-
-    func stop() async {}
-}
-
-/// A loader that sends requests to a server.
-struct WireScene: LawScene {
-    let loader: any HTTPLoader
-    let record: LawRecord
-    let isWire = true
-    let throttled: (loader: any HTTPLoader, throttle: Throttle)? = nil
-    private let server: MockServer
-
-    init(_ loader: any HTTPLoader) async throws {
-        let record = LawRecord()
-        self.record = record
-        self.loader = loader
+    init(loader: any HTTPLoader) async throws {
+        let record = Watched(Facts())
+        (self.record, self.loader, throttled) = (record, loader, nil)
         server = try await MockServer.start { request in
-            record.note { $0.arrivals[request.path, default: 0] += 1 }
+            record.change { $0.arrivals[request.path, default: 0] += 1 }
             guard request.path == "/hang" else { return MockServer.Response(body: Data(request.path.utf8)) }
-            defer { record.note { $0.hangsEnded += 1 } }
+            defer { record.change { $0.hangsEnded += 1 } }
             try await Task.sleep(for: .seconds(600))
             return MockServer.Response()
         }
     }
 
-    func request(_ path: String) -> HTTPRequest { HTTPRequest(url: server.url.appendingPathComponent(path)) }
+    /// Returns a request for a path of the scene.
+    func request(_ path: String) -> HTTPRequest {
+        let base = server?.url ?? URL(string: "https://laws.example") ?? URL(filePath: "/")
+        return HTTPRequest(url: base.appendingPathComponent(path))
+    }
 
-    func stop() async { await server.stop() }
+    /// Sends a request for a path of the scene.
+    func load(_ path: String) -> Attempt<HTTPResponse> { Attempt { try await loader.load(request(path)) } }
 }
 
 /// Responds with the path, or suspends until the request is cancelled or the loader is reset. This type is a class
 /// because the requests and a reset share the list of suspended requests.
 final class LawLoader: HTTPLoader {
-    private let record: LawRecord
+    private let record: Watched<LawScene.Facts>
     /// The suspended calls. A link may call several times with one request.
-    private let hanging = Mutex<[UUID: CheckedContinuation<Void, Never>]>([:])
+    private let hanging = Mutex<[OneShot<Void>]>([])
 
-    init(record: LawRecord) { self.record = record }
+    init(record: Watched<LawScene.Facts>) { self.record = record }
 
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         let path = request.path.string
-        if path == "/hang" {
-            await hang(UUID()) { note(request) }
-            record.note { $0.hangsEnded += 1 }
+        let end = path == "/hang" ? OneShot<Void>() : nil
+        // A reset after the arrival must find the suspended call.
+        if let end { hanging.withLock { $0.append(end) } }
+        record.change { facts in
+            facts.arrivals[path, default: 0] += 1
+            facts.ids.insert(request.id)
+        }
+        if let end {
+            await end.value(within: nil, on: ContinuousClock(), onTimeout: {}, onCancel: { end.set(()) })
+            record.change { $0.hangsEnded += 1 }
             throw HTTPError(.cancelled, request: request)
         }
-        note(request)
         if let kind = Self.repeats[path] {
-            return Self.repeated(request, record.now.arrivals[path] == 2 ? kind : nil)
+            return Self.repeated(request, record.value.arrivals[path] == 2 ? kind : nil)
         }
-        return HTTPResponse(
-            request: request, status: .ok, body: HTTPResponseBody(Data(request.path.string.utf8)))
+        return HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(Data(path.utf8)))
     }
 
     /// The responses that make a link call the next loader again.
@@ -126,13 +101,9 @@ final class LawLoader: HTTPLoader {
             (response.status, response.headers[.contentRange]) = (.partialContent, "bytes 3-5/6")
         }
         let isTruncated = kind?.status == .ok
-        let pieces = Mutex(response.status == .partialContent || isTruncated ? 1 : 2)
+        let pieces = Atomic(response.status == .partialContent || isTruncated ? 1 : 2)
         response.body = HTTPResponseBody(length: isTruncated ? 6 : nil) {
-            let left = pieces.withLock { pieces in
-                pieces -= 1
-                return pieces
-            }
-            if left >= 0 { return Data("law".utf8) }
+            if pieces.subtract(1, ordering: .relaxed).newValue >= 0 { return Data("law".utf8) }
             if isTruncated { throw HTTPError(.connectionLost, request: request) }
             return nil
         }
@@ -140,34 +111,11 @@ final class LawLoader: HTTPLoader {
     }
 
     func reset() async {
-        record.note { $0.resets += 1 }
+        record.change { $0.resets += 1 }
         let ended = hanging.withLock { hanging in
-            defer { hanging = [:] }
-            return Array(hanging.values)
+            defer { hanging = [] }
+            return hanging
         }
-        for waiter in ended { waiter.resume() }
-    }
-
-    private func note(_ request: HTTPRequest) {
-        record.note { facts in
-            facts.arrivals[request.path.string, default: 0] += 1
-            facts.ids.insert(request.id)
-        }
-    }
-
-    /// - Parameter arrived: called when a reset ends the request.
-    private func hang(_ id: UUID, arrived: () -> Void) async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { waiter in
-                let isLate = hanging.withLock { hanging in
-                    if !Task.isCancelled { hanging[id] = waiter }
-                    return hanging[id] == nil
-                }
-                arrived()
-                if isLate { waiter.resume() }
-            }
-        } onCancel: {
-            hanging.withLock { $0.removeValue(forKey: id) }?.resume()
-        }
+        for end in ended { end.set(()) }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 public import Letterhead
-import Synchronization
 
 /// A template with a distinct value for every member, which ``DecoratorLaws`` decorates.
 ///
@@ -29,16 +28,10 @@ public struct LawTemplate: PaginatedTemplate {
         static let defaultOptionValue: Int? = nil
     }
 
-    /// Counts the calls of `finish`. This type is a class because a template and its copies share the count.
-    final class Journal: Sendable {
-        private let calls = Mutex<[HTTPRequest.ID]>([])
-        var heard: [HTTPRequest.ID] { calls.withLock { $0 } }
-        func note(_ id: HTTPRequest.ID) { calls.withLock { $0.append(id) } }
-    }
-
     /// Distinguishes two templates, so that a constant cannot equal a member of both.
     let variant: Int
-    let journal = Journal()
+    /// The calls of `finish`, which a template and its copies count together.
+    let finishes = Watched(0)
     /// The number of the requested page.
     public private(set) var page: Int
     /// A method that differs between variants.
@@ -81,15 +74,14 @@ public struct LawTemplate: PaginatedTemplate {
         Response(text: "\(variant): \(String(decoding: try await response.body.data(), as: UTF8.self))")
     }
 
-    /// Records the call. A response is marked, and a failure becomes a response.
+    /// Counts the call. A response is marked, and a failure becomes a response.
     public func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
+        finishes.change { $0 += 1 }
         switch result {
         case .success(var response):
-            journal.note(response.request.id)
             response.headers.append("X-Law-Finished", "\(variant)")
             return response
         case .failure(let error):
-            journal.note(error.request.id)
             return HTTPResponse(request: error.request, status: HTTPStatus(290 + variant))
         }
     }

@@ -10,11 +10,8 @@ public struct LawViolation: Sendable, Hashable, CustomStringConvertible {
     /// The cause, and the remedy if there is one.
     public let reason: String
 
-    /// Creates a violation.
-    public init(law: String, member: TemplateMember? = nil, reason: String) {
-        self.law = law
-        self.member = member
-        self.reason = reason
+    init(_ law: String, _ member: TemplateMember?, _ reason: String) {
+        (self.law, self.member, self.reason) = (law, member, reason)
     }
 
     /// The law, the member and the reason on one line.
@@ -26,12 +23,14 @@ public struct LawViolations: Error, LocalizedError, Sendable, CustomStringConver
     /// The violations, in the order in which they were found.
     public let violations: [LawViolation]
 
-    /// Creates an error.
-    public init(_ violations: [LawViolation]) { self.violations = violations }
-
     /// One line for each violation.
     public var description: String { violations.map(\.description).joined(separator: "\n") }
 
     /// The same as ``description``, for `localizedDescription`.
     public var errorDescription: String? { description }
+}
+
+extension [LawViolation] {
+    /// Throws ``LawViolations`` if there are any.
+    func check() throws { if !isEmpty { throw LawViolations(violations: self) } }
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 import Letterhead
-import Synchronization
 
 extension LoaderLaws {
     /// Checks that each of several requests ends once, with its own response.
-    func completion(_ scene: any LawScene) async -> [LawViolation] {
+    func completion(_ scene: LawScene) async -> [LawViolation] {
         let paths = (0..<50).map { "/answer/\($0)" }
-        let loads = paths.map { path in Attempt { try await scene.loader.load(scene.request(path)) } }
+        let loads = paths.map(scene.load)
         var reasons: [String] = []
         for (path, load) in zip(paths, loads) {
             switch await load.result(within: patience) {
@@ -17,22 +16,24 @@ extension LoaderLaws {
                 let body = try? await response.body.data()
                 if body != Data(path.utf8) { reasons.append("a request ends with the response to another request") }
             }
-            let count = scene.record.now.arrivals[path] ?? 0
+            let count = scene.record.value.arrivals[path] ?? 0
             if count == 0 { reasons.append("a load does not reach the next loader") }
-            if scene.isWire, count > 1 { reasons.append("a loader sends a request \(count) times instead of once") }
+            if scene.server != nil, count > 1 {
+                reasons.append("a loader sends a request \(count) times instead of once")
+            }
         }
         return violations("completion", reasons)
     }
 
     /// Checks that the request keeps its id in both directions, and its origin in the response.
-    func identity(_ scene: any LawScene) async -> [LawViolation] {
+    func identity(_ scene: LawScene) async -> [LawViolation] {
         let request = scene.request("/answer/1")
         guard
             case .success(let response) = await Attempt({ try await scene.loader.load(request) }).result(
                 within: patience)
         else { return [] }
         var reasons: [String] = []
-        if !scene.isWire, scene.record.now.ids != [request.id] {
+        if scene.server == nil, scene.record.value.ids != [request.id] {
             reasons.append("the next loader received another id: change the request, do not create a new one")
         }
         if response.request.id != request.id { reasons.append("the response belongs to another request") }
@@ -45,14 +46,14 @@ extension LoaderLaws {
     }
 
     /// Checks that cancellation ends the request, both in this loader and in the loader below.
-    func cancellation(_ scene: any LawScene) async -> [LawViolation] {
-        let load = Attempt { try await scene.loader.load(scene.request("/hang")) }
-        guard await eventually({ scene.record.now.arrivals["/hang"] != nil }) else {
+    func cancellation(_ scene: LawScene) async -> [LawViolation] {
+        let load = scene.load("/hang")
+        guard await hasArrived(scene) else {
             return violations("cancellation", ["a load does not reach the next loader"])
         }
         load.cancel()
         var reasons = ending(of: await load.result(within: patience), when: "its task is cancelled")
-        if await !eventually({ scene.record.now.hangsEnded == scene.record.now.arrivals["/hang"] }) {
+        if await scene.record.value(within: patience, where: { $0.hangsEnded == $0.arrivals["/hang"] }) == nil {
             reasons.append("the loader below continues after the task was cancelled")
         }
         return violations("cancellation", reasons)
@@ -60,9 +61,9 @@ extension LoaderLaws {
 
     /// Checks that a reset ends requests in progress, is passed on once, and, also if it is repeated, leaves a working
     /// loader.
-    func reset(_ scene: any LawScene) async -> [LawViolation] {
-        let load = Attempt { try await scene.loader.load(scene.request("/hang")) }
-        guard await eventually({ scene.record.now.arrivals["/hang"] != nil }) else { return [] }
+    func reset(_ scene: LawScene) async -> [LawViolation] {
+        let load = scene.load("/hang")
+        guard await hasArrived(scene) else { return [] }
         let reset = Attempt { await scene.loader.reset() }
         guard await reset.result(within: patience) != nil else {
             load.cancel()
@@ -70,18 +71,18 @@ extension LoaderLaws {
         }
         var reasons = ending(of: await load.result(within: patience), when: "the chain is reset")
         load.cancel()
-        if !scene.isWire, scene.record.now.resets != 1 {
-            reasons.append("a reset reaches the next loader \(scene.record.now.resets) times instead of once")
+        if scene.server == nil, scene.record.value.resets != 1 {
+            reasons.append("a reset reaches the next loader \(scene.record.value.resets) times instead of once")
         }
         let again = Attempt { await scene.loader.reset() }
         if await again.result(within: patience) == nil { reasons.append("a second reset does not return") }
-        let later = await Attempt { try await scene.loader.load(scene.request("/answer/1")) }.result(within: patience)
+        let later = await scene.load("/answer/1").result(within: patience)
         if case .success? = later {} else { reasons.append("a load after a reset fails") }
         return violations("reset", reasons)
     }
 
     /// Checks that a link that calls the next loader again has dropped the response that it replaces.
-    func release(_ scene: any LawScene) async -> [LawViolation] {
+    func release(_ scene: LawScene) async -> [LawViolation] {
         guard let (loader, throttle) = scene.throttled else { return [] }
         var reasons: [String] = []
         for path in LawLoader.repeats.keys.sorted() {
@@ -110,15 +111,16 @@ extension LoaderLaws {
     }
 
     /// Checks that nothing is retained after a request has ended.
-    func retention(_ scene: any LawScene) async -> [LawViolation] {
-        let witness = await witness(of: scene)
-        let isFree = await eventually { witness() }
+    func retention(_ scene: LawScene) async -> [LawViolation] {
+        let isReleased = Watched(false)
+        await load(scene, releasing: isReleased)
+        let isFree = await isReleased.value(within: patience) { $0 } != nil
         return violations("retention", isFree ? [] : ["a request is retained after its load has ended"])
     }
 
     /// Checks that a malformed request is refused and not sent.
-    func validation(_ scene: any LawScene) async -> [LawViolation] {
-        guard scene.isWire else { return [] }
+    func validation(_ scene: LawScene) async -> [LawViolation] {
+        guard scene.server != nil else { return [] }
         var request = scene.request("/answer/1")
         request.headers["X-Law"] = "a\r\nX-Injected: 1"
         let result = await Attempt { [request] in try await scene.loader.load(request) }.result(within: patience)
@@ -127,18 +129,23 @@ extension LoaderLaws {
         } else {
             reasons.append("a header value with a line break is not .invalidRequest: call request.validate() first")
         }
-        if !scene.record.now.arrivals.isEmpty { reasons.append("a malformed request was sent") }
+        if !scene.record.value.arrivals.isEmpty { reasons.append("a malformed request was sent") }
         return violations("validation", reasons)
     }
 
-    /// Sends a request, and returns a closure that tells whether the request has been released.
-    private func witness(of scene: any LawScene) async -> @Sendable () -> Bool {
-        let witness = Witness()
-        let box = WeakBox(witness)
+    /// Sends a request with an object that only the request references.
+    private func load(_ scene: LawScene, releasing isReleased: Watched<Bool>) async {
         var request = scene.request("/answer/1")
-        request[option: Witness.Option.self] = witness
+        request[option: Witness.Option.self] = Witness(isReleased)
         _ = await Attempt { [request] in _ = try await scene.loader.load(request) }.result(within: patience)
-        return { box.isEmpty }
+    }
+
+    /// Waits until a request arrives that hangs.
+    private func hasArrived(_ scene: LawScene) async -> Bool {
+        let facts = await scene.record.value(within: patience) { $0.arrivals["/hang"] != nil }
+        // A link may call the next loader several times at once, and nothing tells when the last call has arrived.
+        try? await Task.sleep(for: .milliseconds(5))
+        return facts != nil
     }
 
     private func ending<Value>(of result: Result<Value, any Error>?, when cause: String) -> [String] {
@@ -153,36 +160,19 @@ extension LoaderLaws {
 
     private func violations(_ law: String, _ reasons: [String]) -> [LawViolation] {
         var seen: Set<String> = []
-        return reasons.filter { seen.insert($0).inserted }.map { LawViolation(law: law, reason: $0) }
-    }
-
-    private func eventually(_ condition: @Sendable () -> Bool) async -> Bool {
-        let clock = ContinuousClock()
-        let end = clock.now + patience
-        while !condition() {
-            guard clock.now < end else { return false }
-            try? await clock.sleep(for: .milliseconds(1))
-        }
-        return true
+        return reasons.filter { seen.insert($0).inserted }.map { LawViolation(law, nil, $0) }
     }
 }
 
-/// An object that only the request of one load references.
+/// An object that reports its release.
 private final class Witness: Sendable {
     enum Option: HTTPRequestOption {
         static let defaultOptionValue: Witness? = nil
     }
-}
 
-/// Holds a weak reference to a witness. This type is a class because closures cannot store a weak reference in a value.
-private final class WeakBox: Sendable {
-    private let reference: Mutex<Reference>
+    private let isReleased: Watched<Bool>
 
-    private struct Reference: Sendable {
-        weak var witness: Witness?
-    }
+    init(_ isReleased: Watched<Bool>) { self.isReleased = isReleased }
 
-    init(_ witness: Witness) { reference = Mutex(Reference(witness: witness)) }
-
-    var isEmpty: Bool { reference.withLock { $0.witness == nil } }
+    deinit { isReleased.change { $0 = true } }
 }

@@ -33,7 +33,7 @@ public import Letterhead
 /// - **Validation**, for loaders only: a malformed request is refused before anything is sent.
 public struct LoaderLaws: Sendable {
     let patience: Duration
-    let makeScene: @Sendable () async throws -> any LawScene
+    let makeScene: @Sendable () async throws -> LawScene
 
     /// Creates a check of a link.
     ///
@@ -42,7 +42,7 @@ public struct LoaderLaws: Sendable {
     ///   - link: creates the link. It is called once for each law.
     public init(patience: Duration = .seconds(5), link: @escaping @Sendable () -> any LoaderLink) {
         self.patience = patience
-        makeScene = { LinkScene(link()) }
+        makeScene = { LawScene(link: link()) }
     }
 
     /// Creates a check of a loader that sends requests over the network.
@@ -52,7 +52,7 @@ public struct LoaderLaws: Sendable {
     ///   - loader: creates the loader. It is called once for each law.
     public init(patience: Duration = .seconds(5), loader: @escaping @Sendable () -> any HTTPLoader) {
         self.patience = patience
-        makeScene = { try await WireScene(loader()) }
+        makeScene = { try await LawScene(loader: loader()) }
     }
 
     /// Returns the violated laws; an empty array if all laws hold.
@@ -63,7 +63,7 @@ public struct LoaderLaws: Sendable {
         for law in [completion, identity, cancellation, reset, release, retention, validation] {
             let scene = try await makeScene()
             found += await law(scene)
-            await scene.stop()
+            await scene.server?.stop()
         }
         return found
     }
@@ -72,7 +72,6 @@ public struct LoaderLaws: Sendable {
     ///
     /// - Throws: ``LawViolations`` with all violations, or an error if the server of the check cannot be started.
     public func check() async throws {
-        let violations = try await violations()
-        if !violations.isEmpty { throw LawViolations(violations) }
+        try await violations().check()
     }
 }

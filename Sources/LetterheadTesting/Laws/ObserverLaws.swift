@@ -41,7 +41,7 @@ public struct ObserverLaws: Sendable {
                 let events = await scene.events(of: makeLink(), isAbove: isAbove)
                 found += Self.violations(of: events)
                 if events.isEmpty {
-                    found.append(LawViolation(law: "start and end", reason: "a load that \(scene.name) has no events"))
+                    found.append(LawViolation("start and end", nil, "a load that \(scene.name) has no events"))
                 }
             }
         }
@@ -52,8 +52,7 @@ public struct ObserverLaws: Sendable {
     ///
     /// - Throws: ``LawViolations`` with all violations.
     public func check() async throws {
-        let violations = await violations()
-        if !violations.isEmpty { throw LawViolations(violations) }
+        try await violations().check()
     }
 
     /// Returns the violations of the laws in a list of events. All loads of the list must have ended.
@@ -64,7 +63,7 @@ public struct ObserverLaws: Sendable {
         var found: [LawViolation] = []
         for event in events {
             if let parent = event.parent, loads[parent] == nil {
-                found.append(LawViolation(law: "parents", reason: "\(event.name) comes before its parent load"))
+                found.append(LawViolation("parents", nil, "\(event.name) comes before its parent load"))
             }
             loads[event.load, default: EventOrder()].add(event)
         }

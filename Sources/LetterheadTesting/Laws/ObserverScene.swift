@@ -13,8 +13,10 @@ struct ObserverScene: Sendable {
     /// Returns the events of a load with a client that contains the link above or below the attempts.
     func events(of link: any LoaderLink, isAbove: Bool) async -> [HTTPEvent] {
         let recorder = EventRecorder()
-        let count = Counter()
-        let transport = AnyLoader { [respond] request in try await respond(count.next(), request) }
+        let count = Atomic(0)
+        let transport = AnyLoader { [respond] request in
+            try await respond(count.add(1, ordering: .relaxed).newValue, request)
+        }
         let client = HTTPClient(
             retrying: Retry.Settings(maximumRetries: 2, strategy: .immediate), links: isAbove ? link : nil,
             attemptLinks: isAbove ? nil : link, observers: [recorder], transport: transport)
@@ -60,15 +62,10 @@ struct ObserverScene: Sendable {
     }
 
     private static func streamed(_ request: HTTPRequest) -> HTTPResponse {
-        let count = Counter()
-        let body = HTTPResponseBody(length: nil, pull: { count.next() <= 3 ? Data("law".utf8) : nil })
+        let count = Atomic(0)
+        let body = HTTPResponseBody(length: nil) {
+            count.add(1, ordering: .relaxed).newValue <= 3 ? Data("law".utf8) : nil
+        }
         return HTTPResponse(request: request, status: .ok, body: body)
     }
-}
-
-/// Counts calls. This type is a class because closures share it.
-private final class Counter: Sendable {
-    private let last = Atomic<Int>(0)
-
-    func next() -> Int { last.wrappingAdd(1, ordering: .relaxed).newValue }
 }

@@ -19,9 +19,7 @@ public enum TemplateLaws {
     public static func violations(of template: some RequestTemplate) async -> [LawViolation] {
         let first = await TemplateReading(template)
         return await TemplateReading(template).differences(from: first).map {
-            LawViolation(
-                law: "stability", member: $0,
-                reason: "differs between two reads: create it once, when the template is created")
+            LawViolation("stability", $0, "differs between two reads: create it once, when the template is created")
         }
     }
 
@@ -29,7 +27,6 @@ public enum TemplateLaws {
     ///
     /// - Throws: ``LawViolations`` with all violations.
     public static func check(_ template: some RequestTemplate) async throws {
-        let violations = await violations(of: template)
-        if !violations.isEmpty { throw LawViolations(violations) }
+        try await violations(of: template).check()
     }
 }

@@ -8,7 +8,7 @@ struct TemplateReading {
     private(set) var texts: [TemplateMember: String] = [:]
 
     /// Reads every property once.
-    init(_ template: some RequestTemplate) async {
+    init<Template: RequestTemplate>(_ template: Template) async {
         texts[.path] = template.path.string
         texts[.baseURL] = template.baseURL?.absoluteString ?? "nil"
         texts[.method] = template.method.rawValue
@@ -19,7 +19,7 @@ struct TemplateReading {
         texts[.boundary] = template.boundary ?? "nil"
         texts[.acceptedStatuses] = "\(template.acceptedStatuses as Any)"
         texts[.options] = "\(template.options[option: LawTemplate.Mark.self] as Any)"
-        texts[.failure] = Self.failure(of: template)
+        texts[.failure] = "\(Template.Failure.self)"
         texts[.page] = (template as? any PaginatedTemplate).map { "\($0.page) \($0.position)" } ?? "not paginated"
     }
 
@@ -55,9 +55,5 @@ struct TemplateReading {
         } catch {
             return start + "cannot be encoded"
         }
-    }
-
-    private static func failure<Template: RequestTemplate>(of template: Template) -> String {
-        "\(Template.Failure.self)"
     }
 }

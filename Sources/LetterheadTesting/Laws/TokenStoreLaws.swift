@@ -63,18 +63,18 @@ public enum TokenStoreLaws {
             }
             found += violations(in: running.server.requests)
             if accepted.load(ordering: .relaxed) <= processes * requests {
-                found.append(LawViolation(law: "renewal", reason: "not every process has called takePart(with:)"))
+                found.append(LawViolation("renewal", nil, "not every process has called takePart(with:)"))
             }
             for _ in 1...2 { try await store.delete() }
             if try await store.load() != nil {
-                found.append(LawViolation(law: "deletion", reason: "load() returns tokens after delete()"))
+                found.append(LawViolation("deletion", nil, "load() returns tokens after delete()"))
             }
         } catch {
             await running.stop()
             throw error
         }
         await running.stop()
-        if !found.isEmpty { throw LawViolations(found) }
+        try found.check()
     }
 
     /// Sends requests that need the tokens of a store. Call it in each process that a check starts.
@@ -83,7 +83,7 @@ public enum TokenStoreLaws {
     /// - Throws: ``LawViolations`` if the process finds no tokens of the check, or is signed out.
     public static func takePart(with store: any OAuth2.TokenStore) async throws {
         guard let address = try await store.load()?.members[serverMember]?.string, let api = URL(string: address) else {
-            throw LawViolations([LawViolation(law: "round trip", reason: "a process finds no tokens of the check")])
+            throw violation("round trip", "a process finds no tokens of the check")
         }
         var (successes, tries) = (0, 0)
         let authentication = authentication(api.appending(path: "token"), .storedTokens, store)
@@ -91,12 +91,10 @@ public enum TokenStoreLaws {
             do {
                 successes += try await status(of: api, signedBy: authentication) == .ok ? 1 : 0
             } catch {
-                throw LawViolations([LawViolation(law: "renewal", reason: "a process was signed out: \(error)")])
+                throw violation("renewal", "a process was signed out: \(error)")
             }
             tries += 1
-            guard tries < 10_000 else {
-                throw LawViolations([LawViolation(law: "renewal", reason: "a process never receives current tokens")])
-            }
+            guard tries < 10_000 else { throw violation("renewal", "a process never receives current tokens") }
         }
     }
 
@@ -116,9 +114,7 @@ public enum TokenStoreLaws {
         if let date = loaded?.expiresAt, let saved = tokens.expiresAt, abs(date.timeIntervalSince(saved)) < 1 {
             loaded?.expiresAt = saved
         }
-        guard loaded == tokens else {
-            throw LawViolations([LawViolation(law: "round trip", reason: "load() does not return the saved tokens")])
-        }
+        guard loaded == tokens else { throw violation("round trip", "load() does not return the saved tokens") }
     }
 
     private static func authentication(
@@ -144,10 +140,14 @@ public enum TokenStoreLaws {
         }
         return counts.filter { $0.value > 1 }.map { token, count in
             LawViolation(
-                law: "renewal",
-                reason: "a refresh token reached the server \(count) times; run the closure of withLock(_:) in one "
-                    + "process at a time")
+                "renewal", nil,
+                "a refresh token reached the server \(count) times; run the closure of withLock(_:) in one process at a "
+                    + "time")
         }
+    }
+
+    private static func violation(_ law: String, _ reason: String) -> LawViolations {
+        LawViolations(violations: [LawViolation(law, nil, reason)])
     }
 }
 

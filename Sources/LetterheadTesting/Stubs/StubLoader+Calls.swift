@@ -68,7 +68,7 @@ extension StubLoader {
     /// - Throws: ``StubViolations``, which describes each violation.
     public func verify() throws(StubViolations) {
         let violations = board.violations
-        if !violations.isEmpty { throw StubViolations(violations) }
+        if !violations.isEmpty { throw StubViolations(violations: violations) }
     }
 }
 
@@ -76,9 +76,6 @@ extension StubLoader {
 public struct StubViolations: Error, Sendable, CustomStringConvertible {
     /// One sentence for each violation: first the stubs, in the order in which they were added, then the requests.
     public let violations: [String]
-
-    /// Creates an error.
-    public init(_ violations: [String]) { self.violations = violations }
 
     /// One line for each violation.
     public var description: String { violations.joined(separator: "\n") }
