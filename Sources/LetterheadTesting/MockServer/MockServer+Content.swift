@@ -154,29 +154,16 @@ extension MockServer.Response {
         _ events: [ServerSentEvent], every interval: Duration = .zero,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> MockServer.Response {
-        let pieces = AsyncStream(unfolding: EventPieces(events: events, interval: interval, clock: clock).next)
-        return MockServer.Response(headers: ["Content-Type": "text/event-stream"], chunks: pieces)
-    }
-}
-
-/// Formats the events one after another. It is an actor, because it counts the events that have been sent.
-private actor EventPieces {
-    private let events: [ServerSentEvent]
-    private let interval: Duration
-    private let clock: any Clock<Duration>
-    private var index = 0
-
-    init(events: [ServerSentEvent], interval: Duration, clock: any Clock<Duration>) {
-        (self.events, self.interval, self.clock) = (events, interval, clock)
-    }
-
-    func next() async -> Data? {
-        guard index < events.count else { return nil }
-        if index > 0, interval > .zero {
-            do { try await clock.pause(for: interval) } catch { return nil }
+        var response = MockServer.Response(headers: ["Content-Type": "text/event-stream"])
+        response.chunks = { send in
+            for (index, event) in events.enumerated() {
+                if index > 0, interval > .zero {
+                    guard (try? await clock.pause(for: interval)) != nil else { return }
+                }
+                try await send(Data(event.eventStreamText.utf8))
+            }
         }
-        defer { index += 1 }
-        return Data(events[index].eventStreamText.utf8)
+        return response
     }
 }
 
@@ -185,9 +172,7 @@ extension ServerSentEvent {
     var eventStreamText: String {
         var text = event == "message" ? "" : "event: \(event)\n"
         if let id { text += "id: \(id)\n" }
-        if let retry {
-            text += "retry: \(retry.components.seconds * 1000 + retry.components.attoseconds / 1_000_000_000_000_000)\n"
-        }
+        if let retry { text += "retry: \(retry.wholeMilliseconds)\n" }
         for line in data.split(at: "\n", omittingEmpty: false) { text += "data: \(line)\n" }
         return text + "\n"
     }

@@ -41,17 +41,20 @@ extension MockServer.Response {
         let start = max(0, min(start(request, style, size), items.count))
         let page = Array(items[start..<min(start + size, items.count)])
         let next = start + size < items.count ? start + size : nil
+        // The target of the request with the number of the next page.
+        let url = next.map { next in
+            var query = QueryParameters(escaped: request.query ?? "")
+            query["page"] = "\(next / size + 1)"
+            return "\(request.path)?\(query.escaped)"
+        }
         switch style {
         case .number, .offset: return try .json(page)
         case .link:
             var response = try json(page)
-            if let next {
-                response.headers["Link"] = "<\(url(request, ["page": "\(next / size + 1)"]))>; rel=\"next\""
-            }
+            response.headers["Link"] = url.map { "<\($0)>; rel=\"next\"" }
             return response
         case .cursor: return try .json(PageObject(items: page, next: next.map { "cursor-\($0)" }))
-        case .nextURL:
-            return try .json(PageObject(items: page, next: next.map { url(request, ["page": "\($0 / size + 1)"]) }))
+        case .nextURL: return try .json(PageObject(items: page, next: url))
         }
     }
 
@@ -63,13 +66,6 @@ extension MockServer.Response {
         case .offset: return request.queryValue("offset").flatMap { Int($0) } ?? 0
         case .cursor: return request.queryValue("cursor").flatMap { Int($0.dropFirst("cursor-".count)) } ?? 0
         }
-    }
-
-    /// Returns the target of the request, in which these query items are added or replaced.
-    private static func url(_ request: MockServer.Request, _ items: [String: String]) -> String {
-        var query = QueryParameters(escaped: request.query ?? "")
-        for (name, value) in items { query[name] = value }
-        return "\(request.path)?\(query.escaped)"
     }
 }
 

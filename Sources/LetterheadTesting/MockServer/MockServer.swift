@@ -75,7 +75,7 @@ public final class MockServer: Sendable {
         self.journal = journal
     }
 
-    deinit { inbox.post(.stop(nil)) }
+    deinit { inbox.post { $0?.stop(nil) } }
 
     /// Starts a server. It is listening when this method returns.
     ///
@@ -107,14 +107,21 @@ public final class MockServer: Sendable {
     ///
     /// It also waits for closures that ignore cancellation. Stopping a server twice has no further effect.
     public func stop() async {
-        await withCheckedContinuation { inbox.post(.stop($0)) }
+        await withCheckedContinuation { continuation in
+            inbox.post { $0?.stop(continuation) ?? continuation.resume() }
+        }
     }
 
     /// Closes all open connections, including idle ones. The server continues to listen.
     ///
     /// Use it to test how a client handles a keep-alive connection that the server has closed.
     public func closeConnections() async {
-        await withCheckedContinuation { inbox.post(.closeConnections($0)) }
+        await withCheckedContinuation { continuation in
+            inbox.post { loop in
+                loop?.closeConnections()
+                continuation.resume()
+            }
+        }
     }
 
     /// Queues an answer for the next request that matches it.
@@ -175,9 +182,10 @@ public final class MockServer: Sendable {
     ) throws {
         let isStarted = SystemThread.start("MockServer") { [inbox, journal, queue] in
             pthread_detach(pthread_self())
-            let host = ServerHost(
-                configuration: configuration, inbox: inbox, journal: journal, queue: queue, closure: closure)
-            ServerLoop(listener: listener, host: host, makeStream: makeStream).run()
+            ServerLoop(
+                listener: listener, makeStream: makeStream, configuration: configuration, inbox: inbox,
+                journal: journal, queue: queue, closure: closure
+            ).run()
         }
         guard isStarted else {
             listener.socket.release()

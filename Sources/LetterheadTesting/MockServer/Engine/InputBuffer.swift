@@ -47,15 +47,7 @@ struct InputBuffer {
     }
 
     private mutating func indexOfLineFeed() -> Int? {
-        let from = max(start, searched)
-        let found = bytes.withUnsafeBufferPointer { buffer -> Int? in
-            var index = from
-            while index < buffer.count {
-                if buffer[index] == UInt8(ascii: "\n") { return index }
-                index += 1
-            }
-            return nil
-        }
+        let found = bytes[max(start, searched)...].firstIndex(of: UInt8(ascii: "\n"))
         searched = found ?? bytes.count
         return found
     }

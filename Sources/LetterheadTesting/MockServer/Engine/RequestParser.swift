@@ -49,17 +49,22 @@ struct RequestParser {
     mutating func next(body: inout Data, keeping kept: Int) throws(RequestFault) -> Event? {
         while true {
             switch stage {
-            case .start: guard try readRequestLine() else { return nil }
+            case .start:
+                guard let line = try takeHeadLine() else { return nil }
+                // Empty lines before a request are skipped (RFC 9112, 2.2).
+                if !line.isEmpty { stage = .fields(line: line) }
             case .fields(let line):
-                guard let head = try readFields(line) else { return nil }
-                return .head(head)
+                guard let fields = try takeFields() else { return nil }
+                return .head(try begin(line, fields))
             case .body(let left):
                 return takeBody(left, into: &body, keeping: kept) { $0 > 0 ? .body(left: $0) : .end([:]) }
             case .chunkSize: guard try readChunkSize() else { return nil }
             case .chunk(let left):
                 return takeBody(left, into: &body, keeping: kept) { $0 > 0 ? .chunk(left: $0) : .chunkEnd }
             case .chunkEnd: guard try readChunkEnd() else { return nil }
-            case .trailers: guard try readTrailers() else { return nil }
+            case .trailers:
+                guard let trailers = try takeFields() else { return nil }
+                stage = .end(trailers)
             case .end(let trailers):
                 stage = .start
                 return .end(trailers: trailers)
@@ -67,28 +72,14 @@ struct RequestParser {
         }
     }
 
-    private mutating func readRequestLine() throws(RequestFault) -> Bool {
-        guard let line = try takeHeadLine() else { return false }
-        // Empty lines before a request are skipped (RFC 9112, 2.2).
-        if !line.isEmpty { stage = .fields(line: line) }
-        return true
-    }
-
-    private mutating func readFields(_ requestLine: String) throws(RequestFault) -> RequestHead? {
-        while let line = try takeHeadLine() {
-            guard line.isEmpty else {
-                fields.append(try RequestHead.field(line))
-                continue
-            }
-            let head = try RequestHead(line: requestLine, headers: takeFields())
-            switch head.framing {
-            case .none: stage = .end([:])
-            case .length(let length): stage = .body(left: length)
-            case .chunked: stage = .chunkSize
-            }
-            return head
+    private mutating func begin(_ line: String, _ fields: HTTPHeaders) throws(RequestFault) -> RequestHead {
+        let head = try RequestHead(line: line, headers: fields)
+        switch head.framing {
+        case .none: stage = .end([:])
+        case .length(let length): stage = .body(left: length)
+        case .chunked: stage = .chunkSize
         }
-        return nil
+        return head
     }
 
     private mutating func readChunkSize() throws(RequestFault) -> Bool {
@@ -111,18 +102,6 @@ struct RequestParser {
         return true
     }
 
-    private mutating func readTrailers() throws(RequestFault) -> Bool {
-        while let line = try takeHeadLine() {
-            guard line.isEmpty else {
-                fields.append(try RequestHead.field(line))
-                continue
-            }
-            stage = .end(takeFields())
-            return true
-        }
-        return false
-    }
-
     private mutating func takeBody(
         _ left: Int, into body: inout Data, keeping kept: Int, then next: (Int) -> Stage
     ) -> Event? {
@@ -139,11 +118,15 @@ struct RequestParser {
         return line
     }
 
-    private mutating func takeFields() -> HTTPHeaders {
-        defer {
-            fields = []
-            headSize = 0
+    /// Removes the fields and the empty line after them; nil if it has not arrived.
+    private mutating func takeFields() throws(RequestFault) -> HTTPHeaders? {
+        while let line = try takeHeadLine() {
+            if line.isEmpty {
+                defer { (fields, headSize) = ([], 0) }
+                return HTTPHeaders(fields)
+            }
+            fields.append(try RequestHead.field(line))
         }
-        return HTTPHeaders(fields)
+        return nil
     }
 }

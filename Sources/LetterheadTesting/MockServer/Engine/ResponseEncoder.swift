@@ -7,13 +7,13 @@ struct ResponseEncoder {
     /// An encoded response.
     struct Encoded {
         /// The informational responses, the status line and the fields.
-        var head: Data
+        var head = Data()
         /// The encoded body; empty if there is no body, or if it is sent later as a stream.
         var body = Data()
         /// The framing of the chunks that follow; nil for a body in memory.
         var stream: Stream?
         /// Whether the connection is closed after the response.
-        var closes: Bool
+        var closes = false
     }
 
     /// How the chunks of a body are framed.
@@ -45,47 +45,37 @@ struct ResponseEncoder {
         }
         head.append(statusLine(response.status))
         try append(response.headers, to: &head)
-        var encoded = frame(response)
+        var encoded = try frame(response)
         encoded.closes = encoded.closes || mustClose || !request.keepsAlive
         encoded.closes = encoded.closes || RequestHead.tokens(response.headers[.connection]).contains("close")
         if encoded.closes, !response.headers.contains(.connection) { encoded.head.append("Connection: close\r\n") }
         if !encoded.closes, request.version == "HTTP/1.0" { encoded.head.append("Connection: keep-alive\r\n") }
-        try check(response.trailers)
         encoded.head = head + encoded.head + Data("\r\n".utf8)
         return encoded
     }
 
     /// Returns the framing fields, in `head`, and the matching body (RFC 9112, 6).
-    private func frame(_ response: MockServer.Response) -> Encoded {
-        let declared = response.headers[.contentLength]
+    private func frame(_ response: MockServer.Response) throws -> Encoded {
+        try check(response.trailers)
+        var encoded = Encoded()
+        var (declared, isChunked): (Int?, Bool) = (nil, false)
         let hasBody = !isBodyless(response.status)
         if response.headers.contains(.transferEncoding) {
-            return body(response, Encoded(head: Data(), closes: false), hasBody, isChunked: false)
+            // The bytes are already encoded.
+        } else if let length = response.headers[.contentLength] {
+            declared = Int(length)
+            encoded.closes = hasBody && response.chunks == nil && declared != response.body.count
+        } else if Self.isBodyless(response.status) {
+            return encoded
+        } else if response.chunks == nil, response.trailers.isEmpty {
+            encoded.head.append("Content-Length: \(response.body.count)\r\n")
+        } else if request.version == "HTTP/1.1" {
+            isChunked = true
+            encoded.head.append("Transfer-Encoding: chunked\r\n")
+        } else {
+            encoded.closes = true
         }
-        if let declared {
-            let lies = hasBody && response.chunks == nil && Int(declared) != response.body.count
-            return body(
-                response, Encoded(head: Data(), closes: lies), hasBody, isChunked: false, declared: Int(declared))
-        }
-        if response.status.isInformational || response.status == 204 || response.status == 304 {
-            return Encoded(head: Data(), closes: false)
-        }
-        guard response.chunks != nil || !response.trailers.isEmpty else {
-            let head = Data("Content-Length: \(response.body.count)\r\n".utf8)
-            return body(response, Encoded(head: head, closes: false), hasBody, isChunked: false)
-        }
-        guard request.version == "HTTP/1.1" else {
-            return body(response, Encoded(head: Data(), closes: true), hasBody, isChunked: false)
-        }
-        let head = Data("Transfer-Encoding: chunked\r\n".utf8)
-        return body(response, Encoded(head: head, closes: false), hasBody, isChunked: true)
-    }
-
-    private func body(
-        _ response: MockServer.Response, _ encoded: Encoded, _ hasBody: Bool, isChunked: Bool, declared: Int? = nil
-    ) -> Encoded {
         guard hasBody else { return encoded }
-        var encoded = encoded
         if response.chunks != nil {
             encoded.stream = Stream(isChunked: isChunked, declared: declared, trailers: response.trailers)
         } else if isChunked {
@@ -98,8 +88,11 @@ struct ResponseEncoder {
     }
 
     private func isBodyless(_ status: HTTPStatus) -> Bool {
-        request.method == "HEAD" || status.isInformational || status == 204 || status == 304
-            || request.method == "CONNECT" && status.isSuccess
+        request.method == "HEAD" || Self.isBodyless(status) || request.method == "CONNECT" && status.isSuccess
+    }
+
+    private static func isBodyless(_ status: HTTPStatus) -> Bool {
+        status.isInformational || status == 204 || status == 304
     }
 
     private func statusLine(_ status: HTTPStatus) -> String { "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n" }

@@ -7,7 +7,7 @@ extension ServerConnection {
     func startAnswer() {
         guard let asked = exchange else { return }
         switch asked.answer.content {
-        case .closure: exchange?.task = host.askClosure(asked.request)
+        case .closure: exchange?.task = loop.askClosure(asked.request)
         case .response(let response): respond(response)
         case .raw(let bytes): queue(head: Data(), body: bytes, isWhole: true)
         }
@@ -40,7 +40,7 @@ extension ServerConnection {
             exchange?.stream = encoded.stream
             queue(head: encoded.head, body: encoded.body, isWhole: encoded.stream == nil)
             guard encoded.stream != nil, let chunks = response.chunks else { return }
-            exchange?.task = host.pull(chunks, connection: number)
+            exchange?.task = loop.pull(chunks, connection: number)
         } catch {
             answerFailure(error)
         }

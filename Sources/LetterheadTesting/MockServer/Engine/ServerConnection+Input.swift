@@ -10,8 +10,8 @@ extension ServerConnection {
 
     /// Reads once. Returns false if there is nothing to read, or if reading is paused.
     func receive() throws -> Bool {
-        guard wantsInput, let limit = allowance(host.scratch.count) else { return false }
-        let buffer = UnsafeMutableRawBufferPointer(rebasing: host.scratch[..<limit])
+        guard wantsInput, let limit = allowance(loop.scratch.count) else { return false }
+        let buffer = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<limit])
         guard let count = try stream.receive(into: buffer) else { return false }
         guard count > 0 else {
             endInput()
@@ -35,7 +35,7 @@ extension ServerConnection {
     func drain() {
         do {
             try stream.flush()
-            while let count = try stream.socket.receive(into: host.scratch) {
+            while let count = try stream.socket.receive(into: loop.scratch) {
                 if count == 0 { return close(.byServer) }
             }
         } catch {
@@ -67,7 +67,7 @@ extension ServerConnection {
         guard case .head(let head)? = try parser.next(body: &none, keeping: 0) else { return false }
         let request = MockServer.Request(head: head, connection: number)
         record { $0.requests += 1 }
-        let answer = host.queue.take(for: request) ?? .closure
+        let answer = loop.queue.take(for: request) ?? .closure
         exchange = Exchange(head: head, request: request, answer: answer)
         return true
     }
@@ -78,7 +78,7 @@ extension ServerConnection {
         if begun.answer.isEarly {
             exchange?.closes = begun.head.expectsContinue
             startAnswer()
-        } else if begun.head.expectsContinue, host.configuration.sendsContinue, parser.input.isEmpty {
+        } else if begun.head.expectsContinue, loop.configuration.sendsContinue, parser.input.isEmpty {
             output.append(.bytes(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)))
         }
     }
@@ -86,7 +86,7 @@ extension ServerConnection {
     private func readBody() throws(RequestFault) -> Bool {
         // The body is moved out of the exchange and back, so that it has one owner and appending does not copy it.
         guard var body = exchange?.takeBody() else { return false }
-        let kept = host.configuration.keptBodySize - body.count
+        let kept = loop.configuration.keptBodySize - body.count
         let event = try parser.next(body: &body, keeping: kept)
         exchange?.request.body = body
         switch event {

@@ -2,7 +2,7 @@
 import LetterheadFoundation
 
 /// One connection. It parses requests and responds to them one after another. Reading is in +Input, responding in
-/// +Answering, sending in +Output, and faults are in +Faults.
+/// +Answering, and sending in +Output.
 ///
 /// It never blocks: ``advance()`` does everything that is possible now, and ``pollEvents`` returns the events to wait
 /// for.
@@ -17,23 +17,9 @@ final class ServerConnection {
         case closed
     }
 
-    /// The reason that the connection is on hold.
-    enum Hold: Equatable {
-        /// A pause, with the number of its timer.
-        case pause(Int)
-        /// A stall until the client disconnects or the timer with this number fires.
-        case stall(Int)
-
-        var number: Int {
-            switch self {
-            case .pause(let number), .stall(let number): number
-            }
-        }
-    }
-
     let number: Int
     let stream: any ServerStream
-    let host: ServerHost
+    let loop: ServerLoop
     var state = State.open
     var parser: RequestParser
     var output = OutputQueue()
@@ -41,19 +27,21 @@ final class ServerConnection {
     var inputEnded = false
     /// Whether the system currently accepts no output.
     var isBlocked = false
-    var hold: Hold?
+    /// A fault that keeps the connection from reading and sending until the timer with its number fires. A stall also ends
+    /// when the client disconnects.
+    var hold: (number: Int, isStall: Bool)?
     var pace: Pace?
     var waits = 0
     var timer: Task<Void, Never>?
     private var reported = (received: 0, sent: 0)
 
-    init(number: Int, stream: any ServerStream, host: ServerHost) {
+    init(number: Int, stream: any ServerStream, loop: ServerLoop) {
         self.number = number
         self.stream = stream
-        self.host = host
-        parser = RequestParser(headLimit: host.configuration.headLimit)
+        self.loop = loop
+        parser = RequestParser(headLimit: loop.configuration.headLimit)
         let number = number
-        host.journal.change { $0.connections.append(MockServer.Connection(number: number)) }
+        loop.journal.change { $0.connections.append(MockServer.Connection(number: number)) }
     }
 
     /// Does everything that is possible now.
@@ -105,19 +93,19 @@ final class ServerConnection {
 
     /// Changes the entry of this connection in the record.
     func record(_ change: (inout MockServer.Connection) -> Void) {
-        host.journal.change { change(&$0.connections[number - 1]) }
+        loop.journal.change { change(&$0.connections[number - 1]) }
     }
 
     /// Adds a request to the record.
     func record(_ request: MockServer.Request) {
-        let limit = host.configuration.keptRequests
-        host.journal.change { if $0.requests.count < limit { $0.requests.append(request) } }
+        let limit = loop.configuration.keptRequests
+        loop.journal.change { if $0.requests.count < limit { $0.requests.append(request) } }
     }
 
     /// Adds a failure to the record.
     func fail(_ error: any Error) {
         let failure = MockServer.Failure(connection: number, request: exchange?.request, underlying: error)
-        host.journal.change { $0.failures.append(failure) }
+        loop.journal.change { $0.failures.append(failure) }
     }
 
     private func reportTraffic() {
@@ -143,12 +131,11 @@ extension ServerConnection {
 
     /// The events to wait for; nil if the connection does not need to be polled.
     var pollEvents: Int16? {
-        switch (state, hold) {
-        case (.closed, _): return nil
-        case (.open, .stall): return Self.peerEnded
-        case (.open, .pause): return 0
-        case (.draining, _): return Int16(POLLIN)
-        case (.open, nil):
+        switch state {
+        case .closed: return nil
+        case .draining: return Int16(POLLIN)
+        case .open:
+            if let hold { return hold.isStall ? Self.peerEnded : 0 }
             let events = (wantsInput ? Int16(POLLIN) : 0) | (isBlocked ? Int16(POLLOUT) : 0)
             #if canImport(Darwin)
                 // A client that has closed its side would be reported forever.
@@ -189,7 +176,7 @@ extension ServerConnection {
         switch effect.kind {
         case .close:
             // Unread input would turn the end (FIN) into a reset (RST).
-            while let count = try? stream.socket.receive(into: host.scratch), count > 0 {}
+            while let count = try? stream.socket.receive(into: loop.scratch), count > 0 {}
             close(.byServer)
         case .halfClose:
             endOutput()
@@ -197,8 +184,8 @@ extension ServerConnection {
             close(.byServer, withReset: true)
         case .stall(let duration):
             waits += 1
-            hold = .stall(waits)
-            if let duration { timer = host.tick(after: duration, connection: number, wait: waits) }
+            hold = (waits, isStall: true)
+            if let duration { timer = loop.tick(after: duration, connection: number, wait: waits) }
         case .slow(let bytes, let interval):
             pace = Pace(bytes: bytes, interval: interval, left: bytes)
         }
@@ -210,8 +197,8 @@ extension ServerConnection {
         guard let pace else { return count }
         if pace.left > 0 { return min(count, pace.left) }
         waits += 1
-        hold = .pause(waits)
-        timer = host.tick(after: pace.interval, connection: number, wait: waits)
+        hold = (waits, isStall: false)
+        timer = loop.tick(after: pace.interval, connection: number, wait: waits)
         return nil
     }
 
@@ -221,6 +208,5 @@ extension ServerConnection {
         hold = nil
         timer = nil
         if let bytes = pace?.bytes { pace?.left = bytes }
-        advance()
     }
 }

@@ -4,8 +4,12 @@ import Synchronization
 /// The messages for the loop. Posting a message ends the loop's wait.
 final class ServerInbox: Sendable {
     // This type is a class because all tasks and threads post to the same inbox.
+
+    /// What to do on the loop's thread. The loop is nil if it has ended: the message then resumes what waits for it.
+    typealias Message = @Sendable (ServerLoop?) -> Void
+
     private struct State {
-        var messages: [ServerMessage] = []
+        var messages: [Message] = []
         var loopWaits = false
         var isClosed = false
     }
@@ -18,8 +22,7 @@ final class ServerInbox: Sendable {
     /// The descriptor that becomes readable when a message arrives while the loop waits.
     var descriptor: Int32 { pipe.output }
 
-    /// Posts a message to the loop. If the loop has ended, the tasks that wait for the message are resumed.
-    func post(_ message: ServerMessage) {
+    func post(_ message: @escaping Message) {
         let isClosed = state.withLock { state in
             guard !state.isClosed else { return true }
             state.messages.append(message)
@@ -30,11 +33,11 @@ final class ServerInbox: Sendable {
             }
             return false
         }
-        if isClosed { message.giveUp() }
+        if isClosed { message(nil) }
     }
 
     /// Returns all messages. If the inbox is empty, the next message ends a wait.
-    func take() -> [ServerMessage] {
+    func take() -> [Message] {
         state.withLock { state in
             state.loopWaits = state.messages.isEmpty
             defer { state.messages = [] }

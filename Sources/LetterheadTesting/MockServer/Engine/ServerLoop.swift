@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// One thread that serves all connections of a server with `poll`.
+/// One thread that serves all connections of a server with `poll`. Its tasks are in +Tasks.
 ///
 /// A single thread has several advantages over one thread for each connection. Hundreds of connections need no stacks.
 /// All state belongs to one thread and needs no locks. The loop detects that a client disconnects while a closure
@@ -10,12 +10,20 @@ import LetterheadFoundation
 /// Closures run as tasks in the concurrency pool, so a closure that blocks does not delay other connections. The
 /// loop's thread is not part of that pool.
 final class ServerLoop {
-    // This type is a class because it is the state of one thread.
+    // This type is a class because it is the state of one thread, which all connections share.
+    let configuration: MockServer.Configuration
+    let inbox: ServerInbox
+    let journal: Watched<MockServer.Record>
+    let queue: AnswerQueue
+    let closure: MockServer.Closure
+    /// The buffer for reading. It is shared, because only one connection reads at a time.
+    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 131_072, alignment: 16)
+    /// The number of tasks that have not sent their last message.
+    var runningTasks = 0
+
     private let listener: ListeningSocket
-    private let host: ServerHost
     private let makeStream: StreamMaker
     private var connections: [ServerConnection] = []
-    private var byNumber: [Int: ServerConnection] = [:]
     private var accepted = 0
     /// Whether a connection could not be accepted because the process has no free descriptors. Accepting is retried
     /// when one is free.
@@ -27,23 +35,28 @@ final class ServerLoop {
     /// Creates the stream of an accepted socket.
     typealias StreamMaker = @Sendable (SystemSocket) throws -> any ServerStream
 
-    init(listener: ListeningSocket, host: ServerHost, makeStream: @escaping StreamMaker) {
-        self.listener = listener
-        self.host = host
-        self.makeStream = makeStream
+    init(
+        listener: ListeningSocket, makeStream: @escaping StreamMaker, configuration: MockServer.Configuration,
+        inbox: ServerInbox, journal: Watched<MockServer.Record>, queue: AnswerQueue,
+        closure: @escaping MockServer.Closure
+    ) {
+        (self.listener, self.makeStream, self.configuration) = (listener, makeStream, configuration)
+        (self.inbox, self.journal, self.queue, self.closure) = (inbox, journal, queue, closure)
     }
+
+    deinit { scratch.deallocate() }
 
     /// Runs until the server is stopped and everything has ended.
     func run() {
         while true {
-            let messages = host.inbox.take()
-            for message in messages { handle(message) }
+            let messages = inbox.take()
+            for message in messages { message(self) }
             forgetClosed()
             guard messages.isEmpty else { continue }
-            if isStopping, host.runningTasks == 0, host.inbox.closeIfEmpty() { break }
+            if isStopping, runningTasks == 0, inbox.closeIfEmpty() { break }
             wait()
         }
-        host.journal.change { $0.isFinal = true }
+        journal.change { $0.isFinal = true }
         for waiting in waitingForStop { waiting.resume() }
     }
 
@@ -55,7 +68,7 @@ final class ServerLoop {
         let ready = poll(&polls, nfds_t(polls.count), triesAgain ? 50 : -1)
         if ready == 0, triesAgain { return accept() }
         guard ready > 0 else { return }
-        if polls[0].revents != 0 { host.inbox.drain() }
+        if polls[0].revents != 0 { inbox.drain() }
         for index in connections.indices where polls[index + 2].revents != 0 {
             connections[index].ready(polls[index + 2].revents)
         }
@@ -65,7 +78,7 @@ final class ServerLoop {
 
     private func preparePolls() {
         polls.removeAll(keepingCapacity: true)
-        polls.append(pollfd(fd: host.inbox.descriptor, events: Int16(POLLIN), revents: 0))
+        polls.append(pollfd(fd: inbox.descriptor, events: Int16(POLLIN), revents: 0))
         let listens = !isStopping && !isExhausted
         polls.append(pollfd(fd: listens ? listener.socket.descriptor : -1, events: Int16(POLLIN), revents: 0))
         for connection in connections {
@@ -82,7 +95,7 @@ final class ServerLoop {
             let wasExhausted = isExhausted
             isExhausted = (error as? SocketFailure)?.isExhaustion == true
             if wasExhausted, isExhausted { return }
-            host.journal.change {
+            journal.change {
                 $0.failures.append(MockServer.Failure(connection: accepted + 1, request: nil, underlying: error))
             }
         }
@@ -92,9 +105,8 @@ final class ServerLoop {
         do {
             let stream = try makeStream(socket)
             accepted += 1
-            let connection = ServerConnection(number: accepted, stream: stream, host: host)
+            let connection = ServerConnection(number: accepted, stream: stream, loop: self)
             connections.append(connection)
-            byNumber[accepted] = connection
             connection.advance()
         } catch {
             socket.release()
@@ -103,41 +115,21 @@ final class ServerLoop {
     }
 
     private func forgetClosed() {
-        guard connections.contains(where: { $0.state == .closed }) else { return }
-        for connection in connections where connection.state == .closed { byNumber[connection.number] = nil }
+        let count = connections.count
         connections.removeAll { $0.state == .closed }
-        isExhausted = false
+        if connections.count < count { isExhausted = false }
     }
 
-    private func handle(_ message: ServerMessage) {
-        if message.endsTask { host.runningTasks -= 1 }
-        switch message {
-        case .answered(let number, let result):
-            byNumber[number]?.answered(result)
-            byNumber[number]?.advance()
-        case .streamEnded(let number, let error):
-            byNumber[number]?.streamEnded(error)
-            byNumber[number]?.advance()
-        case .tick(let number, let wait):
-            byNumber[number]?.tick(wait: wait)
-        case .chunk(let number, let bytes, let continuation):
-            guard let connection = byNumber[number] else { return message.giveUp() }
-            connection.chunk(bytes, continuation)
-            connection.advance()
-        case .closeConnections(let continuation):
-            closeConnections()
-            continuation.resume()
-        case .stop(let continuation):
-            stop(continuation)
-        }
-    }
+    /// Returns the connection with a number; nil if it is closed.
+    func connection(_ number: Int) -> ServerConnection? { connections.first { $0.number == number } }
 
-    private func closeConnections() {
+    func closeConnections() {
         for connection in connections { connection.close(.byServer) }
         forgetClosed()
     }
 
-    private func stop(_ continuation: CheckedContinuation<Void, Never>?) {
+    /// - Parameter continuation: resumed when everything has ended.
+    func stop(_ continuation: CheckedContinuation<Void, Never>?) {
         if !isStopping { listener.socket.release() }
         isStopping = true
         closeConnections()

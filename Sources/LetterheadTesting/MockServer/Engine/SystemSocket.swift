@@ -8,6 +8,17 @@ import LetterheadFoundation
 struct SystemSocket: Sendable {
     let descriptor: Int32
 
+    private init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Creates a socket that can listen at the port of a server that has just stopped.
+    init() throws(SocketFailure) {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.flag), 0)
+        guard descriptor >= 0 else { throw SocketFailure("socket") }
+        Self.makeNonblocking(descriptor)
+        var on: Int32 = 1
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// Accepts a connection that waits at a listening socket; returns nil if none waits.
     func accepted() throws(SocketFailure) -> SystemSocket? {
         let descriptor = accept(self.descriptor, nil, nil)
@@ -54,7 +65,7 @@ struct SystemSocket: Sendable {
     }
 
     /// Sets the options that an accepted socket does not inherit on some platforms.
-    func prepare() {
+    private func prepare() {
         var on: Int32 = 1
         Self.makeNonblocking(descriptor)
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP.flag), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
