@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
+
 /// A clock that advances only when a test moves it, so that tests never sleep.
 ///
 /// Pass it to any API that takes a clock, and advance the time yourself:
@@ -36,18 +38,45 @@ public final class TestClock: Clock {
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
-    private struct State {
+    private struct Sleeper: Sendable {
+        let deadline: Instant
+        /// True if the clock has been moved to the deadline.
+        let end: OneShot<Bool>
+    }
+
+    private struct State: Sendable {
         var now = Instant(offset: .zero)
         var sleeps: [Duration] = []
-        var line = TestClockLine()
+        var sleepers: [Sleeper] = []
+        /// The number of sleeping tasks after each of them fell asleep.
+        var counts: [Int] = []
+        /// The number of sleeps that have begun or ended.
+        var changes = 0
         /// The number of tasks that have been woken but have not run yet.
         var woken = 0
 
-        /// Removes the sleeps that end now.
-        mutating func wake() -> [TestClockLine.Continuation] {
-            let continuations = line.wake(at: now)
-            woken += continuations.count
-            return continuations
+        mutating func join(_ sleeper: Sleeper) {
+            sleepers.append(sleeper)
+            counts.append(sleepers.count)
+            changes += 1
+        }
+
+        /// Removes a sleep that is cancelled. Returns false if it has already ended.
+        mutating func leave(_ end: OneShot<Bool>) -> Bool {
+            guard let place = sleepers.firstIndex(where: { $0.end === end }) else { return false }
+            sleepers.remove(at: place)
+            changes += 1
+            return true
+        }
+
+        /// Moves the clock. Returns the sleeps that end, the earliest deadline first.
+        mutating func move(to instant: Instant) -> [Sleeper] {
+            now = max(now, instant)
+            let ended = sleepers.filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
+            sleepers.removeAll { $0.deadline <= now }
+            changes += ended.count
+            woken += ended.count
+            return ended
         }
     }
 
@@ -67,7 +96,7 @@ public final class TestClock: Clock {
     public var minimumResolution: Duration { .zero }
 
     /// The number of tasks that are sleeping.
-    public var sleepers: Int { state.value.line.count }
+    public var sleepers: Int { state.value.sleepers.count }
 
     /// The requested duration of each sleep, in the order in which the sleeps began.
     public var sleeps: [Duration] { state.value.sleeps }
@@ -77,20 +106,18 @@ public final class TestClock: Clock {
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let number = state.change { state in
+        let end = OneShot<Bool>()
+        state.change { state in
             state.sleeps.append(state.now.duration(to: deadline))
             if isAutomatic { state.now = max(state.now, deadline) }
-            return state.line.nextNumber()
-        }
-        let isWoken = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: TestClockLine.Continuation) in
-                let woken = state.change { state -> TestClockLine.Woken in
-                    state.now >= deadline ? .awake : state.line.join(number, until: deadline, continuation)
-                }
-                woken.resume(continuation)
+            if state.now >= deadline || Task.isCancelled {
+                end.set(false)
+            } else {
+                state.join(Sleeper(deadline: deadline, end: end))
             }
-        } onCancel: {
-            state.change { $0.line.cancel(number) }?.resume(throwing: CancellationError())
+        }
+        let isWoken = await end.value(within: nil, on: self, onTimeout: {}) {
+            if self.state.change({ $0.leave(end) }) { end.set(false) }
         }
         if isWoken { state.change { $0.woken -= 1 } }
         try Task.checkCancellation()
@@ -101,27 +128,22 @@ public final class TestClock: Clock {
     ///
     /// Resumed tasks run when the system schedules them. If a task sleeps again, its sleep starts at the new time.
     public func advance(by duration: Duration) {
-        let woken = state.change { state in
-            state.now = state.now.advanced(by: max(duration, .zero))
-            return state.wake()
-        }
-        for sleeper in woken { sleeper.resume(returning: true) }
+        let ended = state.change { $0.move(to: $0.now.advanced(by: max(duration, .zero))) }
+        for sleeper in ended { sleeper.end.set(true) }
     }
 
     /// Moves the clock to the earliest deadline of a sleeping task. Returns false if no task sleeps.
     @discardableResult
     func advanceToNextSleeper() -> Bool {
-        let woken = state.change { state -> [TestClockLine.Continuation]? in
-            guard let next = state.line.nextDeadline else { return nil }
-            state.now = max(state.now, next)
-            return state.wake()
+        let ended = state.change { state in
+            state.sleepers.map(\.deadline).min().map { state.move(to: $0) } ?? []
         }
-        for sleeper in woken ?? [] { sleeper.resume(returning: true) }
-        return woken != nil
+        for sleeper in ended { sleeper.end.set(true) }
+        return !ended.isEmpty
     }
 
     /// A number that changes whenever a sleep begins or ends.
-    var activity: Int { state.value.line.changes }
+    var activity: Int { state.value.changes }
 
     /// Whether a task has been woken by the clock but has not run yet.
     var hasWokenSleepers: Bool { state.value.woken > 0 }
@@ -131,10 +153,10 @@ public final class TestClock: Clock {
     /// It also returns when its task is cancelled. If a test could hang here, give it a time limit, which cancels the
     /// task.
     public func waitForSleepers(_ count: Int) async {
-        let start = state.value.line.counts.count
+        let start = state.value.counts.count
         // Tasks whose sleep has already ended when this task runs count as well.
         _ = await state.value { state in
-            state.line.count >= count || state.line.counts[start...].contains { $0 >= count }
+            state.sleepers.count >= count || state.counts[start...].contains { $0 >= count }
         }
     }
 }
