@@ -57,7 +57,7 @@ public final class Cassette: Sendable {
             guard let text = ProcessInfo.processInfo.environment[name], !text.isEmpty else { return standard }
             guard let mode = Mode(rawValue: text) else {
                 let modes = allCases.map(\.rawValue).joined(separator: ", ")
-                throw CassetteFailure(description: "\(name) is \"\(text)\"; the modes of a cassette are \(modes)")
+                throw PlainFailure("\(name) is \"\(text)\"; the modes of a cassette are \(modes)")
             }
             return mode
         }
@@ -96,11 +96,11 @@ public final class Cassette: Sendable {
     ) throws {
         // Reading a pipe would wait for its other end, and saving the cassette would replace it.
         do throws(PrivateFile.Failure) { try PrivateFile.checkPlace(file) } catch {
-            throw CassetteFailure(description: "the cassette \(file.path) \(error.rule)")
+            throw PlainFailure("the cassette \(file.path) \(error.rule)")
         }
         let exists = FileManager.default.fileExists(atPath: file.path)
         if mode == .replay, !exists {
-            throw CassetteFailure(description: "the cassette \(file.path) does not exist; record it with mode .record")
+            throw PlainFailure("the cassette \(file.path) does not exist; record it with mode .record")
         }
         self.file = file
         self.matching = matching
@@ -110,7 +110,7 @@ public final class Cassette: Sendable {
         var entries: [HAR.Entry?] = []
         if replays {
             do { entries = try HAR.read(file).log.entries } catch {
-                throw CassetteFailure(description: "the cassette \(file.path) is not an HTTP archive: \(error)")
+                throw PlainFailure("the cassette \(file.path) is not an HTTP archive: \(error)")
             }
         }
         exchange = MockExchange(clock: clock)
@@ -156,12 +156,6 @@ public final class Cassette: Sendable {
         archive.log.entries = state.withLock { $0.entries.compactMap { $0 } }
         try archive.write(to: file)
     }
-}
-
-/// The error of a cassette that cannot be opened.
-struct CassetteFailure: LocalizedError, CustomStringConvertible {
-    let description: String
-    var errorDescription: String? { description }
 }
 
 /// The link of a cassette.

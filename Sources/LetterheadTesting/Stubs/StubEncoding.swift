@@ -10,12 +10,6 @@ enum StubEncoding {
         var mediaType: String?
     }
 
-    /// A value that cannot be encoded.
-    struct Impossible: LocalizedError, CustomStringConvertible {
-        let description: String
-        var errorDescription: String? { description }
-    }
-
     /// Encodes a value.
     ///
     /// - Parameters:
@@ -34,9 +28,7 @@ enum StubEncoding {
             return try encode(wrapped, for: input)
         }
         guard let encodable = value as? any Encodable else {
-            throw Impossible(
-                description:
-                    "the stub cannot encode \(type(of: value)), because it is not Encodable: make it Encodable "
+            throw PlainFailure("the stub cannot encode \(type(of: value)), because it is not Encodable: make it Encodable "
                     + "in the tests, or return .json(…) or .status(…)")
         }
         let (encoder, mediaType) = try encoder(for: input)
@@ -49,8 +41,7 @@ enum StubEncoding {
         if let encoder = input.encoder { return (encoder, mediaType) }
         if let decoder = decoder as? JSONDecoder { return (JSONEncoder(matching: decoder), mediaType) }
         if mediaType == "application/x-plist" { return (PropertyListEncoder(), mediaType) }
-        throw Impossible(
-            description: "the stub has no encoder for the decoder \(type(of: decoder)): pass one to "
+        throw PlainFailure("the stub has no encoder for the decoder \(type(of: decoder)): pass one to "
                 + "StubLoader(encoder:)")
     }
 }
@@ -86,9 +77,8 @@ extension JSONEncoder {
         }
     }
 
-    private static func noCounterpart(_ strategy: String) -> StubEncoding.Impossible {
-        StubEncoding.Impossible(
-            description: "the custom \(strategy) of the client's decoder has no counterpart: pass an encoder to "
+    private static func noCounterpart(_ strategy: String) -> PlainFailure {
+        PlainFailure("the custom \(strategy) of the client's decoder has no counterpart: pass an encoder to "
                 + "StubLoader(encoder:)")
     }
 }

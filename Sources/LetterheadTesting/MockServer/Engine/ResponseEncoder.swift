@@ -24,11 +24,6 @@ struct ResponseEncoder {
         var trailers: HTTPHeaders
     }
 
-    /// The error of a response that cannot be encoded.
-    struct Unwritable: Error, CustomStringConvertible {
-        let description: String
-    }
-
     let request: RequestHead
     /// Whether the connection must be closed after the response, regardless of its headers.
     let mustClose: Bool
@@ -37,7 +32,7 @@ struct ResponseEncoder {
         var head = Data()
         for hint in response.informational {
             guard hint.status.isInformational else {
-                throw Unwritable(description: "an informational response whose status is not 1xx")
+                throw PlainFailure("an informational response whose status is not 1xx")
             }
             head.append(statusLine(hint.status))
             try append(hint.headers, to: &head)
@@ -106,8 +101,7 @@ struct ResponseEncoder {
         for field in headers {
             let isFit = field.value.utf8.allSatisfy { $0 != 13 && $0 != 10 && $0 != 0 }
             guard isFit, ASCII.isToken(field.name.rawValue) else {
-                throw Unwritable(
-                    description: "the header \(field.name.rawValue.debugDescription) cannot be sent; use .raw")
+                throw PlainFailure("the header \(field.name.rawValue.debugDescription) cannot be sent; use .raw")
             }
         }
     }

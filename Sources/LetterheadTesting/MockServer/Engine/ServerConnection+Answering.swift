@@ -31,8 +31,7 @@ extension ServerConnection {
         guard let asked = exchange else { return }
         do {
             if let late = response.faults.first(where: { $0.moment == .requestStart || $0.moment == .requestBody }) {
-                throw ResponseEncoder.Unwritable(
-                    description: "a fault at \(late.moment) is too late in a response: queue it in an Answer")
+                throw PlainFailure("a fault at \(late.moment) is too late in a response: queue it in an Answer")
             }
             let encoded = try ResponseEncoder(request: asked.head, mustClose: asked.closes).encode(response)
             exchange?.faults += response.faults

@@ -74,11 +74,10 @@ extension OpenSSL {
 
     /// Loads the library.
     ///
-    /// - Throws: a `TLSFailure` that names what is missing.
+    /// - Throws: an error that names what is missing.
     init() throws {
         guard let library = Self.names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
-            throw TLSFailure(
-                description: "MockServer requires OpenSSL for TLS, but none of these could be opened: "
+            throw PlainFailure("MockServer requires OpenSSL for TLS, but none of these could be opened: "
                     + Self.names.joined(separator: ", "))
         }
         serverMethod = try Self.load("TLS_server_method", library)
@@ -120,21 +119,21 @@ extension OpenSSL {
     }
 
     /// Returns an error with the library's reason for the last failure on this thread.
-    func failure(_ what: String) -> TLSFailure {
+    func failure(_ what: String) -> PlainFailure {
         let code = lastError()
         defer { clearErrors() }
-        guard code != 0 else { return TLSFailure(description: what) }
+        guard code != 0 else { return PlainFailure(what) }
         var text = [CChar](repeating: 0, count: 256)
         errorText(code, &text, text.count)
         let reason = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return TLSFailure(description: "\(what): \(reason)")
+        return PlainFailure("\(what): \(reason)")
     }
 
     /// Returns the address of a function as a function of the declared type. The declarations above must match the
     /// library.
     private static func load<Function>(_ name: String, _ library: UnsafeMutableRawPointer) throws -> Function {
         guard let symbol = dlsym(library, name) else {
-            throw TLSFailure(description: "the system's OpenSSL has no \(name)")
+            throw PlainFailure("the system's OpenSSL has no \(name)")
         }
         return unsafeBitCast(symbol, to: Function.self)
     }
