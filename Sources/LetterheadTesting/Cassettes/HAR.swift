@@ -74,6 +74,9 @@ struct HAR: Codable, Sendable {
         /// `base64` for a body that is not text. The format has this member for responses only.
         var encoding: String?
 
+        /// The bytes of the body; nil if the archive does not contain them.
+        var data: Data? { HAR.data(text, encoding) }
+
         private enum CodingKeys: String, CodingKey {
             case mimeType, text
             case encoding = "_encoding"
@@ -102,6 +105,9 @@ struct HAR: Codable, Sendable {
         /// Whether the recording ends before the end of the body.
         var isTruncated: Bool?
 
+        /// The bytes of the body; nil if the archive does not contain them.
+        var data: Data? { HAR.data(text, encoding) }
+
         private enum CodingKeys: String, CodingKey {
             case size, mimeType, text, encoding
             case pieces = "_pieces"
@@ -123,26 +129,23 @@ struct HAR: Codable, Sendable {
 
     /// Writes the archive, replacing the file as a whole. Missing folders are created.
     func write(to file: URL) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try (encoder.encode(self) + Data("\n".utf8)).write(to: file, options: .atomic)
+        try (JSONEncoder.indenting.encode(self) + Data("\n".utf8)).write(to: file, options: .atomic)
     }
 }
 
-extension HAR.Content {
-    /// The bytes of the body; nil if the archive does not contain them.
-    var data: Data? { HAR.data(text, encoding) }
-}
-
-extension HAR.PostData {
-    /// The bytes of the body; nil if the archive does not contain them.
-    var data: Data? { HAR.data(text, encoding) }
+extension JSONEncoder {
+    /// An encoder for files that people read and compare.
+    static var indenting: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
 }
 
 extension HAR {
-    fileprivate static func data(_ text: String?, _ encoding: String?) -> Data? {
+    private static func data(_ text: String?, _ encoding: String?) -> Data? {
         guard let text else { return nil }
         return encoding.map(ASCII.keyword) == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
     }

@@ -78,30 +78,14 @@ enum LineDifference {
     /// Returns all lines: removed ones with `-`, added ones with `+`, others with a space.
     static func text(from old: String, to new: String) -> String {
         let old = old.split(at: "\n", omittingEmpty: false)
-        let new = new.split(at: "\n", omittingEmpty: false)
-        let difference = new.difference(from: old)
-        var removed: Set<Int> = []
-        var inserted: Set<Int> = []
-        for change in difference {
-            switch change {
-            case .remove(let offset, _, _): removed.insert(offset)
-            case .insert(let offset, _, _): inserted.insert(offset)
-            }
+        let difference = new.split(at: "\n", omittingEmpty: false).difference(from: old)
+        var lines = old.map { (mark: " ", text: $0) }
+        for case .remove(let place, _, _) in difference.removals { lines[place].mark = "-" }
+        for case .insert(let place, let text, _) in difference.insertions {
+            // The place counts the lines that are not removed.
+            let kept = lines.indices.filter { lines[$0].mark != "-" }
+            lines.insert(("+", text), at: place < kept.count ? kept[place] : lines.count)
         }
-        var lines: [String] = []
-        var (left, right) = (0, 0)
-        while left < old.count || right < new.count {
-            if removed.contains(left) {
-                lines.append("- \(old[left])")
-                left += 1
-            } else if inserted.contains(right) {
-                lines.append("+ \(new[right])")
-                right += 1
-            } else {
-                lines.append("  \(new[right])")
-                (left, right) = (left + 1, right + 1)
-            }
-        }
-        return lines.joined(separator: "\n")
+        return lines.map { "\($0.mark) \($0.text)" }.joined(separator: "\n")
     }
 }

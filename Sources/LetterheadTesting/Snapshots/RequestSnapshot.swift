@@ -113,16 +113,12 @@ struct SnapshotParts {
         archive.log.entries = [
             HAR.Entry(startedDateTime: "1970-01-01T00:00:00.000Z", time: 0, request: request, response: response)
         ]
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return ((try? encoder.encode(archive)).map { String(decoding: $0, as: UTF8.self) } ?? "") + "\n"
+        return ((try? JSONEncoder.indenting.encode(archive)).map { String(decoding: $0, as: UTF8.self) } ?? "") + "\n"
     }
 
     static func indented(_ data: Data, _ type: MediaType?) -> String? {
         guard type?.isJSON == true, let json = try? JSONDecoder().decode(JSONValue.self, from: data) else { return nil }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(json)).map { String(decoding: $0, as: UTF8.self) }
+        return (try? JSONEncoder.indenting.encode(json)).map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
@@ -149,26 +145,20 @@ extension SnapshotParts {
 
     /// Breaks a command before each option and before the URL. A space inside quotes does not end a word.
     private static func lines(of command: String) -> String {
-        var words: [Substring] = []
-        var rest = command.unicodeScalars[...]
-        while !rest.isEmpty {
-            var (isQuoted, isEscaped) = (false, false)
-            let end = rest.indices.first { index in
-                let character = rest[index]
-                defer { isEscaped = character == "\\" && !isQuoted && !isEscaped }
-                if character == "'", !isEscaped { isQuoted.toggle() }
-                return character == " " && !isQuoted && !isEscaped
+        var (words, isQuoted, isEscaped) = ([""], false, false)
+        for character in command.unicodeScalars {
+            if character == " ", !isQuoted, !isEscaped {
+                words.append("")
+                continue
             }
-            words.append(Substring(rest[..<(end ?? rest.endIndex)]))
-            rest = end.map { rest[rest.index(after: $0)...] } ?? rest.suffix(0)
+            if character == "'", !isEscaped { isQuoted.toggle() }
+            isEscaped = character == "\\" && !isQuoted && !isEscaped
+            words[words.count - 1].unicodeScalars.append(character)
         }
-        var text = ""
-        for (index, word) in words.enumerated() {
-            let beginsLine =
-                word.begins(with: "--") || index == words.count - 1 && !words[index - 1].begins(with: "--url")
-            text += index == 0 ? "" : beginsLine ? " \\\n  " : " "
-            text += word
-        }
-        return text
+        return words.indices.map { index in
+            let isURL = index == words.count - 1 && index > 0 && !words[index - 1].begins(with: "--url")
+            let separator = index == 0 ? "" : isURL || words[index].begins(with: "--") ? " \\\n  " : " "
+            return separator + words[index]
+        }.joined()
     }
 }
