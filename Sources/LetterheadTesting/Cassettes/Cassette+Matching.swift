@@ -52,7 +52,7 @@ struct CassetteKey: Equatable {
     let address: String
     let query: [String]
     let headers: [String]
-    let body: CassetteBody
+    let body: ComparedBody
 
     init(_ request: HAR.Request, _ matching: Cassette.Matching, _ redaction: CassetteRedaction) {
         method = ASCII.uppercased(request.method)
@@ -67,7 +67,7 @@ struct CassetteKey: Equatable {
         address = parts.string
         let fields = (request.headers ?? []).headers
         headers = matching.compared(fields, redaction)
-        body = matching.comparesBody ? CassetteBody(request, matching.ignoredJSONPaths, redaction) : .none
+        body = matching.comparesBody ? ComparedBody(request, matching.ignoredJSONPaths, redaction) : .none
     }
 
     /// Returns the differences from the key of an entry, with weights: the nearest entry has the smallest sum.

@@ -25,12 +25,9 @@ extension Cassette {
                 (number: index + 1, differences: key.differences(from: CassetteKey($0.request, matching, redaction)))
             }
         }
-        let nearest = keys.min { left, right in
-            left.differences.reduce(0) { $0 + $1.weight } < right.differences.reduce(0) { $0 + $1.weight }
-        }
         var message = "the cassette \(file.lastPathComponent) has no entry for \(request.method) "
         message += request.redaction.outline(of: request)
-        if let nearest {
+        if let nearest = keys.min(by: { $0.differences.weight < $1.differences.weight }) {
             var texts = nearest.differences.map(\.text)
             if texts.isEmpty, used.contains(nearest.number - 1) {
                 texts = ["it was already replayed; see repeatsEntries"]

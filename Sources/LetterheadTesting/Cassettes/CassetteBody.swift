@@ -2,31 +2,20 @@
 import LetterheadFoundation
 import Letterhead
 
-/// The body of a request as it is compared: without boundaries, secrets and ignored values.
-enum CassetteBody: Equatable {
-    case none
-    case json(JSONValue)
-    case bytes(Data)
-
+extension ComparedBody {
+    /// The body of a recorded request, without secrets and ignored values.
     init(_ request: HAR.Request, _ ignoredPaths: Set<String>, _ redaction: CassetteRedaction) {
-        guard let post = request.postData, let data = post.data, !data.isEmpty else {
-            self = .none
-            return
-        }
+        self = .none
+        guard let post = request.postData, let data = post.data, !data.isEmpty else { return }
         let type = post.mimeType.flatMap { MediaType($0) }
-        let body = redaction.body(data, mediaType: type, isSecret: false)
-        if type?.isMultipart != true,
-            var json = try? JSONDecoder().decode(JSONValue.self, from: body)
-        {
-            for path in ignoredPaths { json.remove(Self.steps(of: path)[...]) }
-            self = .json(json)
-            return
-        }
-        self = .bytes(body.replacingBoundary(type?["boundary"]))
+        self = ComparedBody(redaction.body(data, mediaType: type, isSecret: false), type)
+        guard case .json(var json) = self else { return }
+        for path in ignoredPaths { json.remove(Self.steps(of: path)[...]) }
+        self = .json(json)
     }
 
     /// Describes the difference from the body of an entry; nil if the bodies are equal.
-    func difference(from entry: CassetteBody) -> String? {
+    func difference(from entry: ComparedBody) -> String? {
         guard self != entry else { return nil }
         switch (self, entry) {
         case (.json(let sent), .json(let recorded)):
@@ -50,14 +39,6 @@ enum CassetteBody: Equatable {
     /// Returns the steps of a path: `$.items[*].id` has the steps `items`, `*`, `id`.
     static func steps(of path: String) -> [String] {
         path.split { ".[]".contains($0) }.map(String.init).filter { $0 != "$" }
-    }
-}
-
-extension Data {
-    /// Returns the bytes with every occurrence of a boundary replaced by `boundary`.
-    func replacingBoundary(_ boundary: String?) -> Data {
-        guard let boundary, !boundary.isEmpty else { return self }
-        return replacing(Data(boundary.utf8), with: Data("boundary".utf8))
     }
 }
 
@@ -85,7 +66,7 @@ extension JSONValue {
     /// The value at a path, shortened for a message.
     fileprivate func text(at path: String) -> String {
         var value: JSONValue? = self
-        for step in CassetteBody.steps(of: path) {
+        for step in ComparedBody.steps(of: path) {
             if case .array(let elements)? = value, let index = Int(step) {
                 value = elements.indices.contains(index) ? elements[index] : nil
             } else {

@@ -114,8 +114,7 @@ extension Stub {
         self.init(name: "\(route)", subject: .route(route), times: times, state: state) { input in
             route.differences(from: input)
         } respond: { input, turn in
-            let call = StubRequest(
-                request: input.request, parameters: route.captures(in: input.path) ?? [:], bytes: input.body)
+            let call = StubRequest(parameters: route.captures(in: input.path) ?? [:], input: input)
             return try await answer(call, turn).respond(input)
         }
     }
@@ -132,3 +131,7 @@ extension StubInput {
 private protocol EndpointValue {}
 
 extension Endpoint: EndpointValue {}
+
+extension [Stub.Difference] {
+    var weight: Int { reduce(0) { $0 + $1.weight } }
+}

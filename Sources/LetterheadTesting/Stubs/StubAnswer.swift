@@ -119,11 +119,9 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
     /// Returns the headers and the body of the request, with the status 200.
     public static var echo: StubAnswer {
         StubAnswer { input in
-            var body = input.body
-            if body == nil { body = try await input.request.framedBody().allBytes() }
+            let body = HTTPResponseBody(try await input.allBytes())
             return HTTPResponse(
-                request: input.request, status: .ok, headers: input.request.framedHeaders(),
-                body: HTTPResponseBody(body ?? Data()))
+                request: input.request, status: .ok, headers: input.request.framedHeaders(), body: body)
         }
     }
 

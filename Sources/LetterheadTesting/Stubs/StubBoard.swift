@@ -131,10 +131,7 @@ final class StubBoard: Sendable {
         let candidates = state.value.current.map { _, entry in
             (stub: entry.stub, differences: entry.stub.differences(from: input, count: entry.count))
         }.filter { !$0.differences.isEmpty }
-        let nearest = candidates.min { left, right in
-            left.differences.reduce(0) { $0 + $1.weight } < right.differences.reduce(0) { $0 + $1.weight }
-        }
-        guard let nearest else { return "no stub matches \(input.outline): the loader has no stubs" }
+        guard let nearest = candidates.min(by: { $0.differences.weight < $1.differences.weight }) else { return "no stub matches \(input.outline): the loader has no stubs" }
         let differences = nearest.differences.map(\.text).joined(separator: "; ")
         return "no stub matches \(input.outline); the nearest is the stub of \(nearest.stub.name): \(differences)"
     }

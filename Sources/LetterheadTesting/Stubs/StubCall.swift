@@ -17,7 +17,7 @@ public struct StubCall<Template: Sendable>: Sendable {
     /// The template that was sent, without its decorators.
     public let template: Template
     /// The request as it was sent, after the changes of all links.
-    public let request: HTTPRequest
+    public var request: HTTPRequest { input.request }
     /// The position of the call among all calls of the loader, starting at 1. Use it to check the order of calls of
     /// different endpoints.
     public let number: Int
@@ -27,15 +27,12 @@ public struct StubCall<Template: Sendable>: Sendable {
     public let response: HTTPResponse?
     /// The error of the call; nil while it is in progress, and after a response.
     public let error: HTTPError?
-    let oneShotBody: Data?
+    let input: StubInput
 
     /// Returns the bytes of the body of the request. A body that can be sent only once is read when the call arrives.
     ///
     /// - Throws: the error of the body.
-    public func body() async throws -> Data {
-        if let oneShotBody { return oneShotBody }
-        return try await request.framedBody().allBytes()
-    }
+    public func body() async throws -> Data { try await input.allBytes() }
 
     /// Returns the body of the request, decoded.
     ///
@@ -71,8 +68,6 @@ struct StubRecord: Sendable {
     var error: HTTPError?
 
     func call<Template: Sendable>(_ template: Template) -> StubCall<Template> {
-        StubCall(
-            template: template, request: input.request, number: number, time: time, response: response, error: error,
-            oneShotBody: input.body)
+        StubCall(template: template, number: number, time: time, response: response, error: error, input: input)
     }
 }

@@ -30,6 +30,12 @@ struct StubInput: Sendable {
         return request
     }
 
+    /// Returns all bytes of the body.
+    func allBytes() async throws -> Data {
+        if let body { return body }
+        return try await request.framedBody().allBytes()
+    }
+
     static func name(of type: Any.Type) -> String { String(describing: type) }
 }
 

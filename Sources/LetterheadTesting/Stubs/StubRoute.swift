@@ -161,10 +161,10 @@ extension StubRoute {
 /// A request that matches a route.
 public struct StubRequest: Sendable {
     /// The request as it was sent.
-    public let request: HTTPRequest
+    public var request: HTTPRequest { input.request }
     /// The captured segments of the path by name, percent-decoded.
     public let parameters: [String: String]
-    let bytes: Data?
+    let input: StubInput
 
     /// The segment that was captured under a name; an empty string if the route has no such name.
     public subscript(name: String) -> String { parameters[name] ?? "" }
@@ -178,8 +178,6 @@ public struct StubRequest: Sendable {
     public func body<Value: Decodable>(
         as type: Value.Type, decoder: any HTTPBodyDecoder = JSONDecoder()
     ) async throws -> Value {
-        var data = bytes
-        if data == nil { data = try await request.framedBody().allBytes() }
-        return try decoder.decode(type, from: data ?? Data())
+        try decoder.decode(type, from: try await input.allBytes())
     }
 }

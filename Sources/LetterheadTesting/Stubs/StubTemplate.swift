@@ -5,16 +5,10 @@ import Letterhead
 /// The parts of a template by which a stub recognizes it: the method, the path, the query and the body of the request
 /// that is built from it. Headers and settings are not compared.
 struct StubTemplate: Hashable {
-    private enum Body: Hashable {
-        case none
-        case json(JSONValue)
-        case bytes(Data)
-    }
-
     let method: HTTPMethod
     let path: String
     private let query: String
-    private let body: Body
+    private let body: ComparedBody
     /// The method and the URL without values of the query.
     let name: String
 
@@ -28,22 +22,11 @@ struct StubTemplate: Hashable {
         if request.host == nil { request.host = "localhost" }
         try request.validate()
         (method, path, query) = (request.method, request.path.string, request.query.escaped)
-        body = try Self.body(of: request)
-    }
-
-    /// Returns the body in a form in which equal values are equal: without the order of JSON members, and without a
-    /// random boundary.
-    private static func body(of request: HTTPRequest) throws(HTTPError) -> Body {
         guard let data = try request.framedBody().data else {
             throw HTTPError(
                 .invalidRequest, request: request, message: "the body is not in memory, so it cannot be compared")
         }
-        if data.isEmpty { return .none }
-        let type = request.framedHeaders()[.contentType].flatMap { MediaType($0) }
-        if type?.isMultipart != true, let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
-            return .json(json)
-        }
-        return .bytes(data.replacingBoundary(type?["boundary"]))
+        body = ComparedBody(data, request.framedHeaders()[.contentType].flatMap { MediaType($0) })
     }
 
     /// Returns the differences between this template and the template of a request, inside any number of decorators.
@@ -55,10 +38,7 @@ struct StubTemplate: Hashable {
                 return [.init(weight: 6, text: "the template cannot be compared: \(error.message)")]
             }
         }
-        let nearest = candidates.min { left, right in
-            left.reduce(0) { $0 + $1.weight } < right.reduce(0) { $0 + $1.weight }
-        }
-        return nearest ?? [.init(weight: 10, text: "the request has no template")]
+        return candidates.min { $0.weight < $1.weight } ?? [.init(weight: 10, text: "the request has no template")]
     }
 
     private func differences(from sent: StubTemplate) -> [Stub.Difference] {
