@@ -65,15 +65,10 @@ public final class MockServer: Sendable {
     /// The port of the server.
     public let port: Int
     private let inbox: ServerInbox
-    private let journal: Watched<Record>
+    private let journal = Watched(Record())
     private let queue = AnswerQueue()
 
-    private init(url: URL, port: Int, inbox: ServerInbox, journal: Watched<Record>) {
-        self.url = url
-        self.port = port
-        self.inbox = inbox
-        self.journal = journal
-    }
+    private init(url: URL, port: Int, inbox: ServerInbox) { (self.url, self.port, self.inbox) = (url, port, inbox) }
 
     deinit { inbox.post { $0?.stop(nil) } }
 
@@ -98,8 +93,18 @@ public final class MockServer: Sendable {
         }
         guard let url = URL(string: "\(configuration.tls == nil ? "http" : "https")://127.0.0.1:\(listener.port)")
         else { throw HasStopped() }
-        let server = MockServer(url: url, port: listener.port, inbox: inbox, journal: Watched(Record()))
-        try server.run(listener, makeStream, configuration, closure ?? { _ in throw HasNoAnswer() })
+        let server = MockServer(url: url, port: listener.port, inbox: inbox)
+        let isStarted = SystemThread.start("MockServer") { [journal = server.journal, queue = server.queue] in
+            pthread_detach(pthread_self())
+            ServerLoop(
+                listener: listener, makeStream: makeStream, configuration: configuration, inbox: inbox,
+                journal: journal, queue: queue, closure: closure ?? { _ in throw HasNoAnswer() }
+            ).run()
+        }
+        guard isStarted else {
+            listener.socket.release()
+            throw SocketFailure("pthread_create")
+        }
         return server
     }
 
@@ -174,23 +179,6 @@ public final class MockServer: Sendable {
         guard let tls else { return { PlainStream($0) } }
         let context = try TLSContext(tls)
         return { try TLSStream($0, context: context) }
-    }
-
-    private func run(
-        _ listener: ListeningSocket, _ makeStream: @escaping ServerLoop.StreamMaker, _ configuration: Configuration,
-        _ closure: @escaping Closure
-    ) throws {
-        let isStarted = SystemThread.start("MockServer") { [inbox, journal, queue] in
-            pthread_detach(pthread_self())
-            ServerLoop(
-                listener: listener, makeStream: makeStream, configuration: configuration, inbox: inbox,
-                journal: journal, queue: queue, closure: closure
-            ).run()
-        }
-        guard isStarted else {
-            listener.socket.release()
-            throw SocketFailure("pthread_create")
-        }
     }
 }
 

@@ -77,45 +77,26 @@ extension OpenSSL {
     /// - Throws: an error that names what is missing.
     init() throws {
         guard let library = Self.names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
-            throw PlainFailure("MockServer requires OpenSSL for TLS, but none of these could be opened: "
+            throw PlainFailure(
+                "MockServer requires OpenSSL for TLS, but none of these could be opened: "
                     + Self.names.joined(separator: ", "))
         }
-        serverMethod = try Self.load("TLS_server_method", library)
-        newContext = try Self.load("SSL_CTX_new", library)
-        freeContext = try Self.load("SSL_CTX_free", library)
-        controlContext = try Self.load("SSL_CTX_ctrl", library)
-        useCertificate = try Self.load("SSL_CTX_use_certificate", library)
-        useKey = try Self.load("SSL_CTX_use_PrivateKey", library)
-        setCiphers = try Self.load("SSL_CTX_set_cipher_list", library)
-        setSessionContext = try Self.load("SSL_CTX_set_session_id_context", library)
-        setVerify = try Self.load("SSL_CTX_set_verify", library)
-        certificateStore = try Self.load("SSL_CTX_get_cert_store", library)
-        addToStore = try Self.load("X509_STORE_add_cert", library)
-        newSession = try Self.load("SSL_new", library)
-        freeSession = try Self.load("SSL_free", library)
-        setBuffers = try Self.load("SSL_set_bio", library)
-        setAcceptState = try Self.load("SSL_set_accept_state", library)
-        read = try Self.load("SSL_read", library)
-        write = try Self.load("SSL_write", library)
-        error = try Self.load("SSL_get_error", library)
-        shutDown = try Self.load("SSL_shutdown", library)
-        isFinished = try Self.load("SSL_is_init_finished", library)
-        version = try Self.load("SSL_get_version", library)
-        serverName = try Self.load("SSL_get_servername", library)
-        memory = try Self.load("BIO_s_mem", library)
-        newBuffer = try Self.load("BIO_new", library)
-        newReadBuffer = try Self.load("BIO_new_mem_buf", library)
-        freeBuffer = try Self.load("BIO_free", library)
-        readBuffer = try Self.load("BIO_read", library)
-        writeBuffer = try Self.load("BIO_write", library)
-        pending = try Self.load("BIO_ctrl_pending", library)
-        readCertificate = try Self.load("PEM_read_bio_X509", library)
-        readKey = try Self.load("PEM_read_bio_PrivateKey", library)
-        freeCertificate = try Self.load("X509_free", library)
-        freeKey = try Self.load("EVP_PKEY_free", library)
-        lastError = try Self.load("ERR_get_error", library)
-        errorText = try Self.load("ERR_error_string_n", library)
-        clearErrors = try Self.load("ERR_clear_error", library)
+        func load<Function>(_ name: String) throws -> Function { try Self.load(name, library) }
+        (serverMethod, newContext) = try (load("TLS_server_method"), load("SSL_CTX_new"))
+        (freeContext, controlContext) = try (load("SSL_CTX_free"), load("SSL_CTX_ctrl"))
+        (useCertificate, useKey) = try (load("SSL_CTX_use_certificate"), load("SSL_CTX_use_PrivateKey"))
+        (setCiphers, setSessionContext) = try (load("SSL_CTX_set_cipher_list"), load("SSL_CTX_set_session_id_context"))
+        (setVerify, certificateStore) = try (load("SSL_CTX_set_verify"), load("SSL_CTX_get_cert_store"))
+        (addToStore, newSession, freeSession) = try (load("X509_STORE_add_cert"), load("SSL_new"), load("SSL_free"))
+        (setBuffers, setAcceptState, read) = try (load("SSL_set_bio"), load("SSL_set_accept_state"), load("SSL_read"))
+        (write, error, shutDown) = try (load("SSL_write"), load("SSL_get_error"), load("SSL_shutdown"))
+        (isFinished, version) = try (load("SSL_is_init_finished"), load("SSL_get_version"))
+        (serverName, memory, newBuffer) = try (load("SSL_get_servername"), load("BIO_s_mem"), load("BIO_new"))
+        (newReadBuffer, freeBuffer, readBuffer) = try (load("BIO_new_mem_buf"), load("BIO_free"), load("BIO_read"))
+        (writeBuffer, pending) = try (load("BIO_write"), load("BIO_ctrl_pending"))
+        (readCertificate, readKey) = try (load("PEM_read_bio_X509"), load("PEM_read_bio_PrivateKey"))
+        (freeCertificate, freeKey, lastError) = try (load("X509_free"), load("EVP_PKEY_free"), load("ERR_get_error"))
+        (errorText, clearErrors) = try (load("ERR_error_string_n"), load("ERR_clear_error"))
     }
 
     /// Returns an error with the library's reason for the last failure on this thread.
