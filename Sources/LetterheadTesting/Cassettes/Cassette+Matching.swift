@@ -85,16 +85,14 @@ struct CassetteKey: Equatable {
 
     private static func differences(_ kind: String, _ sent: [String], _ recorded: [String]) -> [Stub.Difference] {
         let change = recorded.difference(from: sent)
-        return change.removals.map { .init(weight: 1, text: "the \(kind) \($0.text) is not recorded") }
-            + change.insertions.map { .init(weight: 1, text: "the \(kind) \($0.text) is missing") }
-    }
-}
-
-extension CollectionDifference<String>.Change {
-    fileprivate var text: String {
-        switch self {
-        case .insert(_, let element, _), .remove(_, let element, _): element
+        var found: [Stub.Difference] = []
+        for case .remove(_, let text, _) in change.removals {
+            found.append(.init(weight: 1, text: "the \(kind) \(text) is not recorded"))
         }
+        for case .insert(_, let text, _) in change.insertions {
+            found.append(.init(weight: 1, text: "the \(kind) \(text) is missing"))
+        }
+        return found
     }
 }
 

@@ -90,17 +90,22 @@ extension Cassette {
     private func recording(
         _ response: HTTPResponse, _ entry: HAR.Entry, at index: Int, isSecret: Bool
     ) -> HTTPResponseBody {
-        let pieces = RecordedPieces(exchange)
-        let body = response.body.map(length: response.body.length) { chunk in
-            pieces.add(chunk)
+        let recorded = Mutex(RecordedPieces(last: exchange.now))
+        let body = response.body.map(length: response.body.length) { [exchange] chunk in
+            let now = exchange.now
+            recorded.withLock { recorded in
+                recorded.pieces.append(HAR.Piece(bytes: chunk.count, delay: (now - recorded.last).milliseconds))
+                recorded.data += chunk
+                recorded.last = now
+            }
             return chunk
         }
         body.onEnd { end in
             let isTruncated = if case .complete = end { false } else { true }
-            let (data, recorded) = pieces.all
+            let recorded = recorded.withLock { $0 }
             var entry = entry
-            var content = self.content(data, of: response, isSecret: isSecret)
-            content.pieces = recorded
+            var content = self.content(recorded.data, of: response, isSecret: isSecret)
+            content.pieces = recorded.pieces
             content.isTruncated = isTruncated ? true : nil
             entry.response.content = content
             self.store(entry, at: index)
@@ -111,33 +116,11 @@ extension Cassette {
     private func store(_ entry: HAR.Entry, at index: Int) { state.withLock { $0.entries[index] = entry } }
 }
 
-/// The pieces of a body that is being read. This type is a class because closures of the body share it.
-private final class RecordedPieces: Sendable {
-    private struct State {
-        var data = Data()
-        var pieces: [HAR.Piece] = []
-        var last: Duration
-    }
-
-    private let exchange: MockExchange
-    private let state: Mutex<State>
-
-    init(_ exchange: MockExchange) {
-        self.exchange = exchange
-        state = Mutex(State(last: exchange.now))
-    }
-
-    /// Adds a piece.
-    func add(_ chunk: Data) {
-        let now = exchange.now
-        state.withLock { state in
-            state.pieces.append(HAR.Piece(bytes: chunk.count, delay: (now - state.last).milliseconds))
-            state.data += chunk
-            state.last = now
-        }
-    }
-
-    var all: (Data, [HAR.Piece]) { state.withLock { ($0.data, $0.pieces) } }
+/// The pieces of a body that is being read.
+private struct RecordedPieces {
+    var data = Data()
+    var pieces: [HAR.Piece] = []
+    var last: Duration
 }
 
 extension Duration {
