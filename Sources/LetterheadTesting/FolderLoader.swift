@@ -86,10 +86,7 @@ extension FolderLoader {
     }
 
     /// Where the files of a request are: a directory, and their name without an extension.
-    private struct Place {
-        let directory: String
-        let name: String
-    }
+    private typealias Place = (directory: String, name: String)
 
     /// Returns the place of a request; nil if its path has a segment that is no name of a file.
     private func place(of request: HTTPRequest, isRead: Bool) -> Place? {
@@ -100,9 +97,8 @@ extension FolderLoader {
         guard areNames else { return nil }
         let last = names.popLast() ?? "index"
         if isRead, Self.isReserved(last, isRead: true) { return nil }
-        return Place(
-            directory: ([folder] + names).joined(separator: "/"),
-            name: isRead ? last : "\(last).\(ASCII.lowercased(request.method.rawValue))")
+        let name = isRead ? last : "\(last).\(ASCII.lowercased(request.method.rawValue))"
+        return (([folder] + names).joined(separator: "/"), name)
     }
 
     /// Returns whether a file cannot be a body: it is for the head of a response or, of a method that reads, for another

@@ -29,7 +29,12 @@ final class MockExchange: Sendable {
     func load(
         _ request: HTTPRequest, by handler: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {
-        var response = try await timedResponse(to: request, by: handler)
+        var response = try await request.mappingErrors {
+            guard let time = MockTime(request, clock: clock, deadlineLeft: deadlineLeft(of: request)) else {
+                return try await handler(request)
+            }
+            return time.timing(try await time.head { try await handler(request) })
+        }
         // A loader to which the handler has passed the request on has already saved its download.
         if response.savedFile != nil { return response }
         // A streamed body remains a stream unless the request specifies another delivery, so that tests can observe it.
@@ -42,19 +47,6 @@ final class MockExchange: Sendable {
             throw HTTPError(error, request: request)
         }
         return response
-    }
-
-    private func timedResponse(
-        to request: HTTPRequest, by handler: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
-    ) async throws(HTTPError) -> HTTPResponse {
-        do {
-            guard let time = MockTime(request, clock: clock, deadlineLeft: deadlineLeft(of: request)) else {
-                return try await handler(request)
-            }
-            return time.timing(try await time.head { try await handler(request) })
-        } catch {
-            throw HTTPError(error, request: request)
-        }
     }
 
     /// Returns the time that is left until the deadline of a request. The time is measured on the clock of the mock,

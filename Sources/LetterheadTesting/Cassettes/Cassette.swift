@@ -138,7 +138,9 @@ public final class Cassette: Sendable {
 
     /// A transport that replays the cassette. It never records, so a request without an entry fails in every mode. To
     /// record, use ``link``.
-    public var loader: any HTTPLoader { CassetteLink(cassette: self) --> CassetteEnd(cassette: self) }
+    public var loader: any HTTPLoader {
+        CassetteLink(cassette: self) --> AnyLoader { [self] request in throw await mismatch(of: request) }
+    }
 
     /// A link that records the responses of the next loader, or replays recorded responses without calling it.
     public var link: any LoaderLink { CassetteLink(cassette: self) }
@@ -166,14 +168,5 @@ private struct CassetteLink: LoaderLink {
         if let response = try await cassette.replay(request) { return response }
         guard cassette.records else { throw await cassette.mismatch(of: request) }
         return try await cassette.record(request, over: next)
-    }
-}
-
-/// The end of a chain that has no network.
-private struct CassetteEnd: HTTPLoader {
-    let cassette: Cassette
-
-    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        throw await cassette.mismatch(of: request)
     }
 }

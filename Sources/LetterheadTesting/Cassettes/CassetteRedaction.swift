@@ -82,30 +82,24 @@ struct CassetteRedaction: Sendable {
         "expires_in", "refresh_token_expires_in", "interval",
     ]
 
-    private func redact(_ value: JSONValue, isSecret: Bool) -> JSONValue {
+    /// - Parameter keepsPublic: whether members of a token response that are not secret are kept. All values of a secret
+    ///   member are secret.
+    private func redact(_ value: JSONValue, isSecret: Bool, keepsPublic: Bool = true) -> JSONValue {
         switch value {
         case .object(let members):
             var redacted: [String: JSONValue] = [:]
             for (name, member) in members {
-                let isMemberSecret =
-                    name.isEmpty || names.isSecret(parameter: name) || isSecret && !Self.publicMembers.contains(name)
-                redacted[name] = redactMember(member, isSecret: isMemberSecret)
+                let isHidden = isSecret && !(keepsPublic && Self.publicMembers.contains(name))
+                let isMemberSecret = isHidden || name.isEmpty || names.isSecret(parameter: name)
+                redacted[name] = redact(member, isSecret: isMemberSecret, keepsPublic: false)
             }
             return .object(redacted)
-        case .array(let elements): return .array(elements.map { redact($0, isSecret: isSecret) })
+        case .array(let elements):
+            return .array(elements.map { redact($0, isSecret: isSecret, keepsPublic: keepsPublic) })
         case .string(let text): return .string(isSecret ? Self.placeholder : plain(names.redactURLs(text)))
         case .int where isSecret, .uint where isSecret: return .int(0)
         case .double where isSecret: return .double(0)
         default: return value
-        }
-    }
-
-    /// Redacts all leaves of a secret member.
-    private func redactMember(_ value: JSONValue, isSecret: Bool) -> JSONValue {
-        switch value {
-        case .object(let members) where isSecret: .object(members.mapValues { redactMember($0, isSecret: true) })
-        case .array(let elements) where isSecret: .array(elements.map { redactMember($0, isSecret: true) })
-        default: redact(value, isSecret: isSecret)
         }
     }
 

@@ -3,6 +3,12 @@ import Letterhead
 
 /// The order of the events of one load.
 struct EventOrder {
+    private struct Exchange {
+        var isConnected = false
+        var isClosed = false
+        var isEnded = false
+    }
+
     private var violations: [LawViolation] = []
     private var first: HTTPEvent?
     private var last: HTTPEvent?
@@ -10,9 +16,7 @@ struct EventOrder {
     private var attempt = 0
     private var isInAttempt = false
     private var exchange = 0
-    private var endedExchanges: Set<Int> = []
-    private var connectedExchanges: Set<Int> = []
-    private var closedExchanges: Set<Int> = []
+    private var exchanges: [Int: Exchange] = [:]
     private var open: [String] = []
 
     /// The violations, now that no event follows.
@@ -27,7 +31,6 @@ struct EventOrder {
         if event.attempt < attempt { note("attempts", "\(event.name) has the number of an earlier attempt") }
         checkAttempt(event)
         checkExchange(event)
-        checkConnection(event)
         checkPairs(event)
         last = event
     }
@@ -73,19 +76,18 @@ struct EventOrder {
         } else if number > exchange || number < 1 {
             note("exchanges", "\(event.name) belongs to an exchange that has not started")
         }
-        if endedExchanges.contains(number) { note("exchanges", "\(event.name) follows the end of its exchange") }
-        if event.name == .exchangeEnd || event.name == .exchangeFailed { endedExchanges.insert(number) }
-    }
-
-    private mutating func checkConnection(_ event: HTTPEvent) {
-        guard let number = event[.exchange] else { return }
+        var state = exchanges[number] ?? Exchange()
+        if state.isEnded { note("exchanges", "\(event.name) follows the end of its exchange") }
         switch event.name {
-        case .connectionOpened, .connectionReused: connectedExchanges.insert(number)
+        case .exchangeEnd, .exchangeFailed: state.isEnded = true
+        case .connectionOpened, .connectionReused: state.isConnected = true
         case .connectionClosed:
-            if !connectedExchanges.contains(number) { note("connections", "a connection closes that was not opened") }
-            if !closedExchanges.insert(number).inserted { note("connections", "a connection closes twice") }
+            if !state.isConnected { note("connections", "a connection closes that was not opened") }
+            if state.isClosed { note("connections", "a connection closes twice") }
+            state.isClosed = true
         default: break
         }
+        exchanges[number] = state
     }
 
     private mutating func checkPairs(_ event: HTTPEvent) {

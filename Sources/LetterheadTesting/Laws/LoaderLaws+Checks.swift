@@ -2,9 +2,10 @@
 import LetterheadFoundation
 import Letterhead
 
+// Each law returns the reasons for which it is broken.
 extension LoaderLaws {
     /// Checks that each of several requests ends once, with its own response.
-    func completion(_ scene: LawScene) async -> [LawViolation] {
+    func completion(_ scene: LawScene) async -> [String] {
         let paths = (0..<50).map { "/answer/\($0)" }
         let loads = paths.map(scene.load)
         var reasons: [String] = []
@@ -22,11 +23,11 @@ extension LoaderLaws {
                 reasons.append("a loader sends a request \(count) times instead of once")
             }
         }
-        return violations("completion", reasons)
+        return reasons
     }
 
     /// Checks that the request keeps its id in both directions, and its origin in the response.
-    func identity(_ scene: LawScene) async -> [LawViolation] {
+    func identity(_ scene: LawScene) async -> [String] {
         let request = scene.request("/answer/1")
         guard
             case .success(let response) = await Attempt({ try await scene.loader.load(request) }).result(
@@ -42,32 +43,32 @@ extension LoaderLaws {
                 "the request of the response has another origin: a link that sends a request to another host restores "
                     + "the scheme, the host and the port in response.request")
         }
-        return violations("identity", reasons)
+        return reasons
     }
 
     /// Checks that cancellation ends the request, both in this loader and in the loader below.
-    func cancellation(_ scene: LawScene) async -> [LawViolation] {
+    func cancellation(_ scene: LawScene) async -> [String] {
         let load = scene.load("/hang")
         guard await hasArrived(scene) else {
-            return violations("cancellation", ["a load does not reach the next loader"])
+            return ["a load does not reach the next loader"]
         }
         load.cancel()
         var reasons = ending(of: await load.result(within: patience), when: "its task is cancelled")
         if await scene.record.value(within: patience, where: { $0.hangsEnded == $0.arrivals["/hang"] }) == nil {
             reasons.append("the loader below continues after the task was cancelled")
         }
-        return violations("cancellation", reasons)
+        return reasons
     }
 
     /// Checks that a reset ends requests in progress, is passed on once, and, also if it is repeated, leaves a working
     /// loader.
-    func reset(_ scene: LawScene) async -> [LawViolation] {
+    func reset(_ scene: LawScene) async -> [String] {
         let load = scene.load("/hang")
         guard await hasArrived(scene) else { return [] }
         let reset = Attempt { await scene.loader.reset() }
         guard await reset.result(within: patience) != nil else {
             load.cancel()
-            return violations("reset", ["a reset does not return"])
+            return ["a reset does not return"]
         }
         var reasons = ending(of: await load.result(within: patience), when: "the chain is reset")
         load.cancel()
@@ -78,11 +79,11 @@ extension LoaderLaws {
         if await again.result(within: patience) == nil { reasons.append("a second reset does not return") }
         let later = await scene.load("/answer/1").result(within: patience)
         if case .success? = later {} else { reasons.append("a load after a reset fails") }
-        return violations("reset", reasons)
+        return reasons
     }
 
     /// Checks that a link that calls the next loader again has dropped the response that it replaces.
-    func release(_ scene: LawScene) async -> [LawViolation] {
+    func release(_ scene: LawScene) async -> [String] {
         guard let (loader, throttle) = scene.throttled else { return [] }
         var reasons: [String] = []
         for path in LawLoader.repeats.keys.sorted() {
@@ -98,7 +99,7 @@ extension LoaderLaws {
                 break
             }
         }
-        return violations("release", reasons)
+        return reasons
     }
 
     /// Whether a load still waits for a slot after the time limit. A load that waits for nothing is only slow.
@@ -111,15 +112,15 @@ extension LoaderLaws {
     }
 
     /// Checks that nothing is retained after a request has ended.
-    func retention(_ scene: LawScene) async -> [LawViolation] {
+    func retention(_ scene: LawScene) async -> [String] {
         let isReleased = Watched(false)
         await load(scene, releasing: isReleased)
         let isFree = await isReleased.value(within: patience) { $0 } != nil
-        return violations("retention", isFree ? [] : ["a request is retained after its load has ended"])
+        return isFree ? [] : ["a request is retained after its load has ended"]
     }
 
     /// Checks that a malformed request is refused and not sent.
-    func validation(_ scene: LawScene) async -> [LawViolation] {
+    func validation(_ scene: LawScene) async -> [String] {
         guard scene.server != nil else { return [] }
         var request = scene.request("/answer/1")
         request.headers["X-Law"] = "a\r\nX-Injected: 1"
@@ -130,7 +131,7 @@ extension LoaderLaws {
             reasons.append("a header value with a line break is not .invalidRequest: call request.validate() first")
         }
         if !scene.record.value.arrivals.isEmpty { reasons.append("a malformed request was sent") }
-        return violations("validation", reasons)
+        return reasons
     }
 
     /// Sends a request with an object that only the request references.
@@ -156,11 +157,6 @@ extension LoaderLaws {
             (error as? HTTPError)?.code == .cancelled
                 ? [] : ["a load ends with \(error) instead of .cancelled when \(cause)"]
         }
-    }
-
-    private func violations(_ law: String, _ reasons: [String]) -> [LawViolation] {
-        var seen: Set<String> = []
-        return reasons.filter { seen.insert($0).inserted }.map { LawViolation(law, nil, $0) }
     }
 }
 

@@ -60,9 +60,14 @@ public struct LoaderLaws: Sendable {
     /// - Throws: an error if the server of the check cannot be started.
     public func violations() async throws -> [LawViolation] {
         var found: [LawViolation] = []
-        for law in [completion, identity, cancellation, reset, release, retention, validation] {
+        let laws = [
+            ("completion", completion), ("identity", identity), ("cancellation", cancellation), ("reset", reset),
+            ("release", release), ("retention", retention), ("validation", validation),
+        ]
+        for (name, law) in laws {
             let scene = try await makeScene()
-            found += await law(scene)
+            var seen: Set<String> = []
+            found += await law(scene).filter { seen.insert($0).inserted }.map { LawViolation(name, nil, $0) }
             await scene.server?.stop()
         }
         return found

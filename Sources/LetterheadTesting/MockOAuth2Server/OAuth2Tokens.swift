@@ -26,16 +26,11 @@ final class OAuth2Tokens: Sendable {
         case approved(scope: String?)
     }
 
-    private struct Sign: Sendable {
-        let family: Int
-        let scope: String?
-    }
-
     private struct State {
         var last = 0
         var codes: [String: Code] = [:]
         var access: [String: (family: Int, end: Duration)] = [:]
-        var refresh: [String: Sign] = [:]
+        var refresh: [String: (family: Int, scope: String?)] = [:]
         var usedRefresh: [String: Int] = [:]
         var devices: [String: (userCode: String, scope: String?, isApproved: Bool)] = [:]
 
@@ -72,9 +67,8 @@ final class OAuth2Tokens: Sendable {
             let access = state.next("access")
             let family = family ?? state.last
             state.access[access] = (family, end)
-            guard withRefresh else { return Issue(access: access, refresh: nil, scope: scope) }
-            let refresh = state.next("refresh")
-            state.refresh[refresh] = Sign(family: family, scope: scope)
+            let refresh = withRefresh ? state.next("refresh") : nil
+            if let refresh { state.refresh[refresh] = (family, scope) }
             return Issue(access: access, refresh: refresh, scope: scope)
         }
     }
@@ -82,10 +76,10 @@ final class OAuth2Tokens: Sendable {
     /// Replaces a refresh token. If the refresh token has been used before, all tokens of its sign-in are revoked, and
     /// the result is nil (RFC 9700, 4.14.2).
     func rotate(_ token: String) -> Issue? {
-        let sign = state.withLock { state -> Sign? in
+        let sign = state.withLock { state in
             if let sign = state.refresh.removeValue(forKey: token) {
                 state.usedRefresh[token] = sign.family
-                return sign
+                return sign as (family: Int, scope: String?)?
             }
             guard let family = state.usedRefresh[token] else { return nil }
             state.access = state.access.filter { $0.value.family != family }

@@ -52,9 +52,7 @@ extension MockServer {
 
         /// Returns the same answer with a fault. Several faults at one moment occur in the order of the calls.
         public func fault(_ effect: Effect, at moment: Moment) -> Answer {
-            var answer = self
-            answer.faults.append(Fault(effect: effect, moment: moment))
-            return answer
+            with { $0.faults.append(Fault(effect: effect, moment: moment)) }
         }
 
         /// Returns the same answer, to be sent as soon as the server has read the head of the request. Some servers
@@ -63,18 +61,16 @@ extension MockServer {
         /// If the client waits for `100 Continue`, the server does not send it, and closes the connection after the
         /// response. If the client does not wait, the server still reads the body of the request to its end. With
         /// ``closure``, the closure receives the request without its body.
-        public func beforeBody() -> Answer {
-            var answer = self
-            answer.isEarly = true
-            return answer
-        }
+        public func beforeBody() -> Answer { with { $0.isEarly = true } }
 
         /// Returns the same answer, restricted to requests for which the condition is true. The condition receives the
         /// request without its body.
-        public func when(_ fits: @escaping @Sendable (Request) -> Bool) -> Answer {
-            var answer = self
-            answer.fits = fits
-            return answer
+        public func when(_ fits: @escaping @Sendable (Request) -> Bool) -> Answer { with { $0.fits = fits } }
+
+        private func with(_ change: (inout Answer) -> Void) -> Answer {
+            var copy = self
+            change(&copy)
+            return copy
         }
     }
 }
@@ -110,36 +106,23 @@ extension MockServer {
     }
 
     /// The effect of a fault on the connection.
-    public struct Effect: Sendable, Hashable {
-        enum Kind: Hashable {
-            case close
-            case halfClose
-            case reset
-            case stall(Duration?)
-            case slow(bytes: Int, every: Duration)
-        }
-
-        let kind: Kind
-
+    public enum Effect: Sendable, Hashable {
         /// Closes the connection like a server that crashes: with FIN and, if TLS is used, without a close_notify.
-        public static let close = Effect(kind: .close)
+        case close
         /// Closes the sending side of the connection, after a close_notify if TLS is used. Further input is read and
         /// discarded.
-        public static let halfClose = Effect(kind: .halfClose)
+        case halfClose
         /// Resets the connection: RST.
-        public static let reset = Effect(kind: .reset)
+        case reset
+        /// Stops reading and sending for a duration; nil for the time until the client closes the connection or the
+        /// server is stopped.
+        case stall(for: Duration?)
+        /// Limits the speed of the connection from this moment, for input and output together: a number of bytes, at
+        /// least 1, for each interval.
+        case slow(bytes: Int, every: Duration)
+
         /// Stops reading and sending until the client closes the connection or the server is stopped.
-        public static let stall = Effect(kind: .stall(nil))
-        /// Stops reading and sending for a duration.
-        public static func stall(for duration: Duration) -> Effect { Effect(kind: .stall(duration)) }
-        /// Limits the speed of the connection from this moment, for input and output together.
-        ///
-        /// - Parameters:
-        ///   - bytes: the number of bytes for each interval. Values below 1 are treated as 1.
-        ///   - interval: the length of an interval.
-        public static func slow(bytes: Int, every interval: Duration) -> Effect {
-            Effect(kind: .slow(bytes: max(1, bytes), every: interval))
-        }
+        public static let stall = Effect.stall(for: nil)
     }
 
     /// An effect and the moment at which it occurs.

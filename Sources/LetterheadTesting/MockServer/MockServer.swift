@@ -129,18 +129,13 @@ public final class MockServer: Sendable {
         }
     }
 
-    /// Queues an answer for the next request that matches it.
+    /// Queues answers, each for the next request that matches it.
     ///
     /// - Parameters:
-    ///   - answer: the answer, with its faults.
-    ///   - times: the number of requests that receive the answer; `.max` for all requests. Default: 1.
-    public func enqueue(_ answer: Answer, times: Int = 1) {
-        queue.append(answer, times: times)
-    }
-
-    /// Queues answers, one for each request.
-    public func enqueue(_ first: Answer, _ second: Answer, _ more: Answer...) {
-        for answer in [first, second] + more { queue.append(answer) }
+    ///   - answers: the answers, with their faults.
+    ///   - times: the number of requests that receive each answer; `.max` for all requests. Default: 1.
+    public func enqueue(_ answers: Answer..., times: Int = 1) {
+        for answer in answers { queue.append(answer, times: times) }
     }
 
     /// The number of queued answers that have not been used.

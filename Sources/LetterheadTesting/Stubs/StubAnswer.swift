@@ -196,10 +196,9 @@ extension StubAnswer {
 extension StubInput {
     /// Returns the response to a page after the last one.
     fileprivate func pageBeyond(_ last: Any?) throws -> HTTPResponse {
-        var encoded = try last.map { try StubEncoding.encode($0, for: self) } ?? StubEncoding.Encoded()
-        guard encoded.body.first == UInt8(ascii: "[") else { return HTTPResponse(request: request, status: .notFound) }
-        encoded.body = Data("[]".utf8)
-        return response(encoded, status: .ok, headers: [:])
+        let encoded = try last.map { try StubEncoding.encode($0, for: self) }
+        guard encoded?.body.first == UInt8(ascii: "[") else { return HTTPResponse(request: request, status: .notFound) }
+        return response((Data("[]".utf8), encoded?.mediaType), status: .ok, headers: [:])
     }
 
     /// Returns a response with an encoded value.

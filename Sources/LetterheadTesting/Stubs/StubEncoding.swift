@@ -5,10 +5,7 @@ import Letterhead
 /// Encodes the value of a stub, so that the client's decoder reads it back.
 enum StubEncoding {
     /// The bytes of a value and their media type.
-    struct Encoded {
-        var body = Data()
-        var mediaType: String?
-    }
+    typealias Encoded = (body: Data, mediaType: String?)
 
     /// Encodes a value.
     ///
@@ -17,22 +14,23 @@ enum StubEncoding {
     ///   - input: the request, whose decoder determines the format if the loader has no encoder.
     static func encode(_ value: Any, for input: StubInput) throws -> Encoded {
         switch value {
-        case is Void: return Encoded()
-        case let data as Data: return Encoded(body: data, mediaType: "application/octet-stream")
-        case let text as String: return Encoded(body: Data(text.utf8), mediaType: "text/plain; charset=utf-8")
+        case is Void: return (Data(), nil)
+        case let data as Data: return (data, "application/octet-stream")
+        case let text as String: return (Data(text.utf8), "text/plain; charset=utf-8")
         default: break
         }
         let mirror = Mirror(reflecting: value)
         if mirror.displayStyle == .optional {
-            guard let wrapped = mirror.children.first?.value else { return Encoded() }
+            guard let wrapped = mirror.children.first?.value else { return (Data(), nil) }
             return try encode(wrapped, for: input)
         }
         guard let encodable = value as? any Encodable else {
-            throw PlainFailure("the stub cannot encode \(type(of: value)), because it is not Encodable: make it Encodable "
+            throw PlainFailure(
+                "the stub cannot encode \(type(of: value)), because it is not Encodable: make it Encodable "
                     + "in the tests, or return .json(…) or .status(…)")
         }
         let (encoder, mediaType) = try encoder(for: input)
-        return Encoded(body: try encoder.encode(encodable), mediaType: mediaType)
+        return (try encoder.encode(encodable), mediaType)
     }
 
     private static func encoder(for input: StubInput) throws -> (any HTTPBodyEncoder, String) {
@@ -41,7 +39,8 @@ enum StubEncoding {
         if let encoder = input.encoder { return (encoder, mediaType) }
         if let decoder = decoder as? JSONDecoder { return (JSONEncoder(matching: decoder), mediaType) }
         if mediaType == "application/x-plist" { return (PropertyListEncoder(), mediaType) }
-        throw PlainFailure("the stub has no encoder for the decoder \(type(of: decoder)): pass one to "
+        throw PlainFailure(
+            "the stub has no encoder for the decoder \(type(of: decoder)): pass one to "
                 + "StubLoader(encoder:)")
     }
 }
@@ -78,7 +77,8 @@ extension JSONEncoder {
     }
 
     private static func noCounterpart(_ strategy: String) -> PlainFailure {
-        PlainFailure("the custom \(strategy) of the client's decoder has no counterpart: pass an encoder to "
+        PlainFailure(
+            "the custom \(strategy) of the client's decoder has no counterpart: pass an encoder to "
                 + "StubLoader(encoder:)")
     }
 }

@@ -18,8 +18,6 @@ public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral, Custom
     public static let any = StubTimes(0, .max)
     /// One call or more. This is the default of a stub.
     public static let atLeastOnce = StubTimes(1, .max)
-    /// Exactly one call.
-    public static let once = StubTimes(1, 1)
     /// No call. A matching request is an error, even if a stub that was added later would answer it.
     public static let never = StubTimes(0, 0)
 

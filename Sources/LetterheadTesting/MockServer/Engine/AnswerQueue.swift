@@ -14,7 +14,7 @@ final class AnswerQueue: Sendable {
 
     var count: Int { entries.withLock { $0.reduce(0) { $1.left > .max - $0 ? .max : $0 + $1.left } } }
 
-    func append(_ answer: MockServer.Answer, times: Int = 1) {
+    func append(_ answer: MockServer.Answer, times: Int) {
         guard times > 0 else { return }
         entries.withLock { $0.append(Entry(answer: answer, left: times)) }
     }

@@ -173,7 +173,7 @@ extension ServerConnection {
     }
 
     private func apply(_ effect: MockServer.Effect) {
-        switch effect.kind {
+        switch effect {
         case .close:
             // Unread input would turn the end (FIN) into a reset (RST).
             while let count = try? stream.socket.receive(into: loop.scratch), count > 0 {}
@@ -187,7 +187,7 @@ extension ServerConnection {
             hold = (waits, isStall: true)
             if let duration { timer = loop.tick(after: duration, connection: number, wait: waits) }
         case .slow(let bytes, let interval):
-            pace = Pace(bytes: bytes, interval: interval, left: bytes)
+            pace = Pace(bytes: max(1, bytes), interval: interval, left: max(1, bytes))
         }
     }
 
