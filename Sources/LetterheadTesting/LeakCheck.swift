@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
+import Synchronization
 
 /// Runs an operation, and throws an error if a resource of a client outlives it.
 ///
@@ -33,10 +34,10 @@ public func withLeakCheck<Value>(
     grace: Duration = .seconds(1), _ operation: () async throws -> Value
 ) async throws -> Value {
     let ledger = LeakLedger()
-    LeakLedger.use()
+    ResourceLedger.use { LeakLedger.current?.register($0()) }
     let value = try await LeakLedger.$current.withValue(ledger, operation: operation)
-    _ = await ledger.state.value(within: grace) { $0.resources.isEmpty }
-    let resources = ledger.resources
+    _ = await ledger.resources.value(within: grace) { $0.isEmpty }
+    let resources = ledger.resources.value.sorted { $0.key < $1.key }.map(\.value)
     if resources.isEmpty { return value }
     try Task.checkCancellation()
     throw ResourceLeaks(resources: resources)
@@ -55,25 +56,13 @@ public struct ResourceLeaks: Error, Sendable, CustomStringConvertible {
 private final class LeakLedger: Sendable {
     @TaskLocal static var current: LeakLedger?
 
-    struct State {
-        var last = 0
-        var resources: [Int: String] = [:]
-    }
+    /// The resources that have not been released, by their numbers in the order of their creation.
+    let resources = Watched<[Int: String]>([:])
+    private let last = Atomic(0)
 
-    let state = Watched(State())
-
-    /// The resources that have not been released, in the order of their creation.
-    var resources: [String] { state.value.resources.sorted { $0.key < $1.key }.map(\.value) }
-
-    /// Lets the resources of the process register with the check of the task that creates them.
-    static func use() { ResourceLedger.use { current?.register($0()) } }
-
-    private func register(_ resource: String) -> @Sendable () -> Void {
-        let number = state.change { state in
-            state.last += 1
-            state.resources[state.last] = resource
-            return state.last
-        }
-        return { [self] in state.change { $0.resources[number] = nil } }
+    func register(_ resource: String) -> @Sendable () -> Void {
+        let number = last.add(1, ordering: .relaxed).newValue
+        resources.change { $0[number] = resource }
+        return { [self] in resources.change { $0[number] = nil } }
     }
 }

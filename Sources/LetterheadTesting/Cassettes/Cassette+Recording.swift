@@ -49,10 +49,11 @@ extension Cassette {
             archived.postData = HAR.PostData(mimeType: headers[.contentType] ?? "", text: text)
             return archived
         }
-        let (readable, isReadable) = Self.decompressed(data, headers)
+        let isCoded = headers.contains(.contentEncoding)
+        let plain = isCoded ? headers.decompressed(data, upTo: Self.largestBody) : data
         let body = redaction.body(
-            readable, mediaType: headers[.contentType].flatMap { MediaType($0) },
-            isSecret: request.isSecret || !isReadable)
+            plain ?? data, mediaType: headers[.contentType].flatMap { MediaType($0) },
+            isSecret: request.isSecret || plain == nil)
         let (text, encoding) = HAR.text(of: body)
         archived.postData = HAR.PostData(mimeType: headers[.contentType] ?? "", text: text, encoding: encoding)
         archived.bodySize = data.count
@@ -61,13 +62,6 @@ extension Cassette {
 
     /// The largest body that is read from a file or decompressed, in bytes.
     private static let largestBody = 16 << 20
-
-    /// Returns a body without its content codings, and whether they could be removed.
-    private static func decompressed(_ data: Data, _ headers: HTTPHeaders) -> (Data, Bool) {
-        guard headers.contains(.contentEncoding) else { return (data, true) }
-        guard let plain = headers.decompressed(data, upTo: largestBody) else { return (data, false) }
-        return (plain, true)
-    }
 
     private func archived(_ response: HTTPResponse) -> HAR.Response {
         let redaction = redaction.adding(response.request.redaction)

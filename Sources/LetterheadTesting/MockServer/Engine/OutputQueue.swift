@@ -16,33 +16,26 @@ struct OutputQueue {
     }
 
     private var segments: [Segment] = []
-    private var first = 0
 
-    var isEmpty: Bool { first == segments.count }
-    var next: Segment? { isEmpty ? nil : segments[first] }
+    var isEmpty: Bool { segments.isEmpty }
+    var next: Segment? { segments.first }
 
     mutating func append(_ segment: Segment) {
         if case .bytes(let bytes) = segment, bytes.isEmpty { return }
         segments.append(segment)
     }
 
-    mutating func removeFirst() {
-        first += 1
-        guard isEmpty else { return }
-        segments.removeAll(keepingCapacity: true)
-        first = 0
-    }
+    mutating func removeFirst() { segments.removeFirst() }
 
     /// Removes bytes that have been sent from the first segment.
     mutating func dropBytes(_ count: Int) {
         guard case .bytes(let bytes) = next else { return }
-        if count == bytes.count { removeFirst() } else { segments[first] = .bytes(bytes.dropFirst(count)) }
+        if count == bytes.count { removeFirst() } else { segments[0] = .bytes(bytes.dropFirst(count)) }
     }
 
     /// Discards the queue and resumes all waiting producers.
     mutating func discard() {
-        for case .resume(let continuation) in segments[first...] { continuation.resume(throwing: CancellationError()) }
+        for case .resume(let continuation) in segments { continuation.resume(throwing: CancellationError()) }
         segments = []
-        first = 0
     }
 }

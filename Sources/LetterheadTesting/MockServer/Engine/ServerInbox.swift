@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import LetterheadFoundation
 import Synchronization
 
 /// The messages for the loop. Posting a message ends the loop's wait.
@@ -14,13 +15,17 @@ final class ServerInbox: Sendable {
         var isClosed = false
     }
 
-    private let pipe: WakePipe
+    /// The end of a pipe that becomes readable when a message arrives while the loop waits.
+    let descriptor: Int32
+    private let start: Int32
     private let state = Mutex(State())
 
-    init() throws(SocketFailure) { pipe = try WakePipe() }
-
-    /// The descriptor that becomes readable when a message arrives while the loop waits.
-    var descriptor: Int32 { pipe.output }
+    init() throws(SocketFailure) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw SocketFailure("pipe") }
+        ends.forEach(SystemSocket.makeNonblocking)
+        (descriptor, start) = (ends[0], ends[1])
+    }
 
     func post(_ message: @escaping Message) {
         let isClosed = state.withLock { state in
@@ -29,7 +34,7 @@ final class ServerInbox: Sendable {
             if state.loopWaits {
                 // Written under the lock, so that the pipe is not closed and its descriptor not reused in between.
                 state.loopWaits = false
-                pipe.wake()
+                _ = write(start, "x", 1)
             }
             return false
         }
@@ -45,14 +50,19 @@ final class ServerInbox: Sendable {
         }
     }
 
-    func drain() { pipe.drain() }
+    /// Reads what was written, so that the next wait blocks again.
+    func drain() {
+        var bytes: (UInt64, UInt64) = (0, 0)
+        while read(descriptor, &bytes, MemoryLayout.size(ofValue: bytes)) == MemoryLayout.size(ofValue: bytes) {}
+    }
 
     /// Closes the inbox if it is empty. Returns whether it is closed.
     func closeIfEmpty() -> Bool {
         state.withLock { state in
             guard state.messages.isEmpty else { return false }
             state.isClosed = true
-            pipe.release()
+            _ = close(start)
+            _ = close(descriptor)
             return true
         }
     }
