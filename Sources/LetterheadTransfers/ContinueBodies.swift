@@ -7,7 +7,7 @@ public import Letterhead
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, links: ContinueBodies())
-/// let response = try await client.through(ContinueBodies()).stream(Export())   // or for one request
+/// let response = try await client.addingLink(ContinueBodies()).stream(Export())   // or for one request
 /// ```
 ///
 /// If the connection is lost in the middle of the body, the link requests the rest with `Range` and `If-Range`. It

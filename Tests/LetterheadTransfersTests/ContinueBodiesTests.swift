@@ -45,7 +45,7 @@ import Testing
         let server = try await Script([served(cutAt: 10_000), served(cutAt: 10_000), served()]).server()
         let client = server.client()
         await #expect(throws: HTTPError.self) { try await client.stream(Get<HTTPResponse>("a")).body.data() }
-        let response = try await client.through(ContinueBodies.immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await client.addingLink(ContinueBodies.immediately()).stream(Get<HTTPResponse>("a"))
         #expect(try await response.body.data() == content)
         await server.stop()
     }

@@ -201,10 +201,11 @@ extension HTTPClient: RequestConfigurable {
         changing { $0.additions.onRetry = joined($0.additions.onRetry, observer) }
     }
 
-    /// Adds a link above all others, as the first of `links`: `client.through(PrintLoader()).send(GetUser(login: "ada"))`.
+    /// Adds a link above all others, as the first of `links`, for example to print one request:
+    /// `client.addingLink(PrintLoader()).send(GetUser(login: "ada"))`.
     ///
     /// A reset of either client ends the requests of both. The link itself is reset only with the returned client.
-    public func through(_ link: some LoaderLink) -> HTTPClient {
+    public func addingLink(_ link: some LoaderLink) -> HTTPClient {
         var derived = self
         derived.chain = link --> chain
         return derived

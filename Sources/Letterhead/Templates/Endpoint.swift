@@ -13,7 +13,7 @@
 ///
 /// The response is a `Decodable` type, `Void` or ``HTTPResponse``. For custom decoding, declare a type that conforms to
 /// ``RequestTemplate``. To read the bodies of error responses, use ``HTTPError/failure(as:)``, or declare their type with
-/// ``RequestTemplate/failing(as:)``.
+/// ``RequestTemplate/failure(as:)``.
 public struct Endpoint<Response: Sendable>: RequestTemplate {
     public let method: HTTPMethod
     public let path: RequestPath

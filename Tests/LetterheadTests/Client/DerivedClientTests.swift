@@ -38,7 +38,7 @@ import Testing
 
     @Test func `a link is added above all others, for the derived client only`() async throws {
         let link = ModifyRequest { $0.headers["X-Seen"] = $0.headers["X-Team"] ?? "first" }
-        _ = try await client.through(link).send(TestEndpoint("a"))
+        _ = try await client.addingLink(link).send(TestEndpoint("a"))
         #expect(last?.headers["X-Seen"] == "first" && last?.headers["X-Team"] == "environment")
         _ = try await client.send(TestEndpoint("a"))
         #expect(last?.headers["X-Seen"] == nil)

@@ -4,13 +4,13 @@ import LetterheadTesting
 import TestKit
 import Testing
 
-private typealias PeopleGet<Response: Sendable> = Failing<Get<Response>, Refusal>
+private typealias PeopleGet<Response: Sendable> = WithFailure<Get<Response>, Refusal>
 
 extension RequestTemplate where Self == PeopleGet<Person> {
-    fileprivate static func found(_ login: String) -> Self { Get("people/\(login)").failing(as: Refusal.self) }
+    fileprivate static func found(_ login: String) -> Self { Get("people/\(login)").failure(as: Refusal.self) }
 }
 
-@Suite struct FailingTests {
+@Suite struct WithFailureTests {
     private let stubs = StubLoader()
 
     @Test func `an endpoint in one line has a type for its error responses`() async throws {
@@ -23,14 +23,14 @@ extension RequestTemplate where Self == PeopleGet<Person> {
     }
 
     @Test func `everything else is that of the base`() async throws {
-        try await DecoratorLaws(changing: [.failure]) { $0.failing(as: Refusal.self) }.check()
+        try await DecoratorLaws(changing: [.failure]) { $0.failure(as: Refusal.self) }.check()
         stubs.on(.found("ada")) { _ in .ada }
         #expect(try await HTTPClient.over(stubs).send(.found("ada")) == .ada)
     }
 
     @Test func `pages stay pages`() async throws {
         stubs.on(ListPeople.self) { _ in .pages([[.ada], [.grace]]) }
-        let pages = ListPeople().paginated(by: .linkHeader).failing(as: Refusal.self)
+        let pages = ListPeople().paginated(by: .linkHeader).failure(as: Refusal.self)
         var logins: [String] = []
         for try await person in HTTPClient.over(stubs).items(of: pages) { logins.append(person.login) }
         #expect(logins == ["ada", "grace"])

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+extension RequestTemplate {
+    /// Returns the same template with a type for the bodies of its error responses. Use it for an endpoint in one line;
+    /// a type that you declare has a ``RequestTemplate/Failure`` instead. An alias keeps the endpoints of an API short:
+    ///
+    /// ```swift
+    /// typealias GitHubGet<Response: Sendable> = WithFailure<Get<Response>, GitHubFailure>
+    ///
+    /// extension RequestTemplate where Self == GitHubGet<User> {
+    ///     static func user(_ login: String) -> Self { Get("users/\(login)").failure(as: GitHubFailure.self) }
+    /// }
+    ///
+    /// catch let error as HTTPError { show(error.failure(of: GitHubGet<User>.self)?.message) }
+    /// ```
+    public func failure<Failure: Decodable & Sendable>(as type: Failure.Type) -> WithFailure<Self, Failure> {
+        WithFailure(base: self)
+    }
+}
+
+/// A template with a type for the bodies of its error responses; see ``RequestTemplate/failure(as:)``.
+public struct WithFailure<Base: RequestTemplate, Failure: Decodable & Sendable>: RequestDecorator {
+    public var base: Base
+}
+
+extension WithFailure: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {}
