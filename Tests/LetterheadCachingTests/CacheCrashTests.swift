@@ -16,7 +16,7 @@
                     try ChildProcess(
                         ChildProcess.path(ofPackage: "transport-stress"), ["cache-use", "1000000", folder.path])
                 }
-                // The children write files as soon as they run, and are killed while they write one of them.
+                // The children write files as soon as they run, and are killed at a random time while they write one.
                 for child in children {
                     try await Task.sleep(for: .microseconds(Int.random(in: 10_000...40_000)))
                     child.kill()

@@ -89,6 +89,7 @@
                         (self.process, self.url) = (process, url)
                         return
                     }
+                    // The program does not tell when it listens.
                     try await Task.sleep(for: .milliseconds(20))
                 }
             }

@@ -88,6 +88,7 @@
                         (self.port, self.securePort, self.process) = (port, securePort, process.processIdentifier)
                         return
                     }
+                    // The program does not tell when it listens.
                     try await Task.sleep(for: .milliseconds(20))
                 }
             }

@@ -4,6 +4,7 @@ import Letterhead
 import LetterheadTesting
 import LetterheadTransfers
 import Synchronization
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct ResumedDownloadTests {
@@ -249,7 +250,7 @@ import Testing
         let folder = try Folder()
         let first = Task { try await download(server, to: folder) }
         _ = try await server.record { $0.requests.count == 1 }
-        while folder.partCount ?? 0 == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        await until { folder.partCount ?? 0 > 0 }
         let error = await #expect(throws: HTTPError.self) { try await download(server, to: folder) }
         #expect(error?.code == .partInUse && error?.mayHaveBeenSent == false && server.requests.count == 1)
         first.cancel()

@@ -16,6 +16,15 @@ package final class SharedValue<Value: Sendable>: Sendable {
     }
 }
 
+/// Waits until a number stands still. A peer that is blocked in a write reports nothing, so real time has to pass.
+package func settled(_ number: @Sendable () -> Int) async {
+    var last = -1
+    while number() != last, !Task.isCancelled {
+        last = number()
+        try? await Task.sleep(for: .milliseconds(300))
+    }
+}
+
 /// Waits until a condition holds, for what reports no change. Where a loader, a clock or a value can tell, wait for that
 /// instead. A test that would wait for ever ends with the time limit of its suite.
 package func until(_ condition: @Sendable () -> Bool) async {

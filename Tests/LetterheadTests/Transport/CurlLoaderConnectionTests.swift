@@ -94,6 +94,7 @@
 
             func serve() {
                 counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                // A connection over the limit, which nothing announces, would have been served by then.
                 usleep(5_000)
                 counts.withLock { $0.now -= 1 }
             }

@@ -65,6 +65,7 @@
 
         @Test(arguments: 1...12 as ClosedRange<UInt64>)
         func `No byte is lost if the reader and the server pause at any time`(seed: UInt64) async throws {
+            // The pauses are real, because threads of the system and of the transport overlap in them.
             let size = 1 << 20
             let server = RawServer { connection, _ in
                 guard connection.readHead() != nil else { return }
@@ -178,6 +179,7 @@
             request.responseDelivery = .streamed
             var iterator = try await loader.load(request).body.makeAsyncIterator()
             var received = try #require(try await iterator.next())
+            // The transport measures the idle timeout in real time.
             try await Task.sleep(for: .seconds(6))
             #expect(try await loader.load(HTTPRequest(url: server.url("/small"))).status == .ok)
             while let chunk = try await iterator.next() { received += chunk }

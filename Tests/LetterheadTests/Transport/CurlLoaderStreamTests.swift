@@ -42,11 +42,7 @@
                 _ = connection.waitForEnd()
             }
             let response = try await loader.load(streamed(server))
-            var last = -1
-            while written.value != last {
-                last = written.value
-                try await Task.sleep(for: .milliseconds(200))
-            }
+            await settled { written.value }
             // The kernel's receive buffer may grow to 32 MiB; the loader holds little more than 1 MiB.
             #expect(written.value < 48 << 20)
             var (count, areRight) = (0, true)
@@ -134,6 +130,7 @@
             }
             let response = try await loader.load(streamed(server))
             let task = Task { try await response.body.data() }
+            // There is no event for a read that waits.
             try await Task.sleep(for: .milliseconds(50))
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
@@ -146,6 +143,7 @@
             let server = RawServer.answering(
                 "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n" + String(repeating: "x", count: size))
             let response = try await CurlLoader(configuration).load(streamed(server))
+            // The transport measures the idle timeout in real time.
             try await Task.sleep(for: .seconds(3))
             #expect(try await response.body.data().count == size)
         }

@@ -51,6 +51,7 @@
                 guard connection.readHead() != nil else { return }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
                 for byte in ["o", "k"] {
+                    // Twice as long as this is longer than the limit, which the transport measures in real time.
                     usleep(1_600_000)
                     connection.write(byte)
                 }
@@ -79,6 +80,7 @@
             configuration.firstByteTimeout = .seconds(3)
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil {
+                    // Both requests together need longer than the limit, which the transport measures in real time.
                     usleep(2_000_000)
                     connection.write("HTTP/1.1 204 No Content\r\n\r\n")
                 }

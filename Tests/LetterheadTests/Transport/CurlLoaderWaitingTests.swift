@@ -151,6 +151,7 @@
         @Test func `Requests wait longer than the limit while connections become free`() async throws {
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil {
+                    // All requests together need longer than the limit, which the transport measures in real time.
                     usleep(300_000)
                     connection.write("HTTP/1.1 204 No Content\r\n\r\n")
                 }

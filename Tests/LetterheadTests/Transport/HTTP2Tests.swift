@@ -193,6 +193,7 @@
                         self.endingPort = endingPort
                         return
                     }
+                    // The program does not tell when it listens.
                     try await Task.sleep(for: .milliseconds(20))
                 }
             }

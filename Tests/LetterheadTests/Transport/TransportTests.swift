@@ -159,7 +159,7 @@ struct TransportTests {
         let server = try await echo()
         let (loader, request) = (transport.loader, request(.get, "slow", on: server))
         let load = Task { try await loader.load(request) }
-        await until { !server.requests.isEmpty }
+        try await server.record { !$0.requests.isEmpty }
         load.cancel()
         let error = await #expect(throws: HTTPError.self) { try await load.value }
         #expect(error?.code == .cancelled)
@@ -172,7 +172,7 @@ struct TransportTests {
         let server = try await echo()
         let (loader, request) = (transport.loader, request(.get, "slow", on: server))
         let load = Task { try await loader.load(request) }
-        await until { !server.requests.isEmpty }
+        try await server.record { !$0.requests.isEmpty }
         await loader.reset()
         let error = await #expect(throws: HTTPError.self) { try await load.value }
         #expect(error?.code == .cancelled)

@@ -65,6 +65,7 @@ struct EventStreamChainTests {
                     return connection.close()
                 }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nretry: 1\ndata: first\n\n")
+                // Longer in sum than the idle timeout, which the transport measures in real time.
                 for _ in 0..<8 {
                     Thread.sleep(forTimeInterval: 0.5)
                     connection.write(": ping\n")
@@ -81,9 +82,10 @@ struct EventStreamChainTests {
         }
 
         @Test func `values are encoded no faster than the server reads them`() async throws {
-            let made = CallCount()
+            let (made, begun) = (CallCount(), CredentialBell())
             let values = AsyncStream<String>(unfolding: {
-                made.increment() < 100_000 ? String(repeating: "a", count: 10_000) : nil
+                begun.ring()
+                return made.increment() < 100_000 ? String(repeating: "a", count: 10_000) : nil
             })
             let server = try await MockServer.start { _ in .text("done") }
             server.enqueue(.closure.fault(.stall, at: .requestStart))
@@ -93,11 +95,8 @@ struct EventStreamChainTests {
                 endpoint.body = NDJSONBody(once: values)
             }
             let sending = Task { try await client.send(template) }
-            var last = -1
-            while made.value != last || last < 1 {
-                last = made.value
-                try await Task.sleep(for: .milliseconds(200))
-            }
+            await begun.wait()
+            await settled { made.value }
             // A gigabyte is not encoded ahead: what the buffers of both sockets and the transport hold, at most.
             #expect(made.value < 6_400)
             sending.cancel()

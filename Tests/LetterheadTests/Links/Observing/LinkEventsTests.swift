@@ -32,16 +32,13 @@ import Testing
     }
 
     @Test func `equal requests lead and join a load, and share its response`() async throws {
-        let link = Deduplicate()
-        let isOpen = SharedValue(false)
-        let client = client(link) { request in
-            while !isOpen.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
-            return HTTPResponse(request: request, status: .ok)
-        }
+        let (link, held) = (Deduplicate(), HeldLoader())
+        let client = client(link) { try await held.load($0) }
         async let one = client.send(TestEndpoint("a"))
         async let other = client.send(TestEndpoint("a"))
+        await held.waitForStarted(1)
         while link.waiting < 2 { await Task.yield() }
-        isOpen.withLock { $0 = true }
+        held.open()
         _ = try await (one, other)
         let leader = try #require(log.first("deduplication.led"))
         #expect(log.first("deduplication.joined")?.load != leader.load)
@@ -51,21 +48,18 @@ import Testing
 
     @Test(arguments: [true, false])
     func `an exchange ends although the load that began it was cancelled`(isShared: Bool) async throws {
-        let (link, archive, isOpen) = (Deduplicate(), HARRecorder(), SharedValue(false))
+        let (link, archive, held) = (Deduplicate(), HARRecorder(), HeldLoader())
         let recorder = StatisticsRecorder()
         let client = HTTPClient(
             environment: .of("https://a.test"), attemptLinks: link, observers: [log, archive, recorder],
-            transport: AnyLoader { request in
-                while !isOpen.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
-                return HTTPResponse(request: request, status: .ok)
-            })
+            transport: held)
         let first = Task { try await client.send(TestEndpoint("a")) }
-        while log.first(.exchangeStart) == nil { await Task.yield() }
+        await held.waitForStarted(1)
         let other = isShared ? Task { try await client.send(TestEndpoint("a")) } : nil
         while link.waiting < (isShared ? 2 : 1) { await Task.yield() }
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
-        isOpen.withLock { $0 = true }
+        held.open()
         _ = try await other?.value
         let end: HTTPEvent.Name = isShared ? .exchangeEnd : .exchangeFailed
         while log.first(end) == nil { await Task.yield() }
