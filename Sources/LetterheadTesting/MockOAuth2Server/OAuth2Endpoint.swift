@@ -54,11 +54,9 @@ struct OAuth2Endpoint: Sendable {
             }
             return try answer(issue)
         case "urn:ietf:params:oauth:grant-type:device_code":
-            switch tokens.poll(form["device_code"] ?? "") {
-            case .unknown: return try refusal("expired_token")
-            case .pending: return try refusal("authorization_pending")
-            case .approved(let scope): return try answer(tokens.issue(scope: scope, withRefresh: true))
-            }
+            guard let device = tokens.poll(form["device_code"] ?? "") else { return try refusal("expired_token") }
+            guard device.isApproved else { return try refusal("authorization_pending") }
+            return try answer(tokens.issue(scope: device.scope, withRefresh: true))
         default: return try refusal("unsupported_grant_type")
         }
     }

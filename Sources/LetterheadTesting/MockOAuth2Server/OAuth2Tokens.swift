@@ -21,11 +21,6 @@ final class OAuth2Tokens: Sendable {
         let scope: String?
     }
 
-    enum DeviceState {
-        case unknown, pending
-        case approved(scope: String?)
-    }
-
     private struct State {
         var last = 0
         var codes: [String: Code] = [:]
@@ -114,12 +109,12 @@ final class OAuth2Tokens: Sendable {
         }
     }
 
-    func poll(_ device: String) -> DeviceState {
+    /// Returns the state of a device, and forgets an approved one; nil for an unknown one.
+    func poll(_ device: String) -> (scope: String?, isApproved: Bool)? {
         state.withLock { state in
-            guard let entry = state.devices[device] else { return .unknown }
-            guard entry.isApproved else { return .pending }
-            state.devices[device] = nil
-            return .approved(scope: entry.scope)
+            guard let entry = state.devices[device] else { return nil }
+            if entry.isApproved { state.devices[device] = nil }
+            return (entry.scope, entry.isApproved)
         }
     }
 

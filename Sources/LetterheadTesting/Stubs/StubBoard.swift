@@ -5,11 +5,14 @@ import Letterhead
 ///
 /// This type is a class because tests read it while requests change it.
 final class StubBoard: Sendable {
-    /// The result of looking for a stub. The number identifies the record.
-    enum Claim {
-        case stub(Stub, turn: Int, number: Int)
-        /// No stub responds. The request is forbidden if a stub that matches it allows no calls.
-        case nothing(reason: String, number: Int, isForbidden: Bool)
+    /// The result of looking for a stub.
+    struct Claim {
+        /// The number of the record.
+        let number: Int
+        /// The stub, and the number of its earlier calls; nil if no stub responds.
+        let found: (stub: Stub, turn: Int)?
+        /// Whether a stub that matches the request allows no calls.
+        let isForbidden: Bool
     }
 
     private struct Entry {
@@ -52,24 +55,18 @@ final class StubBoard: Sendable {
     ///
     /// Conditions are code of the test, so they run outside the lock.
     func claim(_ input: StubInput, at time: Duration) -> Claim {
-        let stubs = state.value.current.map { ($0.index, $0.entry.stub) }
-        var chosen: (index: Int, stub: Stub, turn: Int)?
+        var found: (stub: Stub, turn: Int)?
         var isForbidden = false
-        for (index, stub) in stubs where stub.differences(input).isEmpty {
-            if stub.times.most == 0 {
-                if stub.state?.difference != nil { continue }
-                isForbidden = true
-                break
-            }
-            if let turn = take(index, stub) {
-                chosen = (index, stub, turn)
-                break
-            }
+        for (index, entry) in state.value.current where entry.stub.differences(input).isEmpty {
+            isForbidden = entry.stub.times.most == 0 && entry.stub.state?.difference == nil
+            if isForbidden { break }
+            guard let turn = take(index, entry.stub) else { continue }
+            found = (entry.stub, turn)
+            if let route = entry.stub.route(input) { note(route, of: index) }
+            break
         }
-        let number = record(input, at: time, subject: chosen?.stub.subject)
-        guard let chosen else { return .nothing(reason: reason(input), number: number, isForbidden: isForbidden) }
-        if let route = chosen.stub.route(input) { note(route, of: chosen.index) }
-        return .stub(chosen.stub, turn: chosen.turn, number: number)
+        let number = record(input, at: time, subject: found?.stub.subject)
+        return Claim(number: number, found: found, isForbidden: isForbidden)
     }
 
     /// Stores the result of a call. A streamed body stays with the caller.
@@ -84,7 +81,12 @@ final class StubBoard: Sendable {
         }
     }
 
-    func refuse(_ reason: String) { state.change { $0.refused.append(reason) } }
+    /// Notes a request that no stub answers. Returns the reason.
+    func refuse(_ input: StubInput) -> String {
+        let reason = reason(input)
+        state.change { $0.refused.append(reason) }
+        return reason
+    }
 
     /// One sentence for each fault of a stub and for each unexpected request.
     var violations: [String] {

@@ -81,35 +81,28 @@ public final class StubLoader: HTTPLoader {
         try exchange.check(request)
         let input = StubInput(
             request: request, body: try await Self.body(of: request), clock: exchange.clock, encoder: encoder)
-        switch board.claim(input, at: exchange.now) {
-        case .stub(let stub, let turn, let number):
-            return try await record(number) { () async throws(HTTPError) in
-                try await exchange.load(request) { _ in try await stub.respond(input, turn) }
-            }
-        case .nothing(let reason, let number, let isForbidden):
-            return try await record(number) { () async throws(HTTPError) in
-                if let otherwise, !isForbidden { return try await otherwise.load(input.forwarded) }
-                board.refuse(reason)
-                throw HTTPError(.unexpectedRequest, request: request, message: reason, mayHaveBeenSent: false)
-            }
+        let claim = board.claim(input, at: exchange.now)
+        do throws(HTTPError) {
+            let response = try await respond(to: input, claim)
+            board.finish(claim.number, .success(response))
+            return response
+        } catch {
+            board.finish(claim.number, .failure(error))
+            throw error
         }
+    }
+
+    private func respond(to input: StubInput, _ claim: StubBoard.Claim) async throws(HTTPError) -> HTTPResponse {
+        if let (stub, turn) = claim.found {
+            return try await exchange.load(input.request) { _ in try await stub.respond(input, turn) }
+        }
+        if let otherwise, !claim.isForbidden { return try await otherwise.load(input.forwarded) }
+        throw HTTPError(
+            .unexpectedRequest, request: input.request, message: board.refuse(input), mayHaveBeenSent: false)
     }
 
     /// Resets the loader for other requests, if there is one. Stubs and calls are kept.
     public func reset() async { await otherwise?.reset() }
-
-    private func record(
-        _ number: Int, _ load: () async throws(HTTPError) -> HTTPResponse
-    ) async throws(HTTPError) -> HTTPResponse {
-        do throws(HTTPError) {
-            let response = try await load()
-            board.finish(number, .success(response))
-            return response
-        } catch {
-            board.finish(number, .failure(error))
-            throw error
-        }
-    }
 
     /// Returns the bytes of a body that is in memory or can be sent only once.
     private static func body(of request: HTTPRequest) async throws(HTTPError) -> Data? {

@@ -17,7 +17,7 @@ public final class StubScenario: Sendable {
 
     /// The name of the scenario, for errors.
     public let name: String
-    private let current: Mutex<String>
+    fileprivate let current: Mutex<String>
 
     /// Creates a scenario.
     ///
@@ -44,15 +44,6 @@ public final class StubScenario: Sendable {
     public func state(_ required: String, movesTo next: String? = nil) -> StubState {
         StubState(scenario: self, required: required, next: next)
     }
-
-    /// Moves from the required state to the next one. Returns false if the scenario is not in the required state.
-    fileprivate func move(from required: String, to next: String?) -> Bool {
-        current.withLock { state in
-            guard state == required else { return false }
-            state = next ?? state
-            return true
-        }
-    }
 }
 
 /// The state of a ``StubScenario`` that a stub requires; see ``StubScenario/state(_:movesTo:)``.
@@ -69,5 +60,11 @@ public struct StubState: Sendable {
     }
 
     /// Makes the transition. Returns false if the scenario has left the required state.
-    func enter() -> Bool { scenario.move(from: required, to: next) }
+    func enter() -> Bool {
+        scenario.current.withLock { state in
+            guard state == required else { return false }
+            state = next ?? state
+            return true
+        }
+    }
 }
