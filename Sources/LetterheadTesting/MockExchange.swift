@@ -33,7 +33,7 @@ final class MockExchange: Sendable {
             guard let time = MockTime(request, clock: clock, deadlineLeft: deadlineLeft(of: request)) else {
                 return try await handler(request)
             }
-            return time.timing(try await time.head { try await handler(request) })
+            return time.timing(try await time.limited("waiting for the response") { try await handler(request) })
         }
         // A loader to which the handler has passed the request on has already saved its download.
         if response.savedFile != nil { return response }

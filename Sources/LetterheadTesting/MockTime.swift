@@ -21,11 +21,6 @@ struct MockTime: Sendable {
         (self.request, self.clock, timeline, self.deadlineLeft) = (request, clock, Timeline(clock), deadlineLeft)
     }
 
-    /// Waits for the head of the response.
-    func head(_ work: @escaping @Sendable () async throws -> HTTPResponse) async throws -> HTTPResponse {
-        try await limited("waiting for the response", isOpenEnded: false, work)
-    }
-
     /// Returns the response with the same limits on a streamed body.
     func timing(_ response: HTTPResponse) -> HTTPResponse {
         guard response.body.buffered == nil else { return response }
@@ -42,8 +37,8 @@ struct MockTime: Sendable {
     }
 
     /// Runs an operation, and fails as soon as a limit is exceeded, even if the operation ignores its cancellation.
-    private func limited<Value: Sendable>(
-        _ phase: String, isOpenEnded: Bool, _ work: @escaping @Sendable () async throws -> Value
+    func limited<Value: Sendable>(
+        _ phase: String, isOpenEnded: Bool = false, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let end = OneShot<Result<Value, any Error>>()
         let start = timeline.now

@@ -40,17 +40,15 @@ extension Cassette {
     }
 
     private func claim(_ key: CassetteKey) -> HAR.Entry? {
-        let entries = state.withLock { $0.entries[..<$0.firstNew] }
-        let fitting = entries.indices.filter { index in
-            guard let entry = entries[index], entry.response.status >= 100 else { return false }
-            return CassetteKey(entry.request, matching, redaction) == key
-        }
-        let index = state.withLock { state -> Int? in
+        state.withLock { state in
+            let fitting = (0..<state.firstNew).filter { index in
+                guard let entry = state.entries[index], entry.response.status >= 100 else { return false }
+                return CassetteKey(entry.request, matching, redaction) == key
+            }
             let free = fitting.first { !state.used.contains($0) } ?? (matching.repeatsEntries ? fitting.last : nil)
             if let free { state.used.insert(free) }
-            return free
+            return free.flatMap { state.entries[$0] }
         }
-        return index.flatMap { entries[$0] }
     }
 }
 

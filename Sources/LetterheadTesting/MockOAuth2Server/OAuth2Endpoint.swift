@@ -16,22 +16,20 @@ struct OAuth2Endpoint: Sendable {
         else {
             return .text("unknown client_id, or no redirect_uri", status: .badRequest)
         }
-        var answer = [("state", request.queryValue("state"))]
+        var query = QueryParameters()
+        query["state"] = request.queryValue("state")
         if request.queryValue("deny") != nil {
-            answer.append(("error", "access_denied"))
+            query["error"] = "access_denied"
         } else if request.queryValue("response_type")?.isSame(as: "code") != true {
-            answer.append(("error", "unsupported_response_type"))
+            query["error"] = "unsupported_response_type"
         } else if let challenge = request.queryValue("code_challenge"),
             request.queryValue("code_challenge_method")?.isSame(as: "S256") == true
         {
-            let code = OAuth2Tokens.Code(
-                challenge: challenge, redirectURI: redirect, scope: request.queryValue("scope"))
-            answer.append(("code", tokens.add(code)))
+            query["code"] = tokens.add(
+                OAuth2Tokens.Code(challenge: challenge, redirectURI: redirect, scope: request.queryValue("scope")))
         } else {
-            answer.append(("error", "invalid_request"))
+            query["error"] = "invalid_request"
         }
-        var query = QueryParameters()
-        for (name, value) in answer where value != nil { query.append(name, value) }
         let separator = redirect.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
         return MockServer.Response(status: .found, headers: [.location: "\(redirect)\(separator)\(query.escaped)"])
     }

@@ -67,7 +67,10 @@ extension Stub {
     ) {
         let name = StubInput.name(of: type)
         self.init(name: name, subject: .type(ObjectIdentifier(type)), times: times, state: state) { input in
-            guard let template = input.template(as: type) else { return [input.isNot(name)] }
+            guard let template = input.template(as: type) else {
+                let sent = input.request.isRedirected ? "a redirect" : name == input.name ? "another type" : input.name
+                return [Difference(weight: 10, text: "the request is of \(sent), not of \(name)")]
+            }
             guard condition?(template) == false else { return [] }
             return [Difference(weight: 2, text: "its condition is false for the template")]
         } route: { input in
@@ -117,13 +120,6 @@ extension Stub {
             let call = StubRequest(parameters: route.captures(in: input.path) ?? [:], input: input)
             return try await answer(call, turn).respond(input)
         }
-    }
-}
-
-extension StubInput {
-    fileprivate func isNot(_ name: String) -> Stub.Difference {
-        let sent = request.isRedirected ? "a redirect" : name == self.name ? "another type" : self.name
-        return Stub.Difference(weight: 10, text: "the request is of \(sent), not of \(name)")
     }
 }
 
