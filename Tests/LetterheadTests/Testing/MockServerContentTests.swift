@@ -80,35 +80,50 @@ import Testing
         #expect(error.code == .invalidResponse)
     }
 
-    @Test(arguments: [
-        (MockServer.PageStyle.number, 0), (.offset, 1), (.cursor, 2), (.link, 3), (.nextURL, 4),
-    ])
-    func `each style of pages is read by its pagination`(style: MockServer.PageStyle, number: Int) async throws {
-        struct Envelope: Codable, Sendable {
-            var items: [Int]
-            var next: String?
+    private struct Envelope: Codable, Sendable {
+        var items: [Int]
+        var next: String?
+    }
+
+    /// Responds with two of five numbers, and names the next page in a style of pagination.
+    private static func page(_ style: String, _ request: MockServer.Request) throws -> MockServer.Response {
+        func number(_ name: String) -> Int? { request.queryValue(name).flatMap { Int($0) } }
+        let start = number("offset") ?? number("cursor") ?? 2 * ((number("page") ?? 1) - 1)
+        let items = Array((0..<5).dropFirst(start).prefix(2))
+        let next = start + 2 < 5 ? start + 2 : nil
+        let url = next.map { "\(request.path)?page=\($0 / 2 + 1)" }
+        switch style {
+        case "cursor": return try .json(Envelope(items: items, next: next.map { "\($0)" }))
+        case "nextURL": return try .json(Envelope(items: items, next: url))
+        default:
+            var response = try MockServer.Response.json(items)
+            if style == "link" { response.headers["Link"] = url.map { "<\($0)>; rel=\"next\"" } }
+            return response
         }
-        let server = try await MockServer.start { request in
-            try .page(of: Array(0..<5), for: request, style: style, size: 2)
-        }
+    }
+
+    @Test(arguments: ["number", "offset", "cursor", "link", "nextURL"])
+    func `each style of pages is read by its pagination`(style: String) async throws {
+        let server = try await MockServer.start { request in try Self.page(style, request) }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
         var found: [Int] = []
         switch style {
-        case .number:
-            for try await item in client.items(of: Get<[Int]>("n").paginated()) { found.append(item) }
-        case .offset:
+        case "offset":
             let pages = Get<[Int]>("n").query("limit", "2").paginated(by: .offset(limit: 2))
             for try await item in client.items(of: pages) { found.append(item) }
-        case .link:
+        case "link":
             for try await item in client.items(of: Get<[Int]>("n").paginated(by: .linkHeader)) { found.append(item) }
-        case .cursor:
+        case "cursor":
             let pages = Get<Envelope>("n").paginated(by: .cursor(\.next, parameter: .query("cursor")))
             for try await item in client.items(of: pages, at: \.items) { found.append(item) }
-        case .nextURL:
+        case "nextURL":
             let pages = Get<Envelope>("n").paginated(by: .nextURL(\.next))
             for try await item in client.items(of: pages, at: \.items) { found.append(item) }
+        default:
+            for try await item in client.items(of: Get<[Int]>("n").paginated()) { found.append(item) }
         }
         #expect(found == [0, 1, 2, 3, 4])
+        #expect(server.failures.isEmpty)
         await server.stop()
     }
 }
