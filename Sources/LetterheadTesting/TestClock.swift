@@ -135,9 +135,7 @@ public final class TestClock: Clock {
     /// Moves the clock to the earliest deadline of a sleeping task. Returns false if no task sleeps.
     @discardableResult
     func advanceToNextSleeper() -> Bool {
-        let ended = state.change { state in
-            state.sleepers.map(\.deadline).min().map { state.move(to: $0) } ?? []
-        }
+        let ended = state.change { state in state.sleepers.map(\.deadline).min().map { state.move(to: $0) } ?? [] }
         for sleeper in ended { sleeper.end.set(true) }
         return !ended.isEmpty
     }

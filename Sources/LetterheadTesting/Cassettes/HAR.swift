@@ -124,9 +124,6 @@ struct HAR: Codable, Sendable {
 
     var log = Log()
 
-    /// Reads an archive.
-    static func read(_ file: URL) throws -> HAR { try JSONDecoder().decode(HAR.self, from: Data(contentsOf: file)) }
-
     /// Writes the archive, replacing the file as a whole. Missing folders are created.
     func write(to file: URL) throws {
         try FileManager.default.createDirectory(
@@ -148,12 +145,6 @@ extension HAR {
     private static func data(_ text: String?, _ encoding: String?) -> Data? {
         guard let text else { return nil }
         return encoding.map(ASCII.keyword) == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
-    }
-
-    /// Returns the query items of a URL, in the order of the URL.
-    static func queryItems(of url: String) -> [HAR.Field] {
-        guard let query = URLParts(url).query else { return [] }
-        return QueryParameters(escaped: query).map { HAR.Field(name: $0.name, value: $0.value ?? "") }
     }
 
     /// Returns the text of a body, and its encoding.

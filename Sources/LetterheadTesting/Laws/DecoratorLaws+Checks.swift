@@ -45,11 +45,8 @@ extension DecoratorLaws {
         let response = HTTPResponse(request: HTTPRequest(), status: 200, body: HTTPResponseBody(Data("{}".utf8)))
         let found = (try? await decorate(base).decode(response)) as? LawTemplate.Response
         if let found, let own = try? await base.decode(response), found == own { return [] }
-        return [
-            LawViolation(
-                "forwarding", .decode,
-                "differs from the base's: use the Response of the base, and forward decode(_:)")
-        ]
+        let reason = "differs from the base's: use the Response of the base, and forward decode(_:)"
+        return [LawViolation("forwarding", .decode, reason)]
     }
 
     /// Checks that two reads return the same, and that the base is not changed.

@@ -47,7 +47,9 @@ struct LawScene: Sendable {
     }
 
     /// Sends a request for a path of the scene.
-    func load(_ path: String) -> Attempt<HTTPResponse> { Attempt { try await loader.load(request(path)) } }
+    func load(_ path: String) -> Attempt<HTTPResponse> { load(request(path)) }
+
+    func load(_ request: HTTPRequest) -> Attempt<HTTPResponse> { Attempt { try await loader.load(request) } }
 }
 
 /// Responds with the path, or suspends until the request is cancelled or the loader is reset. This type is a class

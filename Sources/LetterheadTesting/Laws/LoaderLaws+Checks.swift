@@ -7,7 +7,7 @@ extension LoaderLaws {
     /// Checks that each of several requests ends once, with its own response.
     func completion(_ scene: LawScene) async -> [String] {
         let paths = (0..<50).map { "/answer/\($0)" }
-        let loads = paths.map(scene.load)
+        let loads = paths.map { scene.load($0) }
         var reasons: [String] = []
         for (path, load) in zip(paths, loads) {
             switch await load.result(within: patience) {
@@ -29,10 +29,7 @@ extension LoaderLaws {
     /// Checks that the request keeps its id in both directions, and its origin in the response.
     func identity(_ scene: LawScene) async -> [String] {
         let request = scene.request("/answer/1")
-        guard
-            case .success(let response) = await Attempt({ try await scene.loader.load(request) }).result(
-                within: patience)
-        else { return [] }
+        guard case .success(let response) = await scene.load(request).result(within: patience) else { return [] }
         var reasons: [String] = []
         if scene.server == nil, scene.record.value.ids != [request.id] {
             reasons.append("the next loader received another id: change the request, do not create a new one")
@@ -49,9 +46,7 @@ extension LoaderLaws {
     /// Checks that cancellation ends the request, both in this loader and in the loader below.
     func cancellation(_ scene: LawScene) async -> [String] {
         let load = scene.load("/hang")
-        guard await hasArrived(scene) else {
-            return ["a load does not reach the next loader"]
-        }
+        guard await hasArrived(scene) else { return ["a load does not reach the next loader"] }
         load.cancel()
         var reasons = ending(of: await load.result(within: patience), when: "its task is cancelled")
         if await scene.record.value(within: patience, where: { $0.hangsEnded == $0.arrivals["/hang"] }) == nil {
@@ -124,9 +119,9 @@ extension LoaderLaws {
         guard scene.server != nil else { return [] }
         var request = scene.request("/answer/1")
         request.headers["X-Law"] = "a\r\nX-Injected: 1"
-        let result = await Attempt { [request] in try await scene.loader.load(request) }.result(within: patience)
+        let result = await scene.load(request).result(within: patience)
         var reasons: [String] = []
-        if case .failure(let error)? = result, (error as? HTTPError)?.code == .invalidRequest {
+        if case .failure(let error as HTTPError)? = result, error.code == .invalidRequest {
         } else {
             reasons.append("a header value with a line break is not .invalidRequest: call request.validate() first")
         }

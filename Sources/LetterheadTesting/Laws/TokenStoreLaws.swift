@@ -52,28 +52,23 @@ public enum TokenStoreLaws {
             return MockServer.Response()
         }
         server.withLock { $0 = running }
-        var found: [LawViolation] = []
-        do {
-            try await signIn(at: running, into: store)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<processes {
-                    group.addTask(executorPreference: OwnThread()) { try await start() }
-                }
-                try await group.waitForAll()
+        // The server and its closure reference each other, and the server stops when it is released.
+        defer { server.withLock { $0 = nil } }
+        try await signIn(at: running, into: store)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<processes {
+                group.addTask(executorPreference: OwnThread()) { try await start() }
             }
-            found += violations(in: running.server.requests)
-            if accepted.load(ordering: .relaxed) <= processes * requests {
-                found.append(LawViolation("renewal", nil, "not every process has called takePart(with:)"))
-            }
-            for _ in 1...2 { try await store.delete() }
-            if try await store.load() != nil {
-                found.append(LawViolation("deletion", nil, "load() returns tokens after delete()"))
-            }
-        } catch {
-            await running.stop()
-            throw error
+            try await group.waitForAll()
         }
-        await running.stop()
+        var found = violations(in: running.server.requests)
+        if accepted.load(ordering: .relaxed) <= processes * requests {
+            found.append(LawViolation("renewal", nil, "not every process has called takePart(with:)"))
+        }
+        for _ in 1...2 { try await store.delete() }
+        if try await store.load() != nil {
+            found.append(LawViolation("deletion", nil, "load() returns tokens after delete()"))
+        }
         try found.check()
     }
 

@@ -71,8 +71,7 @@ private struct ContentOrigin {
     let fault: MockServer.RangeFault?
 
     static func tag(of content: Data) -> String {
-        let hash = SHA256Hash.hash(Array(content)).prefix(8)
-        return "\"\(hash.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined())\""
+        "\"\(RandomBytes.base64URL(Array(SHA256Hash.hash(Array(content)).prefix(8))))\""
     }
 
     /// The date in the format of RFC 9110, 5.6.7.

@@ -104,14 +104,14 @@ extension RequestSnapshot {
     /// Breaks a command before each option and before the URL. A space inside quotes does not end a word.
     private static func lines(of command: String) -> String {
         var (words, isQuoted, isEscaped) = ([""], false, false)
-        for character in command.unicodeScalars {
-            if character == " ", !isQuoted, !isEscaped {
+        for scalar in command.unicodeScalars {
+            if scalar == " ", !isQuoted, !isEscaped {
                 words.append("")
                 continue
             }
-            if character == "'", !isEscaped { isQuoted.toggle() }
-            isEscaped = character == "\\" && !isQuoted && !isEscaped
-            words[words.count - 1].unicodeScalars.append(character)
+            if scalar == "'", !isEscaped { isQuoted.toggle() }
+            isEscaped = scalar == "\\" && !isQuoted && !isEscaped
+            words[words.count - 1].unicodeScalars.append(scalar)
         }
         return words.indices.map { index in
             let isURL = index == words.count - 1 && index > 0 && !words[index - 1].begins(with: "--url")

@@ -133,7 +133,9 @@ final class StubBoard: Sendable {
         let candidates = state.value.current.map { _, entry in
             (stub: entry.stub, differences: entry.stub.differences(from: input, count: entry.count))
         }.filter { !$0.differences.isEmpty }
-        guard let nearest = candidates.min(by: { $0.differences.weight < $1.differences.weight }) else { return "no stub matches \(input.outline): the loader has no stubs" }
+        guard let nearest = candidates.min(by: { $0.differences.weight < $1.differences.weight }) else {
+            return "no stub matches \(input.outline): the loader has no stubs"
+        }
         let differences = nearest.differences.map(\.text).joined(separator: "; ")
         return "no stub matches \(input.outline); the nearest is the stub of \(nearest.stub.name): \(differences)"
     }

@@ -40,7 +40,6 @@ final class ServerConnection {
         self.stream = stream
         self.loop = loop
         parser = RequestParser(headLimit: loop.configuration.headLimit)
-        let number = number
         loop.journal.change { $0.connections.append(MockServer.Connection(number: number)) }
     }
 

@@ -26,9 +26,14 @@ struct SystemSocket: Sendable {
             if Self.isTransient(errno) || errno == ECONNABORTED { return nil }
             throw SocketFailure("accept")
         }
-        let socket = SystemSocket(descriptor: descriptor)
-        socket.prepare()
-        return socket
+        // Some platforms do not pass the options of a listening socket on.
+        Self.makeNonblocking(descriptor)
+        var on: Int32 = 1
+        _ = setsockopt(descriptor, Int32(IPPROTO_TCP.flag), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        #if canImport(Darwin)
+            _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+        #endif
+        return SystemSocket(descriptor: descriptor)
     }
 
     /// Reads available bytes. Returns their number, 0 at the end of the input, or nil if no bytes are available.
@@ -62,16 +67,6 @@ struct SystemSocket: Sendable {
         var abortive = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &abortive, socklen_t(MemoryLayout<linger>.size))
         release()
-    }
-
-    /// Sets the options that an accepted socket does not inherit on some platforms.
-    private func prepare() {
-        var on: Int32 = 1
-        Self.makeNonblocking(descriptor)
-        _ = setsockopt(descriptor, Int32(IPPROTO_TCP.flag), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-        #if canImport(Darwin)
-            _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
-        #endif
     }
 
     static func makeNonblocking(_ descriptor: Int32) {
