@@ -37,6 +37,19 @@ import Testing
         }
     }
 
+    @Test func `each of several responses is used a number of times, and those of other requests are skipped`()
+        async throws
+    {
+        try await withServer { server, client in
+            server.enqueue(.response(.text("b\n")).when { $0.path == "/b" }, .response(.text("any\n")), times: 2)
+            #expect(server.unused == 4)
+            await client.send(
+                request("/1") + request("/b") + request("/2") + request("/3") + request("/b", close: true))
+            #expect(bodies(await client.readAll().text) == ["any", "b", "any", "closure /3", "b"])
+            #expect(server.unused == 0)
+        }
+    }
+
     @Test func `a reserved response is used for a matching request`() async throws {
         try await withServer { server, client in
             server.enqueue(.response(.text("for b\n")).when { $0.path == "/b" })
