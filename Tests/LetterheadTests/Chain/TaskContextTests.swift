@@ -74,7 +74,7 @@ private enum Context {
         #expect(journal.all == ["provider mine high", "transport mine high"])
     }
 
-    @Test func `a shared alternate request has those of the load that started it`() async throws {
+    @Test func `an alternate request has those of the load that sends it`() async throws {
         let refresh = AltRequestValidator(
             statuses: [200], request: { original, _ in original.attemptNumber == 1 ? .plain(.put) : nil },
             onResponse: { _, _ in note("response") })

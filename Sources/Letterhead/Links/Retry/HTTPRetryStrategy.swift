@@ -33,7 +33,7 @@ public struct HTTPRetryStrategy: Sendable {
     private(set) var plan: Plan
     /// nil if it is unlimited.
     private(set) var count: Int?
-    private(set) var alternate: RetryAlternate?
+    var alternate: RetryAlternate?
     /// The condition under which the strategy applies; nil if the caller decides.
     private(set) var condition: Retry.Condition?
     /// Whether a `Retry-After` of the server and the strategy of the request take precedence.

@@ -35,7 +35,6 @@ public struct Retry: LoaderLink {
     let settings: Retry.Settings
     private let timeline: Timeline
     let budgets: Retry.Budget.Accounts
-    let flights: AlternateFlights
 
     public init(
         transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
@@ -46,7 +45,6 @@ public struct Retry: LoaderLink {
         self.settings = settings
         timeline = Timeline(settings.clock)
         budgets = Retry.Budget.Accounts(settings.budget)
-        flights = AlternateFlights(clock: settings.clock)
     }
 
     @inline(__always)
@@ -54,8 +52,6 @@ public struct Retry: LoaderLink {
         var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
         while true {
             try load.check()
-            let mark = load.mayRetry ? flights.begin() : nil
-            defer { flights.end(mark) }
             var result = await load.send(to: next)
             let isTransformed = await load.transform(&result, by: transformers)
             var judged = result
@@ -76,9 +72,8 @@ public struct Retry: LoaderLink {
             (result, judged) = (result.withoutStream, result.withoutStream)
             do throws(HTTPError) {
                 if let alternate = strategy.alternate {
-                    if let key = alternate.sharing?.key { load.alternates[key, default: 0] += 1 }
-                    load.request = try await alternate.changed(
-                        load.request, after: result, over: next, flights, since: mark, on: timeline)
+                    if alternate.maximum != nil { load.alternates += 1 }
+                    load.request = try await alternate.changed(load.request, after: result, over: next, on: timeline)
                 }
                 try await wait(delay, for: load.request)
             } catch {
@@ -87,10 +82,9 @@ public struct Retry: LoaderLink {
         }
     }
 
-    /// Forgets the budgets and the responses of alternate requests, and resets the next loader. The reset of a client
-    /// ends its waits; in a chain of your own, ``Autocancel`` does so.
+    /// Forgets the budgets, and resets the next loader. The reset of a client ends its waits; in a chain of your own,
+    /// ``Autocancel`` does so.
     public func reset(next: any HTTPLoader) async {
-        flights.reset()
         budgets.wipe()
         await next.reset()
     }

@@ -4,8 +4,8 @@
 struct RetryLoad {
     var request: HTTPRequest
     private(set) var attempts: [HTTPRequest.Attempt] = []
-    /// The number of alternate requests that the load took part in, by sharing key.
-    var alternates: [HTTPRetryStrategy.Sharing.Key: Int] = [:]
+    /// The number of alternate requests that the load has sent, of those that have a maximum.
+    var alternates = 0
     /// The cost of the last retry that took tokens from the budget; nil before the first one.
     var cost: Double?
     /// Whether a byte of any attempt may have been sent.

@@ -32,8 +32,8 @@ struct RetryRules {
     var isNested = false
     var longestServerDelay: Duration = .seconds(120)
     var timeLeft: Duration?
-    /// The number of alternate requests that the load took part in, by sharing key.
-    var alternates: [HTTPRetryStrategy.Sharing.Key: Int] = [:]
+    /// The number of alternate requests that the load has sent.
+    var alternates = 0
     var now: () -> Date = { Date() }
     var random: () -> Double = { 1 }
 
@@ -80,9 +80,7 @@ struct RetryRules {
         if !context.request.body.isEmpty, !context.request.body.isReplayable { return .oneTimeBody }
         if !isSafe(strategy, in: context) { return .unsafeMethod }
         if context.request.isSignedOnce, context.failure?.mayHaveBeenSent != false { return .signedOnce }
-        if let sharing = strategy.alternate?.sharing, alternates[sharing.key, default: 0] >= sharing.maximum {
-            return .alternatesUsedUp
-        }
+        if let maximum = strategy.alternate?.maximum, alternates >= maximum { return .alternatesUsedUp }
         return nil
     }
 

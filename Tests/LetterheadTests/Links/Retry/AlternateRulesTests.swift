@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 @testable import Letterhead
+import LetterheadObserving
 import LetterheadTesting
 import TestKit
 import Testing
@@ -50,7 +51,7 @@ import Testing
     @Test(
         arguments: [(.seconds(9), .seconds(2)), (.seconds(1), .seconds(1)), (nil, .seconds(2))]
             as [(Duration?, Duration)])
-    func `the deadline of an alternate applies to it, and so does that of the one load that waits for it`(
+    func `an alternate must meet its own deadline and the original's`(
         original: Duration?, left: Duration
     ) async {
         let mock = MockLoader { [journal] request in
@@ -62,11 +63,82 @@ import Testing
         _ = await RetryScene(mock, validators: [own], clock: TestClock(), maximumRetries: 1).load {
             $0.deadline = original
         }
-        let shared = AltRequestValidator(request: { _, _ in alternate }, onResponse: { _, _ in })
-        _ = await RetryScene(mock, validators: [shared], clock: TestClock(), maximumRetries: 1).load {
+        let validator = AltRequestValidator(request: { _, _ in alternate }, onResponse: { _, _ in })
+        _ = await RetryScene(mock, validators: [validator], clock: TestClock(), maximumRetries: 1).load {
             $0.deadline = original
         }
-        #expect(journal.all == ["\(left)", "\(Duration.seconds(2))"])
+        #expect(journal.all == ["\(left)", "\(left)"])
+    }
+
+    @Test func `a load whose deadline passes during its alternate is timedOut`() async {
+        let clock = TestClock()
+        let mock = MockLoader { request in
+            guard request.path == "/token" else { return HTTPResponse(request: request, status: 401) }
+            clock.advance(by: .seconds(2))
+            throw request.deadlinePassed(while: "waiting for the response")
+        }
+        let result = await RetryScene(mock, validators: [refresh()], clock: clock, maximumRetries: 1).load {
+            $0.deadline = .seconds(1)
+        }
+        #expect(result.code == .timedOut && mock.requests.map(\.path) == ["/x", "/token"])
+    }
+
+    @Test func `each load sends its own alternate, which receives its own original`() async throws {
+        let mock = MockLoader { request in
+            let isNew = request.headers["Authorization"] == request.headers["X-Load"]
+            return HTTPResponse(request: request, status: request.path == "/token" || isNew ? 200 : 401)
+        }
+        let refresh = refresh(onResponse: { original, _ in
+            original.headers["Authorization"] = original.headers["X-Load"]
+        })
+        let chain = Retry(validators: [refresh], Retry.Settings(maximumRetries: 1)) --> mock
+        let statuses = try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
+            for number in 1...5 {
+                group.addTask { try await chain.load(.plain(.post) { $0.headers["X-Load"] = "\(number)" }).status }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: .ok, count: 5))
+        #expect(mock.requests.filter { $0.path == "/token" }.count == 5 && mock.requests.count == 15)
+    }
+
+    @Test func `an alternate belongs to the client and the observation of its original`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: $0.path == "/token" ? 204 : 401) }
+        let client = HTTPClient(
+            validators: [refresh()], retrying: Retry.Settings(maximumRetries: 1), observers: [StatisticsRecorder()],
+            transport: mock)
+        await #expect(throws: HTTPError.self) { try await client.send(.plain()) }
+        #expect(mock.requests.map(\.path) == ["/x", "/token", "/x"])
+        #expect(mock.requests.allSatisfy { $0.client != nil && $0.observation != nil })
+    }
+
+    @Test func `two validators with a maximum count together`() async {
+        let validators = [401, 403].map { status in
+            AltRequestValidator(
+                statuses: [status], request: { _, _ in .plain(.post) { $0.path = "/token" } }, onResponse: { _, _ in })
+        }
+        let scene = RetryScene(.answering(401, 200, 403), validators: validators, maximumRetries: 9)
+        let result = await scene.load()
+        #expect(result.code == .retriesExhausted && result.error?.response?.status == 403)
+        #expect(scene.mock.requests.map(\.path) == ["/x", "/token", "/x"])
+    }
+
+    @Test func `the example of the validator sends no token to another host that answers 401`() async throws {
+        let api = HTTPOrigin(scheme: "https", host: "api.test")
+        let refresh = AltRequestValidator(
+            request: { _, result in
+                let response = try result.get()
+                let first = response.redirects.first?.request ?? response.request
+                guard first.origin == api, response.request.origin == api else { return nil }
+                return HTTPRequest(method: .post, url: try #require(URL(string: "https://api.test/token")))
+            }, onResponse: { original, _ in original.headers.setSecret("Bearer new", for: .authorization) })
+        let mock = MockLoader { HTTPResponse(request: $0, status: $0.path == "/token" ? .ok : .unauthorized) }
+        let chain = Retry(validators: [refresh], Retry.Settings(maximumRetries: 1)) --> mock
+        for host in ["evil.test", "api.test"] {
+            _ = try? await chain.load(try HTTPRequest.to("https://\(host)/"))
+        }
+        #expect(mock.requests.map(\.host) == ["evil.test", "api.test", "api.test", "api.test"])
+        #expect(mock.requests.last?.headers["Authorization"] == "Bearer new")
     }
 
     @Test func `a condition that did not hold for a suggestion is not asked again`() async {
@@ -117,6 +189,19 @@ import Testing
         let scene = RetryScene(.answering(401), validators: [ask], maximumRetries: 1)
         let result = await scene.load { $0.context.generation = client.generation }
         #expect(result.code == .cancelled && scene.sent == 1 && journal.all == [])
+    }
+
+    @Test func `a response to the alternate that arrives after a reset is not passed on`() async {
+        let client = ClientIdentity()
+        let mock = MockLoader { request in
+            guard request.path == "/token" else { return HTTPResponse(request: request, status: 401) }
+            client.endGeneration()
+            return HTTPResponse(request: request, status: 200)
+        }
+        let refresh = refresh(onResponse: { [journal] _, _ in journal.write("token") })
+        let scene = RetryScene(mock, validators: [refresh], maximumRetries: 1)
+        let result = await scene.load { $0.context.generation = client.generation }
+        #expect(result.code == .cancelled && scene.sent == 2 && journal.all == [])
     }
 
     @Test func `a request that a task puts in place of the original belongs to the same client`() async {

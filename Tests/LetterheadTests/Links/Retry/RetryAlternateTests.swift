@@ -64,7 +64,7 @@ private struct MyError: Error, Equatable {}
         whole.change { $0 = nil }
     }
 
-    @Test func `a load takes part in no more alternates than allowed`() async {
+    @Test func `a load sends no more alternates than allowed`() async {
         let scene = RetryScene(server(token: 401), validators: [refresh(maximum: 3)], maximumRetries: 9)
         _ = await scene.load()
         #expect(journal.all.filter { $0 == "alternate" }.count == 3 && scene.sent == 7)
@@ -160,7 +160,7 @@ private struct MyError: Error, Equatable {}
         #expect(scene.mock.requests.map(\.path.string) == ["/x", "/other"])
     }
 
-    @Test func `an alternate without sharing is sent, and its closure may decline`() async {
+    @Test func `a strategy sends an alternate, and its closure may decline`() async {
         for isThere in [true, false] {
             let ask = ClosureValidator(response: { response, _ in
                 guard response.status == 401 else { return .nextValidator }

@@ -21,6 +21,7 @@ import Testing
         var retry = 1
         var maximum = 3
         var isNested = false
+        var alternates = 0
         var timeLeft: Duration?
         var hasOneShotBody = false
         var isMarked = false
@@ -29,8 +30,11 @@ import Testing
         var testDescription: String { "\(method) \(status)" }
     }
 
-    private static let oneAlternate = HTTPRetryStrategy.after(
-        { _ in nil }, sharing: HTTPRetryStrategy.Sharing(maximum: 0), onResponse: { _, _ in })
+    private static var limitedAlternate: HTTPRetryStrategy {
+        var strategy = HTTPRetryStrategy.afterTask(task: { _ in })
+        strategy.alternate?.maximum = 1
+        return strategy
+    }
     private static let once = HTTPRetryStrategy.delays([.seconds(2)])
 
     private func decision(_ facts: Facts) -> RetryRules.Decision {
@@ -45,7 +49,7 @@ import Testing
             : .success(HTTPResponse(request: request, status: facts.status, headers: facts.headers))
         let rules = RetryRules(
             maximumRetries: facts.maximum, standardStrategy: facts.standard, isNested: facts.isNested,
-            timeLeft: facts.timeLeft, random: { facts.isDrawn })
+            timeLeft: facts.timeLeft, alternates: facts.alternates, random: { facts.isDrawn })
         return rules.decision(
             asked: facts.asked, in: Retry.Context(request: request, result: result, retry: facts.retry))
     }
@@ -110,7 +114,7 @@ import Testing
             (Facts(method: .post, strategy: .immediate), "not idempotent"),
             (Facts(method: .post, status: 0, strategy: .immediate), "not idempotent"),
             (Facts(strategy: once, retry: 2), "the strategy allows no further retry"),
-            (Facts(strategy: oneAlternate), "alternate requests"),
+            (Facts(strategy: limitedAlternate, alternates: 1), "alternate requests"),
             (Facts(headers: ["Retry-After": "121"], strategy: .immediate), "longestServerDelay is 120.0 seconds"),
             (Facts(strategy: .delayed(.seconds(2)), timeLeft: .seconds(2)), "pass the deadline"),
         ] as [(Facts, String)])

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// Sends another request after certain responses, by default a 401 or 403, and then retries the original. For tokens,
-/// prefer an ``HTTPAuthentication``.
+/// Sends another request after certain responses, by default a 401 or 403, and then retries the original.
+///
+/// Each request sends its own alternate; for a token that many requests share, use a ``CredentialProvider``
+/// (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
 ///
 /// ```swift
 /// let refreshing = AltRequestValidator(RefreshToken()) { original, token in
@@ -12,18 +14,13 @@
 /// After a 401 or 403, the original is retried regardless of its method, because the server did not process it. After
 /// another result, or if a redirect changed the method, the usual conditions apply. A request with a one-shot body is
 /// not retried.
-///
-/// Loads that need the other request at the same time share it: it is sent once, and the closure runs for each load
-/// with the original of that load. An attempt that began before the other request completed also uses the response to
-/// it. Loads share only if their originals have the same origin and identity (``HTTPRetryStrategy/Sharing``). If
-/// another value identifies the user, such as an option, separate users with `key`.
 public struct AltRequestValidator: HTTPValidator {
     private let statuses: Set<HTTPStatus>
     private let includesFailures: Bool
     private let judge: @Sendable (HTTPRequest, Result<HTTPResponse, HTTPError>) async throws -> HTTPValidatorResult
 
     /// Sends a template as the client of the original sends it, and decodes the response; see
-    /// ``HTTPRetryStrategy/after(_:delay:sharing:onValue:onError:)``.
+    /// ``HTTPRetryStrategy/after(_:delay:onValue:onError:)``.
     ///
     /// After a response of another server than the client's own, no template is sent, and the next validator judges. So
     /// a request in another environment neither causes the template nor receives its token.
@@ -31,34 +28,31 @@ public struct AltRequestValidator: HTTPValidator {
     /// - Parameters:
     ///   - template: if it cannot be built, the next validator judges.
     ///   - statuses: the statuses that require the template.
-    ///   - maximum: how many alternate requests one load may take part in. After the last one, the load fails with
-    ///     `.retriesExhausted` and the response. A negative number counts as zero.
+    ///   - maximum: how many alternate requests one load sends. After the last one, the load fails with
+    ///     `.retriesExhausted` and the response. Several such validators count together. A negative number counts as zero.
     ///   - delay: the wait before the original is retried. A negative wait counts as zero.
-    ///   - key: of the loads with the same origin and identity, only those with an equal key share a request.
     ///   - onValue: receives the decoded response, and may change the original for its next attempts.
     ///   - onError: receives an error of the template or of the closure.
     public init<Template: RequestTemplate>(
         _ template: Template, statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], maximum: Int = 1,
-        delay: Duration = .zero, key: @escaping @Sendable (HTTPRequest) -> String = { _ in "" },
+        delay: Duration = .zero,
         onValue: @escaping @Sendable (_ original: inout HTTPRequest, Template.Response) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
     ) {
         self.init(
-            statuses: statuses, maximum: maximum, delay: delay, key: key,
-            request: template.request(onBehalfOf:after:),
+            statuses: statuses, maximum: maximum, delay: delay, request: template.request(onBehalfOf:after:),
             onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
     }
 
-    /// Sends a plain request, with the other parameters of ``init(_:statuses:maximum:delay:key:onValue:onError:)``;
+    /// Sends a plain request, with the other parameters of ``init(_:statuses:maximum:delay:onValue:onError:)``;
     /// <doc:TryingAgain> has an example.
     ///
-    /// With `includesFailures`, it is also sent after a failure without a response. `request` is called for each load,
-    /// including those that then share a request; if it returns nil or throws, the next validator judges. `onResponse`
-    /// receives a response of any status. What it adds is sent with the original, regardless of its origin: for origins
-    /// that must not receive it, return nil from `request`.
+    /// With `includesFailures`, it is also sent after a failure without a response. If `request` returns nil or throws,
+    /// the next validator judges. `onResponse` receives a response of any status. What it adds is sent with the
+    /// original, regardless of its origin: for origins that must not receive it, return nil from `request`.
     public init(
         statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], includesFailures: Bool = false, maximum: Int = 1,
-        delay: Duration = .zero, key: @escaping @Sendable (HTTPRequest) -> String = { _ in "" },
+        delay: Duration = .zero,
         request:
             @escaping @Sendable (
                 _ original: HTTPRequest, _ result: Result<HTTPResponse, HTTPError>
@@ -67,14 +61,13 @@ public struct AltRequestValidator: HTTPValidator {
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
     ) {
         (self.statuses, self.includesFailures) = (statuses, includesFailures)
-        let sharing = HTTPRetryStrategy.Sharing(maximum: maximum)
         judge = { original, result in
             do {
                 guard let alternate = try await request(original, result) else { return .nextValidator }
-                return .retry(
-                    .after(
-                        { _ in alternate }, delay: delay, sharing: sharing.forKey(key(original)),
-                        onResponse: onResponse, onError: onError))
+                var strategy = HTTPRetryStrategy.after(
+                    { _ in alternate }, delay: delay, onResponse: onResponse, onError: onError)
+                strategy.alternate?.maximum = max(maximum, 0)
+                return .retry(strategy)
             } catch let error as CancellationError {
                 throw error
             } catch {
