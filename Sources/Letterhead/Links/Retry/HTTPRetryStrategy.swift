@@ -9,8 +9,8 @@ import LetterheadFoundation
 /// ```
 ///
 /// Negative waits count as zero. Each load counts its retries from 1, and `maximumRetries` limits their number with
-/// every strategy; ``delays(_:)`` and ``times(_:)`` end them earlier. ``when(_:)`` restricts a strategy, and
-/// ``then(_:)`` appends another one.
+/// every strategy; ``delays(_:)`` and ``times(_:)`` end them earlier. ``when(_:)`` selects the outcomes after which it
+/// retries, and ``then(_:)`` appends another strategy.
 public struct HTTPRetryStrategy: Sendable {
     /// A wait, and the share of it that is random, 0...1.
     struct Wait: Sendable, Equatable {
@@ -34,7 +34,7 @@ public struct HTTPRetryStrategy: Sendable {
     /// nil if it is unlimited.
     private(set) var count: Int?
     var alternate: RetryAlternate?
-    /// The condition under which the strategy applies; nil if the caller decides.
+    /// nil if ``Retry/Condition/standard`` applies, or what a validator decides.
     private(set) var condition: Retry.Condition?
     /// Whether a `Retry-After` of the server and the strategy of the request take precedence.
     private(set) var isFallback = false
@@ -66,18 +66,16 @@ public struct HTTPRetryStrategy: Sendable {
         return copy
     }
 
-    /// Restricts a strategy. For that of a request or of ``Retry/Settings``, a selection replaces
-    /// ``Retry/Condition/standard``, and a limit narrows it. The strategy of a validator applies if the condition
-    /// holds.
+    /// Retries after the outcomes for which a condition holds, instead of ``Retry/Condition/standard``. The last
+    /// condition counts. The strategy of a validator applies if the condition holds.
     public func when(_ condition: Retry.Condition) -> HTTPRetryStrategy {
         var copy = self
-        copy.condition = self.condition.map { $0 && condition } ?? condition
+        copy.condition = condition
         return copy
     }
 
-    /// Also retries requests of any method that the server refused without processing them
-    /// (``Retry/Condition/refusals``). A condition (``when(_:)``) restricts these retries by its limits, but not by its
-    /// selections.
+    /// Also retries requests of any method that the server refused without processing them: after a 429 or 529, and after
+    /// a 503 or 403 with a valid `Retry-After`. These retries are in addition to those that ``when(_:)`` selects.
     ///
     /// HTTP does not guarantee that such a request was not processed, so by default, a POST is not retried. Use this
     /// for a server that documents this guarantee, such as one with a rate limit. A request whose method was changed by

@@ -65,12 +65,17 @@ struct RetryRules {
     private func strategy(asked: HTTPRetryStrategy?, in context: Retry.Context) -> HTTPRetryStrategy? {
         if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
         guard let strategy = context.request.retryStrategy ?? standardStrategy ?? asked else { return nil }
-        if strategy.retriesRefusals, context.isRefusal, strategy.condition?.admitsRefusal(in: context) != false {
-            return strategy
+        if strategy.retriesRefusals, context.isRefusal { return strategy }
+        if strategy.condition == nil {
+            if context.serverWantsRetry == true { return strategy }
+            // A validator has judged the outcome already.
+            if asked != nil { return context.isRepeatedTimeout ? nil : strategy }
         }
-        let condition = strategy.condition ?? .always
-        if context.serverWantsRetry == true, condition.permitsRequestedRetry(in: context) { return strategy }
-        return condition.applies(in: context, isSuggested: asked != nil) ? strategy : nil
+        let condition = strategy.condition ?? .standard
+        if asked == nil, let status = context.response?.status, context.request.accepts(status) {
+            guard condition.statuses.contains(status) else { return nil }
+        }
+        return condition.holds(in: context) ? strategy : nil
     }
 
     private func refusal(of strategy: HTTPRetryStrategy, in context: Retry.Context) -> Refusal? {
@@ -147,6 +152,12 @@ extension Retry.Context {
     /// The value of `X-Should-Retry` in a response whose status is not accepted; nil if there is no such value.
     fileprivate var serverWantsRetry: Bool? {
         response.flatMap { request.accepts($0.status) ? nil : $0.headers.shouldRetry }
+    }
+
+    /// Whether the response is a second 408. A server that has timed out twice while it waited for the request does not
+    /// wait longer the next time (RFC 9110, 15.5.9).
+    var isRepeatedTimeout: Bool {
+        response?.status == .requestTimeout && attempts.contains { $0.status == .requestTimeout }
     }
 
     /// Whether no redirect changed the method, which would show that the first request was processed.

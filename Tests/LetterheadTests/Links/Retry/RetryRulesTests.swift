@@ -124,7 +124,7 @@ import Testing
 
     @Test func `a strategy that a validator requires ends the load if it is refused, and a suggestion does not`() {
         #expect(text(Facts(asked: .immediate, maximum: 0)).hasPrefix("refuse: not retried: maximumRetries is 0"))
-        #expect(text(Facts(asked: .immediate.when(.attempts(1)))) == "refuse: no retry applies")
+        #expect(text(Facts(asked: .immediate.when(.statuses([404])))) == "refuse: no retry applies")
         #expect(text(Facts(asked: .immediate.asFallback(), maximum: 0)).hasPrefix("pass: "))
     }
 

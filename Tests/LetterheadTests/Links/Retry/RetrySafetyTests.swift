@@ -81,7 +81,7 @@ import Testing
         let ask = ClosureValidator(response: { _, _ in .nextValidator }, failure: { _, _ in .retry(.immediate) })
         let scene = RetryScene(.failing(code), validators: [ask])
         let result = await scene.load {
-            $0.retryStrategy = .immediate.when(.always); $0.maximumRetries = 3
+            $0.retryStrategy = .immediate.when(Retry.Condition { _ in true }); $0.maximumRetries = 3
         }
         #expect(result.code == code && scene.sent == 1)
     }

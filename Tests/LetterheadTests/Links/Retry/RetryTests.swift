@@ -111,7 +111,7 @@ import Testing
         #expect(result.status == 404 && scene.sent == 3)
     }
 
-    @Test func `a selection replaces the standard condition, with the default validator, too`() async {
+    @Test func `a condition replaces the standard one, with the default validator, too`() async {
         let scene = RetryScene(.answering(404, 404, 503))
         let result = await scene.load {
             $0.retryStrategy = .immediate.when(.statuses([404])); $0.maximumRetries = 5
@@ -122,12 +122,13 @@ import Testing
     @Test func `time and attempts end the retries of a strategy`() async {
         let slow = RetryScene(.answering(503))
         _ = await slow.load {
-            $0.retryStrategy = .delayed(.seconds(10)).when(.standard && .within(.seconds(25))); $0.maximumRetries = 9
+            let brief = Retry.Condition { Retry.Condition.standard.holds(in: $0) && $0.elapsed < .seconds(25) }
+            $0.retryStrategy = .delayed(.seconds(10)).when(brief); $0.maximumRetries = 9
         }
         #expect(slow.sent == 4)
         let few = RetryScene(.answering(503))
         _ = await few.load {
-            $0.retryStrategy = .immediate.when(.standard && .attempts(2)); $0.maximumRetries = 9
+            $0.retryStrategy = .immediate.times(1); $0.maximumRetries = 9
         }
         #expect(few.sent == 2)
     }

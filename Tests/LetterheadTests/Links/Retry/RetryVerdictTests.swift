@@ -127,7 +127,7 @@ private enum Note: HTTPRequestOption {
         let fail = ClosureValidator(response: { _, _ in .failChain(MyError(text: "no")) })
         let scene = RetryScene(.answering(503), validators: [fail])
         _ = await scene.load {
-            $0.retryStrategy = .immediate.when(.always); $0.maximumRetries = 3
+            $0.retryStrategy = .immediate.when(Retry.Condition { _ in true }); $0.maximumRetries = 3
         }
         #expect(scene.sent == 1)
     }
