@@ -8,7 +8,7 @@ struct LogMessages: LoaderLink {
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let redaction = request.redaction
-        let line = "attempt \(request.attemptNumber): \(redaction.requestLine(of: request))"
+        let line = "attempt \(request.attemptNumber ?? 1): \(redaction.requestLine(of: request))"
         write(Self.text(line, request.headers, redaction.body(of: request), redaction))
         do throws(HTTPError) {
             let response = try await next.load(request)

@@ -26,7 +26,7 @@ final class RetryFailures: LoaderLink {
     }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        guard !request.isAttempt else { return try await next.load(request) }
+        guard request.attemptNumber == nil else { return try await next.load(request) }
         var attempts: [HTTPRequest.Attempt] = []
         while true {
             var attempt = request
@@ -34,7 +34,7 @@ final class RetryFailures: LoaderLink {
             var result = await Self.result(of: attempt, next: next)
             let wantsRetry = try await judge(&result, of: attempt)
             var record = HTTPRequest.Attempt(
-                number: attempt.attemptNumber, status: (try? result.get())?.status, errorCode: result.failure?.code)
+                number: attempts.count + 1, status: (try? result.get())?.status, errorCode: result.failure?.code)
             guard wantsRetry, mayRetry(request, after: result, retries: attempts.count) else {
                 attempts.append(record)
                 return try Self.end(result, with: attempts)
@@ -55,11 +55,11 @@ final class RetryFailures: LoaderLink {
     private static func result(of attempt: HTTPRequest, next: any HTTPLoader) async -> Result<HTTPResponse, HTTPError> {
         do throws(HTTPError) {
             var response = try await next.load(attempt)
-            response.request.isAttempt = false
+            response.request.attemptNumber = nil
             return .success(response)
         } catch {
             var request = error.request
-            request.isAttempt = false
+            request.attemptNumber = nil
             return .failure(error.with(request: request))
         }
     }
@@ -103,7 +103,7 @@ final class RetryFailures: LoaderLink {
         do { try await clock.sleep(for: wait) } catch { throw HTTPError(error, request: request) }
         guard var refresh else { return }
         refresh.shareDeadline(of: request)
-        refresh.isAttempt = true
+        refresh.attemptNumber = 1
         _ = try await next.load(refresh)
     }
 

@@ -114,7 +114,8 @@ extension Retry {
         var (isJudged, refusal) = (false, RetryRules.Refusal?.none)
         // One failure takes tokens from a budget once.
         var isOverBudget = false
-        let own = (load.isNested ? [] : load.request.validators) + load.request.context.additions.validators
+        let request = load.request
+        let own = (request.attemptNumber == nil ? request.validators : []) + request.context.additions.validators
         for validator in own.isEmpty ? validators : own + validators {
             let judged = await validator.result(of: result, for: attempt)
             if let observation = attempt.observation { observation.judge(validator, judged) }
@@ -143,7 +144,7 @@ extension Retry {
         asked: HTTPRetryStrategy?, after result: Result<HTTPResponse, HTTPError>, of load: inout RetryLoad
     ) -> RetryRules.Decision {
         let rules = RetryRules(
-            maximumRetries: load.maximum, standardStrategy: settings.strategy, isNested: load.isNested,
+            maximumRetries: load.maximum, standardStrategy: settings.strategy,
             longestServerDelay: settings.longestServerDelay, timeLeft: load.request.timeLeft,
             alternates: load.alternates, now: settings.now, random: settings.random)
         let decision = rules.decision(asked: asked, in: load.context(after: result))

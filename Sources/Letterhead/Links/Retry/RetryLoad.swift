@@ -11,7 +11,6 @@ struct RetryLoad {
     /// Whether a byte of any attempt may have been sent.
     private var mayHaveBeenSent = false
     let maximum: Int
-    let isNested: Bool
     private let start: Duration
     private let timeline: Timeline
 
@@ -25,7 +24,6 @@ struct RetryLoad {
                 .invalidRequest, request: request, message: "maximumRetries is negative; use 0 for no retries")
         }
         self.request = request
-        isNested = request.isAttempt
         self.timeline = timeline
         start = maximum > 0 ? timeline.now : .zero
         if !request.headers.contains(.idempotencyKey), let key = request.idempotency?.value {
@@ -33,9 +31,9 @@ struct RetryLoad {
         }
     }
 
-    var mayRetry: Bool { !isNested && maximum > 0 }
+    private var mayRetry: Bool { request.attemptNumber == nil && maximum > 0 }
 
-    /// The request for the next attempt. It is marked as being retried by this link, unless no retry is possible.
+    /// The request for the next attempt. It has a number if this link may retry it.
     var attempt: HTTPRequest {
         guard mayRetry else { return request }
         var attempt = request
@@ -64,14 +62,13 @@ struct RetryLoad {
     @inline(__always)
     func send(to next: any HTTPLoader) async -> Result<HTTPResponse, HTTPError> {
         do throws(HTTPError) {
-            guard mayRetry else { return .success(try await next.attempt(request)) }
             var response = try await next.attempt(attempt)
-            response.request.isAttempt = false
+            if mayRetry { response.request.attemptNumber = nil }
             return .success(response)
         } catch {
             guard mayRetry else { return .failure(error) }
             var request = error.request
-            request.isAttempt = false
+            request.attemptNumber = nil
             return .failure(error.with(request: request))
         }
     }
@@ -81,7 +78,9 @@ struct RetryLoad {
     /// - Returns: false if a transformer threw. The result is then that failure, and validators are not called.
     @inline(__always)
     func transform(_ result: inout Result<HTTPResponse, HTTPError>, by common: [ModifyResponse]) async -> Bool {
-        let own = request.context.additions.responseTransformers + (isNested ? [] : request.responseTransformers)
+        let own =
+            request.context.additions.responseTransformers
+            + (request.attemptNumber == nil ? request.responseTransformers : [])
         guard !common.isEmpty || !own.isEmpty, case .success(let received) = result else { return true }
         var response = received
         do {

@@ -28,8 +28,6 @@ struct RetryRules {
 
     var maximumRetries: Int
     var standardStrategy: HTTPRetryStrategy?
-    /// Whether a retry link further up retries the request.
-    var isNested = false
     var longestServerDelay: Duration = .seconds(120)
     var timeLeft: Duration?
     /// The number of alternate requests that the load has sent.
@@ -80,7 +78,7 @@ struct RetryRules {
 
     private func refusal(of strategy: HTTPRetryStrategy, in context: Retry.Context) -> Refusal? {
         if context.failure?.isEndOfLoad == true { return .cancelled }
-        if isNested { return .nested }
+        if context.request.attemptNumber != nil { return .nested }
         if context.retry > maximumRetries { return .noneLeft(maximum: maximumRetries) }
         if !context.request.body.isEmpty, !context.request.body.isReplayable { return .oneTimeBody }
         if !isSafe(strategy, in: context) { return .unsafeMethod }

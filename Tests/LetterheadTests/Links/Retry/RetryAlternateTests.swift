@@ -160,6 +160,15 @@ private struct MyError: Error, Equatable {}
         #expect(scene.mock.requests.map(\.path.string) == ["/x", "/other"])
     }
 
+    @Test func `an attempt that a closure puts in place of the original is retried as well`() async {
+        let ask = ClosureValidator(response: { response, request in
+            response.status == 401 ? .retry(.afterTask(task: { $0 = request })) : .nextValidator
+        })
+        let scene = RetryScene(.answering(401, 401, 200), validators: [ask], maximumRetries: 5)
+        #expect(await scene.load().status == 200)
+        #expect(scene.mock.requests.map(\.attemptNumber) == [1, 2, 3])
+    }
+
     @Test func `a strategy sends an alternate, and its closure may decline`() async {
         for isThere in [true, false] {
             let ask = ClosureValidator(response: { response, _ in

@@ -40,6 +40,7 @@ import Testing
     private func decision(_ facts: Facts) -> RetryRules.Decision {
         let request = HTTPRequest.plain(facts.method) { request in
             request.retryStrategy = facts.strategy
+            if facts.isNested { request.attemptNumber = 1 }
             if facts.hasOneShotBody { request.body = StreamBody(once: AsyncStream<Data> { $0.finish() }) }
             if facts.isMarked { request.markIdempotent(key: "k") }
         }
@@ -48,7 +49,7 @@ import Testing
             ? .failure(HTTPError(facts.code, request: request, mayHaveBeenSent: facts.wasSent))
             : .success(HTTPResponse(request: request, status: facts.status, headers: facts.headers))
         let rules = RetryRules(
-            maximumRetries: facts.maximum, standardStrategy: facts.standard, isNested: facts.isNested,
+            maximumRetries: facts.maximum, standardStrategy: facts.standard,
             timeLeft: facts.timeLeft, alternates: facts.alternates, random: { facts.isDrawn })
         return rules.decision(
             asked: facts.asked, in: Retry.Context(request: request, result: result, retry: facts.retry))

@@ -157,6 +157,17 @@ import Testing
         #expect(mock.requests.count == 3 && response?.attempts.count == 3)
     }
 
+    @Test func `the attempts of two clients do not multiply if one is the transport of the other`() async {
+        let mock = MockLoader.failing(.connectionLost)
+        let inner = HTTPClient(retrying: Retry.Settings(maximumRetries: 5, strategy: .immediate), transport: mock)
+        let transport = AnyLoader { request in
+            do { return try await inner.send(request) } catch { throw HTTPError(error, request: request) }
+        }
+        let outer = HTTPClient(retrying: Retry.Settings(maximumRetries: 2, strategy: .immediate), transport: transport)
+        let error = await #expect(throws: HTTPError.self) { try await outer.send(.plain()) }
+        #expect(mock.requests.count == 3 && error?.attempts.count == 3)
+    }
+
     @Test func `a template sets the strategy and the maximum`() async throws {
         struct Get: RequestTemplate {
             let path: RequestPath = "x"

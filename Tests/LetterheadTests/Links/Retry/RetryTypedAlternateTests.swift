@@ -308,7 +308,7 @@ private struct GuestToken: RequestTemplate {
         let response = try await (retry --> Throttle(limit: 1) --> mock).load(
             .plain { $0.responseDelivery = .streamed })
         #expect(response.status == 200)
-        #expect(answers.withLock { $0.map(\.isAttempt) } == [false])
+        #expect(answers.withLock { $0.map(\.attemptNumber) } == [nil])
     }
 
     @Test func `another server that responds with 401 causes no request, and receives no token`() async throws {

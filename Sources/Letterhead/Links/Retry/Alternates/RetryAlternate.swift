@@ -89,8 +89,8 @@ struct RetryAlternate: Sendable {
         var changed = original
         do {
             try await prepare(&changed, result) { try await next.load($0, for: original, on: timeline) }
-            // The closure may have put another request in place of the original.
-            changed.context = original.context
+            // The closure may have put another request in place of the original, such as an attempt.
+            (changed.context, changed.attemptNumber) = (original.context, nil)
             return changed
         } catch {
             if original.wasReset { throw original.resetError() }
@@ -111,13 +111,13 @@ extension HTTPLoader {
         // The alternate may be a copy of the original. Its response must not be saved to the file of the original.
         if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
         request.join(loadOf: original)
-        request.isAttempt = true
+        request.attemptNumber = 1
         request.shareDeadline(of: original)
         let point = request.deadline.flatMap { request.limit(to: $0, on: timeline) }
         defer { point?.end() }
         var response = try await load(request, onBehalfOf: original, as: "alternate")
         // The closure may send this request again.
-        response.request.isAttempt = false
+        response.request.attemptNumber = nil
         response.request.decoder = request.decoder ?? original.decoder
         if response.body.buffered == nil { response.body = HTTPResponseBody(try await response.body.data()) }
         // A response that arrives after a reset belongs to the previous user.

@@ -45,23 +45,16 @@ extension HTTPValidator {
 enum AttemptNumberOption: HTTPRequestOption { static let defaultOptionValue: Int? = nil }
 
 extension HTTPRequest {
-    /// The number of this attempt of the load: 1 for the first. A custom retry link sets it for each attempt, which
-    /// also sets ``isAttempt``.
-    public var attemptNumber: Int {
-        get { self[option: AttemptNumberOption.self] ?? 1 }
-        set { self[option: AttemptNumberOption.self] = newValue }
-    }
-
-    /// Whether a retry link further up may retry this request, so that the retry links below send it only once.
+    /// The number of this attempt, 1 for the first; nil unless a retry link further up may retry the request.
     ///
-    /// A custom retry link sends such a request only once, and sets the property to false for the request of each
-    /// result that it returns, because the caller may send that request again. Setting it to true begins the first
-    /// attempt, unless the request is already an attempt.
-    public var isAttempt: Bool {
-        get { options.contains(AttemptNumberOption.self) }
+    /// A retry link sends a request that has a number only once, also below a client that is the transport of another
+    /// one, so that retries do not multiply. Your own retry link sets the number of each attempt, and removes it from the
+    /// request of each result, because the caller may send that request again.
+    public var attemptNumber: Int? {
+        get { self[option: AttemptNumberOption.self] }
         set {
-            if !newValue { return options.remove(AttemptNumberOption.self) }
-            if !isAttempt { attemptNumber = 1 }
+            guard let newValue else { return options.remove(AttemptNumberOption.self) }
+            self[option: AttemptNumberOption.self] = newValue
         }
     }
 }
