@@ -9,27 +9,25 @@ extension Retry {
     /// attempt before it failed or received a 5xx, 408, 425 or 429, so the budget does not limit a validator that polls
     /// until a 202 becomes a 200.
     public struct Budget: Sendable, Hashable {
-        private enum Rule: Hashable {
-            case unlimited
-            case quota(capacity: Double, cost: Double, timeoutCost: Double)
-            case ratio(capacity: Double, perSuccess: Double)
-        }
-
-        private let rule: Rule
+        /// The initial and maximum number of tokens.
+        private var capacity = Double.infinity
+        private var cost = 0.0
+        private var timeoutCost = 0.0
+        /// What a success adds to a ratio; nil for a quota.
+        private var perSuccess: Double?
 
         /// A quota of 500 tokens: a retry costs 5, or 10 after a timeout.
         public static let standard = Retry.Budget.quota()
 
-        public static let unlimited = Retry.Budget(rule: .unlimited)
+        public static let unlimited = Retry.Budget()
 
         /// Retries consume tokens: `cost`, or `timeoutCost` after a timeout. A retry that succeeds returns what it
         /// consumed, and a success without such a retry adds one token. `capacity` is the initial and maximum number,
         /// so an origin that fails permanently receives `capacity / cost` retries. Negative numbers count as zero.
         public static func quota(capacity: Int = 500, cost: Int = 5, timeoutCost: Int = 10) -> Retry.Budget {
             Retry.Budget(
-                rule: .quota(
-                    capacity: Double(max(capacity, 0)), cost: Double(max(cost, 0)),
-                    timeoutCost: Double(max(timeoutCost, 0))))
+                capacity: Double(max(capacity, 0)), cost: Double(max(cost, 0)), timeoutCost: Double(max(timeoutCost, 0))
+            )
         }
 
         /// Each failure consumes one token, and each success adds `perSuccess`. Retries are allowed while more than
@@ -37,19 +35,13 @@ extension Retry {
         /// `perSuccess` failures for each success. A failure also counts if it is not retried, for example because no
         /// retry is left. Negative numbers and NaN count as zero.
         public static func ratio(capacity: Int, perSuccess: Double) -> Retry.Budget {
-            Retry.Budget(rule: .ratio(capacity: Double(max(capacity, 0)), perSuccess: max(0, perSuccess)))
+            Retry.Budget(
+                capacity: Double(max(capacity, 0)), cost: 1, timeoutCost: 1, perSuccess: max(0, perSuccess))
         }
     }
 }
 
 extension Retry.Budget {
-    private var capacity: Double {
-        switch rule {
-        case .unlimited: .infinity
-        case .quota(let capacity, _, _), .ratio(let capacity, _): capacity
-        }
-    }
-
     /// The tokens of all origins with recent failures, for all loads of a link. An origin with all of its tokens is
     /// removed.
     final class Accounts: Sendable {
@@ -71,40 +63,28 @@ extension Retry.Budget {
         /// Takes the cost of a retry after a failure that deserves it. Returns nil if not enough tokens are left.
         ///
         /// Here and below, the request is that of the load. If its client has been reset, the tokens do not change.
-        func takeRetry(
-            for request: HTTPRequest, to origin: HTTPOrigin?, afterTimeout isTimeout: Bool
-        ) -> Double? {
-            switch budget.rule {
-            case .unlimited: 0
-            case .quota(_, let cost, let timeoutCost):
-                change(origin, for: request) { tokens in
-                    let cost = isTimeout ? timeoutCost : cost
-                    guard tokens >= cost else { return nil }
-                    tokens -= cost
-                    return cost
-                }
-            case .ratio(let capacity, _):
-                change(origin, for: request) { tokens in
-                    tokens = max(0, tokens - 1)
-                    return tokens > capacity / 2 ? 1 : nil
-                }
+        func takeRetry(for request: HTTPRequest, to origin: HTTPOrigin?, afterTimeout isTimeout: Bool) -> Double? {
+            if budget == .unlimited { return 0 }
+            let cost = isTimeout ? budget.timeoutCost : budget.cost
+            let isRatio = budget.perSuccess != nil
+            return change(origin, for: request) { tokens in
+                let left = tokens - cost
+                let isGranted = isRatio ? left > budget.capacity / 2 : left >= 0
+                // A ratio also counts the failures after which no retry is granted.
+                if isGranted || isRatio { tokens = max(0, left) }
+                return isGranted ? cost : nil
             }
         }
 
         /// Counts a failure that deserved a retry but was not retried, for a reason other than the budget.
         func fail(for request: HTTPRequest, at origin: HTTPOrigin?) {
-            if case .ratio = budget.rule { change(origin, for: request) { $0 = max(0, $0 - 1) } }
+            if budget.perSuccess != nil { change(origin, for: request) { $0 = max(0, $0 - 1) } }
         }
 
         /// Counts a load that succeeded. `cost` is the cost of its last retry that took tokens; nil if none did.
         func succeed(for request: HTTPRequest, to origin: @autoclosure () -> HTTPOrigin?, cost: Double?) {
             guard budget != .unlimited, !tokens.withLock({ $0.isEmpty }) else { return }
-            let origin = origin()
-            let gain = if case .ratio(_, let perSuccess) = budget.rule { perSuccess } else { cost ?? 1 }
-            tokens.withLock { tokens in
-                guard let left = tokens[origin], !request.wasReset else { return }
-                tokens[origin] = left + gain >= budget.capacity ? nil : left + gain
-            }
+            change(origin(), for: request) { $0 += budget.perSuccess ?? cost ?? 1 }
         }
 
         func wipe() { tokens.withLock { $0.removeAll() } }
@@ -116,12 +96,13 @@ extension Retry.Budget {
                 var left = tokens[origin] ?? budget.capacity
                 let answer = change(&left)
                 if request.wasReset { return answer }
-                if tokens[origin] == nil, tokens.count >= Self.mostOrigins,
-                    let fullest = tokens.max(by: { $0.value < $1.value })?.key
+                let isFull = left >= budget.capacity
+                if !isFull, tokens[origin] == nil, tokens.count >= Self.mostOrigins,
+                    let fullest = tokens.max(by: { $0.value < $1.value })
                 {
-                    tokens.removeValue(forKey: fullest)
+                    tokens[fullest.key] = nil
                 }
-                tokens[origin] = left
+                tokens[origin] = isFull ? nil : left
                 return answer
             }
         }
