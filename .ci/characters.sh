@@ -47,7 +47,7 @@ compared() {
 LetterheadSigning/DigestSession                   the protection is one of two constants
 Letterhead/Links/Authentication/HTTPAuthentication names and reasons of the program
 LetterheadOAuth/Token                             names of the members that the program sends and stores
-Letterhead/Links/Retry/Validators/BuiltIn         halves of the essence of a media type
+Letterhead/Links/Retry/HTTPValidator              halves of the essence of a media type
 LetterheadResilience/LimitRate/RateReport          words of ASCII.keyword
 Letterhead/Links/Observing/                       names of events and members
 LetterheadObserving/                              names of events, routes and origins of requests that were sent

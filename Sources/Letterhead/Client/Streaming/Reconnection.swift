@@ -119,8 +119,8 @@ public struct Reconnection: Sendable {
         let step = serverTime == nil ? attempt : attempt - 1
         var wait = serverTime ?? .zero
         if step > 0 {
-            guard let next = strategy.wait(before: step, after: result) else { return nil }
-            wait += next.varied(by: random)
+            guard let next = strategy.delay(before: step, after: result, random: random) else { return nil }
+            wait += next
         }
         let requested = error?.response?.headers.retryAfter(now: now()) ?? .zero
         return max(wait, min(requested, longestServerDelay))

@@ -11,102 +11,83 @@ import LetterheadFoundation
 /// Negative waits count as zero. Each load counts its retries from 1, and `maximumRetries` limits their number with
 /// every strategy; ``delays(_:)`` and ``times(_:)`` end them earlier. ``when(_:)`` selects the outcomes after which it
 /// retries, and ``then(_:)`` appends another strategy.
-public struct HTTPRetryStrategy: Sendable {
+public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     /// A wait, and the share of it that is random, 0...1.
-    struct Wait: Sendable, Equatable {
-        var duration: Duration
-        var jitter = 0.0
-
-        /// Shortens the wait by a random part of its random share. The number 1 results in the full wait.
-        func varied(by random: () -> Double) -> Duration {
-            guard jitter > 0, duration > .zero else { return duration }
-            let drawn = random()
-            let chance = drawn.isNaN ? 1 : min(max(drawn, 0), 1)
-            return chance == 1 ? duration : duration * (1 - jitter + jitter * chance)
-        }
-    }
+    typealias Wait = (duration: Duration, jitter: Double)
 
     /// nil ends the retries.
-    typealias Plan = @Sendable (Int, Result<HTTPResponse, HTTPError>?) -> Wait?
+    typealias Plan = @Sendable (Int, Retry.Outcome?) -> Wait?
 
-    private var name: String
-    private(set) var plan: Plan
+    /// Returns the request for the next attempts. It is unchanged if the work fails.
+    ///
+    /// - Throws: `.cancelled` if the load was cancelled or reset.
+    typealias Alternate =
+        @Sendable (HTTPRequest, Retry.Outcome, any HTTPLoader, Timeline) async throws(HTTPError) -> HTTPRequest
+
+    /// The name of the strategy, for events and logs. Of the modifiers, it shows only ``times(_:)`` and ``then(_:)``.
+    public private(set) var description: String
+    private var plan: Plan
     /// nil if it is unlimited.
-    private(set) var count: Int?
-    var alternate: RetryAlternate?
+    private var count: Int?
     /// nil if ``Retry/Condition/standard`` applies, or what a validator decides.
     private(set) var condition: Retry.Condition?
     /// Whether a `Retry-After` of the server and the strategy of the request take precedence.
     private(set) var isFallback = false
     /// Whether requests with any method are retried if the server refused them without processing them.
     private(set) var retriesRefusals = false
+    /// Sends another request or runs a task before each retry; nil if there is nothing to do.
+    private(set) var alternate: Alternate?
+    /// How many alternates one load sends; nil if only the number of its retries limits them.
+    var maximumAlternates: Int?
 
-    init(_ name: String, count: Int? = nil, alternate: RetryAlternate? = nil, plan: @escaping Plan) {
-        (self.name, self.count, self.alternate, self.plan) = (name, count, alternate, plan)
+    private init(_ name: String, count: Int? = nil, plan: @escaping Plan) {
+        (description, self.count, self.plan) = (name, count, plan)
     }
 
-    /// The wait, from zero to one year; nil if the request is not retried. Retries count from 1. Only ``custom(_:)`` uses
-    /// the result of the attempt before. Pass a random source from 0 to 1 for jitter; without one, the wait is the
+    /// The wait, from zero to one year; nil if the request is not retried. Retries count from 1. Only ``custom(_:)``
+    /// uses the result of the attempt before. Pass a random source from 0 to 1 for jitter; without one, the wait is the
     /// longest.
     public func delay(
         before retry: Int, after result: Result<HTTPResponse, HTTPError>? = nil, random: () -> Double = { 1 }
     ) -> Duration? {
-        wait(before: retry, after: result)?.varied(by: random)
-    }
-
-    func wait(before retry: Int, after result: Result<HTTPResponse, HTTPError>?) -> Wait? {
-        guard var wait = plan(max(retry, 1), result) else { return nil }
-        wait.duration = Self.clamped(wait.duration)
-        return wait
-    }
-
-    func replacingPlan(_ name: String? = nil, count: Int? = nil, with plan: @escaping Plan) -> HTTPRetryStrategy {
-        var copy = self
-        (copy.name, copy.count, copy.plan) = (name ?? self.name, name == nil ? self.count : count, plan)
-        return copy
+        guard let (longest, jitter) = plan(max(retry, 1), result) else { return nil }
+        let wait = Self.clamped(longest)
+        guard jitter > 0, wait > .zero else { return wait }
+        let drawn = random()
+        let chance = drawn.isNaN ? 1 : min(max(drawn, 0), 1)
+        return chance == 1 ? wait : wait * (1 - jitter + jitter * chance)
     }
 
     /// Retries after the outcomes for which a condition holds, instead of ``Retry/Condition/standard``. The last
     /// condition counts. The strategy of a validator applies if the condition holds.
-    public func when(_ condition: Retry.Condition) -> HTTPRetryStrategy {
-        var copy = self
-        copy.condition = condition
-        return copy
-    }
+    public func when(_ condition: Retry.Condition) -> HTTPRetryStrategy { changing { $0.condition = condition } }
 
-    /// Also retries requests of any method that the server refused without processing them: after a 429 or 529, and after
-    /// a 503 or 403 with a valid `Retry-After`. These retries are in addition to those that ``when(_:)`` selects.
+    /// Also retries requests of any method that the server refused without processing them: after a 429 or 529, and
+    /// after a 503 or 403 with a valid `Retry-After`. They are retried in addition to what ``when(_:)`` selects.
     ///
     /// HTTP does not guarantee that such a request was not processed, so by default, a POST is not retried. Use this
     /// for a server that documents this guarantee, such as one with a rate limit. A request whose method was changed by
     /// a redirect is not retried, because the server has processed it.
-    public func retryingRefusals() -> HTTPRetryStrategy {
+    public func retryingRefusals() -> HTTPRetryStrategy { changing { $0.retriesRefusals = true } }
+
+    /// Makes a validator's strategy a suggestion: the server's `Retry-After` and the request's strategy take
+    /// precedence. If the request cannot be retried, the next validator judges the result.
+    public func asFallback() -> HTTPRetryStrategy { changing { $0.isFallback = true } }
+
+    private func changing(_ change: (inout HTTPRetryStrategy) -> Void) -> HTTPRetryStrategy {
         var copy = self
-        copy.retriesRefusals = true
+        change(&copy)
         return copy
     }
-
-    /// Makes the strategy of a validator a suggestion: a `Retry-After` of the server and the strategy of the request
-    /// take precedence. If the request cannot be retried, the next validator judges the result.
-    public func asFallback() -> HTTPRetryStrategy {
-        var copy = self
-        copy.isFallback = true
-        return copy
-    }
-}
-
-extension HTTPRetryStrategy: CustomStringConvertible {
-    /// The name of the strategy, for events and logs. Of the modifiers, it shows only ``times(_:)`` and ``then(_:)``.
-    public var description: String { name }
 }
 
 // MARK: Waits
 
 extension HTTPRetryStrategy {
-    public static let immediate = HTTPRetryStrategy("immediate") { _, _ in Wait(duration: .zero) }
+    public static let immediate = HTTPRetryStrategy("immediate") { _, _ in (.zero, 0) }
 
     public static func delayed(_ delay: Duration) -> HTTPRetryStrategy {
-        HTTPRetryStrategy("delayed by \(delay)") { _, _ in Wait(duration: delay) }
+        HTTPRetryStrategy("delayed by \(delay)") { _, _ in (delay, 0) }
     }
 
     /// Multiplies the wait by a factor for each further retry, up to the cap, with full jitter (``jitter(_:)``). A
@@ -116,7 +97,7 @@ extension HTTPRetryStrategy {
     ) -> HTTPRetryStrategy {
         let factor = factor > 1 ? factor : 1
         return HTTPRetryStrategy("exponential from \(base)") { retry, _ in
-            Wait(duration: product(pow(factor, Double(retry - 1)), base, cap: cap), jitter: 1)
+            (product(pow(factor, Double(retry - 1)), base, cap: cap), jitter: 1)
         }
     }
 
@@ -132,14 +113,14 @@ extension HTTPRetryStrategy {
             // Later numbers are infinite.
             var (last, current) = (0.0, 1.0)
             for _ in 1..<min(retry, 1_500) { (last, current) = (current, last + current) }
-            return Wait(duration: product(current, unit, cap: cap), jitter: 1)
+            return (product(current, unit, cap: cap), jitter: 1)
         }
     }
 
     /// Waits for these times in order, and ends the retries after the last one.
     public static func delays(_ delays: [Duration]) -> HTTPRetryStrategy {
         HTTPRetryStrategy("\(delays.count) delays", count: delays.count) { retry, _ in
-            retry <= delays.count ? Wait(duration: delays[retry - 1]) : nil
+            retry <= delays.count ? (delays[retry - 1], 0) : nil
         }
     }
 
@@ -154,9 +135,7 @@ extension HTTPRetryStrategy {
     public static func custom(
         _ delay: @escaping @Sendable (_ retry: Int, _ result: Result<HTTPResponse, HTTPError>) -> Duration?
     ) -> HTTPRetryStrategy {
-        HTTPRetryStrategy("custom") { retry, result in
-            result.flatMap { delay(retry, $0) }.map { Wait(duration: $0) }
-        }
+        HTTPRetryStrategy("custom") { retry, result in result.flatMap { delay(retry, $0) }.map { ($0, 0) } }
     }
 
     /// Varies the waits at random, so that clients that failed at the same time do not retry at the same time. With a
@@ -164,16 +143,15 @@ extension HTTPRetryStrategy {
     /// counts as 0.
     public func jitter(_ share: Double) -> HTTPRetryStrategy {
         let share = share.isNaN ? 0 : min(max(share, 0), 1)
-        return replacingPlan(with: { [plan] retry, result in
-            plan(retry, result).map { Wait(duration: $0.duration, jitter: share) }
-        })
+        return changing { $0.plan = { [plan] in plan($0, $1).map { ($0.duration, share) } } }
     }
 
     /// Limits the strategy to this number of waits; a negative count is zero.
     public func times(_ count: Int) -> HTTPRetryStrategy {
         let count = min(max(count, 0), self.count ?? .max)
-        return replacingPlan("\(self), \(count) times", count: count) { [plan] retry, result in
-            retry <= count ? plan(retry, result) : nil
+        return changing {
+            ($0.description, $0.count) = ("\(self), \(count) times", count)
+            $0.plan = { [plan] in $0 <= count ? plan($0, $1) : nil }
         }
     }
 
@@ -183,24 +161,230 @@ extension HTTPRetryStrategy {
     /// HTTPRetryStrategy.immediate.times(1).then(.exponential(base: .seconds(1)))  // 0, 1, 2, 4 … s, before jitter
     /// ```
     ///
-    /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. The alternate and the condition of
-    /// `next` are ignored.
+    /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. The alternate and the condition
+    /// of `next` are ignored.
     public func then(_ next: HTTPRetryStrategy) -> HTTPRetryStrategy {
         guard let count else { return self }
         let sum = next.count.map { count.addingReportingOverflow($0) }.map { $0.overflow ? .max : $0.partialValue }
-        return replacingPlan("\(self), then \(next)", count: sum) { [plan] retry, result in
-            retry <= count ? plan(retry, result) : next.plan(retry - count, result)
+        return changing {
+            ($0.description, $0.count) = ("\(self), then \(next)", sum)
+            $0.plan = { [plan] in $0 <= count ? plan($0, $1) : next.plan($0 - count, $1) }
         }
     }
 
-    private static func clamped(_ wait: Duration, cap: Duration = .seconds(31_536_000)) -> Duration {
-        min(max(wait, .zero), max(min(cap, .seconds(31_536_000)), .zero))
-    }
+    private static func clamped(_ wait: Duration) -> Duration { min(max(wait, .zero), .seconds(31_536_000)) }
 
     /// Returns a multiple of a wait. The comparison uses floating point, because a product of durations would overflow.
     private static func product(_ multiple: Double, _ unit: Duration, cap: Duration) -> Duration {
         let (unit, cap) = (clamped(unit), clamped(cap))
         guard unit > .zero else { return .zero }
         return multiple >= cap / unit ? cap : unit * multiple
+    }
+}
+
+// MARK: Work before a retry
+
+extension HTTPRetryStrategy {
+    /// Sends a template, decodes its response, then waits, and then retries the original.
+    ///
+    /// The client of the original sends the template with its own settings and its own decoder. The template's request
+    /// passes through the links below the retry. It isn't validated or retried, and doesn't count as an attempt. It
+    /// must meet its own deadline and the original's. Each request sends its own alternate; for a token that many
+    /// requests share, use a ``CredentialProvider``
+    /// (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
+    ///
+    /// The template is sent only after a response of the client's own server (``HTTPRequest/homeOrigin``), in the
+    /// environment of the template or else of the client, even if the original has another one. Without a client, the
+    /// environment of the original counts as home; without any, the server of the template does. After a response of
+    /// another server, the original is retried unchanged.
+    ///
+    /// - Parameters:
+    ///   - template: the alternate request.
+    ///   - delay: the wait before the original is retried. A negative wait counts as zero.
+    ///   - onValue: receives the decoded response, and may change the original for its next attempts.
+    ///   - onError: receives an error of the template or of `onValue`, such as a status that isn't accepted. The caller
+    ///     doesn't get it. The original is then retried unchanged.
+    public static func after<Template: RequestTemplate>(
+        _ template: Template, delay: Duration = .zero,
+        onValue: @escaping @Sendable (_ original: inout HTTPRequest, Template.Response) async throws -> Void,
+        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
+    ) -> HTTPRetryStrategy {
+        preparing("after another request", delay: delay, onError: onError) { original, result, send in
+            guard let request = try template.request(onBehalfOf: original, after: result) else { return }
+            let value = try await template.value(of: try await send(request))
+            try await onValue(&original, value)
+        }
+    }
+
+    /// Sends a plain request, with the other parameters of ``after(_:delay:onValue:onError:)``. `request` creates it
+    /// from the original; if it returns nil, nothing is sent before the retry. `onResponse` receives a response of any
+    /// status, and may change the original.
+    public static func after(
+        _ request: @escaping @Sendable (_ original: HTTPRequest) async throws -> HTTPRequest?, delay: Duration = .zero,
+        onResponse: @escaping @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void,
+        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
+    ) -> HTTPRetryStrategy {
+        preparing("after another request", delay: delay, onError: onError) { original, _, send in
+            guard let request = try await request(original) else { return }
+            let answer = try await send(request)
+            try await onResponse(&original, answer)
+        }
+    }
+
+    /// Runs a task, which may change the original for its next attempts, then waits, and then retries it. A negative
+    /// `delay` counts as zero. `onError` receives the error of the task; the original is then retried unchanged.
+    public static func afterTask(
+        delay: Duration = .zero, task: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
+        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
+    ) -> HTTPRetryStrategy {
+        preparing("after a task", delay: delay, onError: onError) { original, _, _ in try await task(&original) }
+    }
+
+    private typealias Send = (HTTPRequest) async throws -> HTTPResponse
+
+    private static func preparing(
+        _ name: String, delay: Duration, onError: @escaping @Sendable (any Error) async -> Void,
+        _ prepare: @escaping @Sendable (inout HTTPRequest, Retry.Outcome, Send) async throws -> Void
+    ) -> HTTPRetryStrategy {
+        let alternate: Alternate = { original, result, next, timeline throws(HTTPError) in
+            var changed = original
+            do {
+                try await prepare(&changed, result) { try await next.load($0, for: original, on: timeline) }
+                // The closure may have put another request in place of the original, such as an attempt.
+                (changed.context, changed.attemptNumber) = (original.context, nil)
+                return changed
+            } catch {
+                if original.wasReset { throw original.resetError() }
+                if Task.isCancelled { throw HTTPError(.cancelled, request: original) }
+                await onError(error)
+                return original
+            }
+        }
+        return HTTPRetryStrategy(name) { _, _ in (delay, 0) }.changing { $0.alternate = alternate }
+    }
+}
+
+extension HTTPLoader {
+    /// Sends an alternate, which no retry link below retries, and returns the response with its body in memory.
+    fileprivate func load(
+        _ request: HTTPRequest, for original: HTTPRequest, on timeline: Timeline
+    ) async throws -> HTTPResponse {
+        var request = request
+        // The alternate may be a copy of the original. Its response must not be saved to the file of the original.
+        if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
+        request.join(loadOf: original)
+        request.attemptNumber = 1
+        request.shareDeadline(of: original)
+        let point = request.deadline.flatMap { request.limit(to: $0, on: timeline) }
+        defer { point?.end() }
+        var response = try await load(request, onBehalfOf: original, as: "alternate")
+        // The closure may send this request again.
+        response.request.attemptNumber = nil
+        response.request.decoder = request.decoder ?? original.decoder
+        if response.body.buffered == nil { response.body = HTTPResponseBody(try await response.body.data()) }
+        // A response that arrives after a reset belongs to the previous user.
+        if original.wasReset { throw original.resetError() }
+        return response
+    }
+}
+
+extension RequestTemplate {
+    /// The alternate; nil if the result did not come from the client's own server, which alone may cause it.
+    func request(onBehalfOf original: HTTPRequest, after result: Retry.Outcome) throws(HTTPError) -> HTTPRequest? {
+        var request = try StandardRequestBuilder(self).requestWithoutEnvironment()
+        let hasEnvironment = request.options.contains(ServerEnvironment.self)
+        original.context.settings?.apply(&request)
+        // The environment of a derived client may be that of a server to which the client's secrets do not belong.
+        if !hasEnvironment { request.options.remove(ServerEnvironment.self) }
+        var home = result.request.homeOrigin
+        if home == nil, original.client == nil, let environment = original.serverEnvironment {
+            home = environment.origin
+            if !hasEnvironment { request.serverEnvironment = environment }
+        }
+        let own = home ?? request.origin ?? request.serverEnvironment?.origin
+        guard let origin = result.origin, origin == own, result.firstRequest.origin == own else { return nil }
+        if ResponseDecoding.usesDecoder(for: Response.self) {
+            request.context.accept = (request.decoder ?? JSONDecoder()).accept
+        }
+        return request
+    }
+
+    func value(of response: HTTPResponse) async throws -> Response {
+        var result = Retry.Outcome.success(response)
+        do throws(HTTPError) { _ = try await response.accepted(by: response.request) } catch {
+            result = .failure(error)
+        }
+        let finished = try await finish(result)
+        do { return try await decode(finished) } catch {
+            throw HTTPError(ofDecoding: error, as: Response.self, response: finished)
+        }
+    }
+}
+
+// MARK: A request
+
+enum RetryStrategyOption: HTTPRequestOption { static let defaultOptionValue: HTTPRetryStrategy? = nil }
+enum MaximumRetriesOption: HTTPRequestOption { static let defaultOptionValue: Int? = nil }
+enum RetryObserverOption: HTTPRequestOption {
+    static let defaultOptionValue: (@Sendable (Retry.Context) async -> Void)? = nil
+}
+
+extension RequestSettings {
+    /// Default: nil (the strategy of the client's ``Retry/Settings``, if any; otherwise only validators request
+    /// retries).
+    public var retryStrategy: HTTPRetryStrategy? {
+        get { self[option: RetryStrategyOption.self] }
+        set { self[option: RetryStrategyOption.self] = newValue }
+    }
+
+    /// How often the request is retried at most, for its strategy and for validators together. With 2, there are at
+    /// most 3 attempts. Default: nil (the maximum of the client); a negative number is `.invalidRequest`.
+    public var maximumRetries: Int? {
+        get { self[option: MaximumRetriesOption.self] }
+        set { self[option: MaximumRetriesOption.self] = newValue }
+    }
+
+    /// Observes the retries of this request, in addition to the client's observer. Default: nil.
+    public var onRetry: (@Sendable (Retry.Context) async -> Void)? {
+        get { self[option: RetryObserverOption.self] }
+        set { self[option: RetryObserverOption.self] = newValue }
+    }
+}
+
+extension RequestConfigurable {
+    /// Retries the request after a temporary failure (``Retry/Condition/standard``), or after the outcomes that the
+    /// condition of the strategy selects.
+    ///
+    /// ```swift
+    /// try await client.send(GetUser(login: "ada").retry(.exponential, maximumRetries: 3))
+    /// ```
+    ///
+    /// A `Retry-After` of the server takes precedence over the wait of the strategy. Mark a POST
+    /// ``RequestTemplate/idempotent(key:)`` if it may be sent twice; see ``Retry``. A negative maximum is
+    /// `.invalidRequest`.
+    public func retry(_ strategy: HTTPRetryStrategy, maximumRetries: Int = 3) -> Configured {
+        configured {
+            $0.retryStrategy = strategy
+            $0.maximumRetries = maximumRetries
+        }
+    }
+
+    /// Sets ``RequestSettings/maximumRetries``.
+    public func maximumRetries(_ count: Int?) -> Configured { configured { $0.maximumRetries = count } }
+}
+
+extension RequestTemplate {
+    /// Adds an observer, called before the wait of each retry. Observers are called in the order written.
+    public func onRetry(_ observer: @escaping @Sendable (Retry.Context) async -> Void) -> Modified<Self> {
+        configured { $0.onRetry = joined(options.onRetry, observer) }
+    }
+}
+
+func joined(
+    _ first: (@Sendable (Retry.Context) async -> Void)?, _ second: @escaping @Sendable (Retry.Context) async -> Void
+) -> @Sendable (Retry.Context) async -> Void {
+    { context in
+        await first?(context)
+        await second(context)
     }
 }

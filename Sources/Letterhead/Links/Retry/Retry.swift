@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+public import LetterheadFoundation
+
 /// Retries a request when a validator, or the request's own strategy, asks for it. Put it above redirects, so that
 /// validators see the final response, and above the environment and authentication, so that each attempt is signed
 /// anew.
@@ -8,22 +10,30 @@
 /// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
 /// ```
 ///
-/// Transformers change the response of each attempt, those of the link before those of the request. Validators then
-/// judge it, those of the request first. One maximum limits all retries of a load; it is 0 unless the request or the
-/// settings raise it. The wait comes from the first of these: the strategy of a validator other than
-/// ``DefaultValidator``, the `Retry-After` of the server, the strategy of the request, that of the settings, and the
-/// suggestion of ``DefaultValidator``.
+/// Transformers change each attempt's response: first the link's, then the request's. Validators then judge it, the
+/// request's first. One maximum limits all retries of a load; it is 0 unless the request or the settings raise it. The
+/// wait comes from the first of these:
+///
+/// 1. The strategy of a validator other than ``DefaultValidator``.
+/// 2. The server's `Retry-After`.
+/// 3. The request's strategy, then the strategy of the settings.
+/// 4. The suggestion of ``DefaultValidator``.
 ///
 /// These are never retried:
 ///
 /// - A load that was cancelled or reset, and a response that was already returned to the caller.
 /// - A request with a one-shot body.
-/// - A request whose method is not idempotent, unless it is marked ``RequestTemplate/idempotent(key:)``; no byte of it
-///   was sent and no redirect was followed; the strategy sends an alternate request after a 401 or 403; or the strategy has
-///   ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request. The last two do not apply after a
-///   redirect that changed the method.
+/// - A request whose method is not idempotent, with the exceptions below.
 /// - A request whose deadline would pass during the wait: the load fails with `.timedOut`.
 /// - A request for which the server requests a wait over the limit, or whose host has no retry budget left.
+///
+/// A POST, or another request whose method is not idempotent, is retried in these cases:
+///
+/// - It is marked ``RequestTemplate/idempotent(key:)``.
+/// - No byte of it was sent, and no redirect was followed.
+/// - The strategy sends an alternate request after a 401 or 403, and no redirect changed the method.
+/// - The strategy has ``HTTPRetryStrategy/retryingRefusals()``, the server refused the request, and no redirect changed
+///   the method.
 ///
 /// ``HTTPResponse/attempts`` and ``HTTPError/attempts`` list every attempt with its reason. When no retry is left, the
 /// last result is returned or thrown unchanged, unless a validator requires another retry after a response; see
@@ -40,9 +50,7 @@ public struct Retry: LoaderLink {
         transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
         _ settings: Retry.Settings = Retry.Settings()
     ) {
-        self.transformers = transformers
-        self.validators = validators
-        self.settings = settings
+        (self.transformers, self.validators, self.settings) = (transformers, validators, settings)
         timeline = Timeline(settings.clock)
         budgets = Retry.Budget.Accounts(settings.budget)
     }
@@ -51,31 +59,33 @@ public struct Retry: LoaderLink {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
         while true {
-            try load.check()
+            if let cancellation = load.cancellation { throw load.ended(by: cancellation) }
             var result = await load.send(to: next)
             let isTransformed = await load.transform(&result, by: transformers)
             var judged = result
-            let decision = isTransformed ? await decision(on: &judged, of: &load) : .pass(.transformerFailed)
+            var decision = isTransformed ? await decision(on: &judged, of: &load) : .pass(.transformerFailed)
+            // The load may have been cancelled while a validator judged.
+            if case .retry = decision, let cancellation = load.cancellation {
+                (decision, judged) = (.pass(.cancelled), .failure(cancellation))
+            }
+            load.record(result, decision)
+            if request.observation != nil { report(result, of: load) }
             guard case .retry(let strategy, let delay, _) = decision else {
-                load.record(result, decision)
-                if request.observation != nil { record(result, of: load) }
                 return try await end(load, with: decision, on: judged)
             }
-            let cancellation = load.cancellation
-            load.record(result, cancellation == nil ? decision : .pass(.cancelled))
-            if request.observation != nil { record(result, of: load) }
-            if let cancellation { throw load.ended(by: cancellation) }
             load.request.loadValues.replace(with: result.request.loadValues)
-            await announce(load.context(after: result, strategy: strategy, delay: delay))
+            let context = load.context(after: result, strategy: strategy, delay: delay)
+            await settings.onRetry(context)
+            await request.context.additions.onRetry?(context)
+            await load.request.onRetry?(context)
             // A streamed response would hold its connection, and its place in a throttle, during the wait.
             for case .success(let response) in [result, judged] { await response.body.discard() }
-            (result, judged) = (result.withoutStream, result.withoutStream)
             do throws(HTTPError) {
                 if let alternate = strategy.alternate {
-                    if alternate.maximum != nil { load.alternates += 1 }
-                    load.request = try await alternate.changed(load.request, after: result, over: next, on: timeline)
+                    if strategy.maximumAlternates != nil { load.alternates += 1 }
+                    load.request = try await alternate(load.request, result, next, timeline)
                 }
-                try await wait(delay, for: load.request)
+                try await pause(load.request, for: delay)
             } catch {
                 throw load.ended(by: error)
             }
@@ -89,64 +99,51 @@ public struct Retry: LoaderLink {
         await next.reset()
     }
 
-    private func announce(_ context: Retry.Context) async {
-        await settings.onRetry(context)
-        await context.request.context.additions.onRetry?(context)
-        await context.request.onRetry?(context)
-    }
-
-    private func wait(_ delay: Duration, for request: HTTPRequest) async throws(HTTPError) {
+    private func pause(_ request: HTTPRequest, for delay: Duration) async throws(HTTPError) {
         if let left = request.timeLeft, left <= delay { throw request.deadlinePassed(while: "waiting to retry") }
-        guard delay > .zero else { return }
-        try await request.pause(for: delay, on: settings.clock)
+        if delay > .zero { try await request.pause(for: delay, on: settings.clock) }
     }
 }
 
+// MARK: The decision
+
 extension Retry {
-    /// Asks the validators, which may replace the result; without any, the strategy of the request or of the settings
-    /// decides. A suggestion that cannot be followed does not end the calls.
+    /// Asks the validators, which may replace the result. If none of them asks for a retry, the strategy of the request
+    /// or of the settings decides. A suggestion that cannot be followed does not end the calls.
     @inline(__always)
-    private func decision(
-        on result: inout Result<HTTPResponse, HTTPError>, of load: inout RetryLoad
-    ) async -> RetryRules.Decision {
-        if case .failure(let failure) = result, failure.isEndOfLoad { return .pass(.cancelled) }
-        let attempt = load.attempt
-        var (isJudged, refusal) = (false, RetryRules.Refusal?.none)
-        // One failure takes tokens from a budget once.
-        var isOverBudget = false
-        let request = load.request
+    private func decision(on result: inout Outcome, of load: inout RetryLoad) async -> RetryRules.Decision {
+        if let code = result.failure?.code, [.cancelled, .resetInProgress].contains(code) { return .pass(.cancelled) }
+        let (request, attempt) = (load.request, load.attempt)
+        // Why suggestions are not followed; nil if the strategy does not apply.
+        var refusals: [RetryRules.Refusal?] = []
         let own = (request.attemptNumber == nil ? request.validators : []) + request.context.additions.validators
         for validator in own.isEmpty ? validators : own + validators {
-            let judged = await validator.result(of: result, for: attempt)
-            if let observation = attempt.observation { observation.judge(validator, judged) }
-            switch judged {
-            case .nextValidator: break
+            let verdict = await validator.result(of: result, for: attempt)
+            if let observation = attempt.observation { observation.judge(validator, verdict) }
+            switch verdict {
             case .nextValidatorWithResponse(var response):
                 response.body = response.body.released()
                 result = .success(response)
             case .failChain(let error): return .fail(error)
-            case .retry(let strategy):
-                guard !isOverBudget else { break }
+            // One failure takes tokens from a budget once.
+            case .retry(let strategy) where !refusals.contains(.budget):
                 let decision = decision(asked: strategy, after: result, of: &load)
-                guard case .pass(let reason) = decision else { return decision }
-                (isJudged, refusal) = (true, refusal ?? reason)
-                isOverBudget = reason == .budget
+                guard case .pass(let refusal) = decision else { return decision }
+                refusals.append(refusal)
+            case .nextValidator, .retry: break
             }
         }
-        guard !isJudged, load.request.retryStrategy != nil || settings.strategy != nil else {
-            return .pass(refusal)
+        guard refusals.isEmpty, request.retryStrategy != nil || settings.strategy != nil else {
+            return .pass(refusals.compactMap(\.self).first)
         }
-        return decision(asked: nil, after: result, of: &load)
+        return decision(after: result, of: &load)
     }
 
     /// A retry takes tokens from the budget of the origin.
     private func decision(
-        asked: HTTPRetryStrategy?, after result: Result<HTTPResponse, HTTPError>, of load: inout RetryLoad
+        asked: HTTPRetryStrategy? = nil, after result: Outcome, of load: inout RetryLoad
     ) -> RetryRules.Decision {
-        let rules = RetryRules(
-            maximumRetries: load.maximum, standardStrategy: settings.strategy,
-            longestServerDelay: settings.longestServerDelay, timeLeft: load.request.timeLeft,
-            alternates: load.alternates, now: settings.now, random: settings.random)
+        let rules = RetryRules(settings: settings, maximumRetries: load.maximum, alternates: load.alternates)
         let decision = rules.decision(asked: asked, in: load.context(after: result))
         guard case .retry = decision, result.showsTrouble else { return decision }
         let isTimeout = result.failure?.code == .timedOut
@@ -158,23 +155,22 @@ extension Retry {
     }
 
     private func end(
-        _ load: RetryLoad, with decision: RetryRules.Decision, on result: Result<HTTPResponse, HTTPError>
+        _ load: RetryLoad, with decision: RetryRules.Decision, on result: Outcome
     ) async throws(HTTPError) -> HTTPResponse {
         switch decision {
-        case .pass(nil):
+        case .pass(nil), .retry:
             if !result.showsTrouble { budgets.succeed(for: load.request, to: result.origin, cost: load.cost) }
+            return try load.ended(with: result)
         case .pass(let refusal), .refuse(let refusal):
             if result.showsTrouble, refusal?.isOfFailure == true { budgets.fail(for: load.request, at: result.origin) }
-            if case .pass = decision, refusal != .deadline { return try load.ended(with: result, because: refusal) }
-            throw await load.exhausted(by: refusal, result)
-        case .fail(let error): throw await load.failed(with: error, result)
-        case .retry: break
+            if case .pass = decision, refusal != .deadline { return try load.ended(with: result, by: refusal) }
+            throw load.ended(by: await load.exhausted(by: refusal, result))
+        case .fail(let error): throw load.ended(by: await load.failed(with: error, result))
         }
-        return try load.ended(with: result)
     }
 
-    /// Records nothing if the attempt is not retried and there is no reason.
-    private func record(_ result: Result<HTTPResponse, HTTPError>, of load: RetryLoad) {
+    /// Tells observers about the decision, unless there was nothing to decide.
+    private func report(_ result: Outcome, of load: RetryLoad) {
         guard let attempt = load.attempts.last, attempt.delay != nil || !attempt.reason.isEmpty else { return }
         load.request.observation?.record(.retryDecided) { event in
             event[.isRetried] = attempt.delay != nil
@@ -186,10 +182,6 @@ extension Retry {
             event[.budgetLeft] = budgets.tokensLeft(for: result.origin)
         }
     }
-}
-
-extension Result where Success == HTTPResponse, Failure == HTTPError {
-    fileprivate var withoutStream: Self { map { $0.body.isStreamed ? $0.withoutBody : $0 } }
 }
 
 extension Observation {
@@ -205,5 +197,231 @@ extension Observation {
                 event.describe(error)
             }
         }
+    }
+}
+
+// MARK: A load
+
+/// One load in the link: the request of the next attempt, the attempts so far, and how the load ends.
+private struct RetryLoad {
+    var request: HTTPRequest
+    private(set) var attempts: [HTTPRequest.Attempt] = []
+    /// The number of alternate requests that the load has sent, of those that have a maximum.
+    var alternates = 0
+    /// The cost of the last retry that took tokens from the budget; nil before the first one.
+    var cost: Double?
+    /// Whether a byte of any attempt may have been sent.
+    private var mayHaveBeenSent = false
+    let maximum: Int
+    private let start: Duration
+    private let timeline: Timeline
+
+    /// One idempotency key is used for all attempts.
+    ///
+    /// - Throws: `.invalidRequest` if a maximum is negative.
+    init(_ request: HTTPRequest, standardMaximum: Int, timeline: Timeline) throws(HTTPError) {
+        maximum = request.maximumRetries ?? standardMaximum
+        guard maximum >= 0 else {
+            throw HTTPError(
+                .invalidRequest, request: request, message: "maximumRetries is negative; use 0 for no retries")
+        }
+        (self.request, self.timeline) = (request, timeline)
+        start = maximum > 0 ? timeline.now : .zero
+        if !request.headers.contains(.idempotencyKey), let key = request.idempotency?.value {
+            self.request.headers[.idempotencyKey] = key
+        }
+    }
+
+    private var mayRetry: Bool { request.attemptNumber == nil && maximum > 0 }
+
+    /// The request for the next attempt. It has a number if this link may retry it.
+    var attempt: HTTPRequest {
+        guard mayRetry else { return request }
+        var attempt = request
+        attempt.attemptNumber = attempts.count + 1
+        // A retry link further down would call the validators of the client for each attempt, too.
+        if let settings = attempt.context.settings, !settings.additions.isEmpty {
+            attempt.context.settings = ClientSettings(
+                additions: HTTPRequestOptions(), headers: settings.headers, query: settings.query,
+                apply: settings.apply)
+        }
+        return attempt
+    }
+
+    /// The error of a load that was cancelled, or whose client was reset; nil otherwise.
+    var cancellation: HTTPError? {
+        if request.wasReset { return request.resetError() }
+        return Task.isCancelled ? HTTPError(.cancelled, request: request) : nil
+    }
+
+    /// The number is removed from the request of the result, because the caller may send that request again.
+    @inline(__always)
+    func send(to next: any HTTPLoader) async -> Retry.Outcome {
+        do throws(HTTPError) {
+            var response = try await next.attempt(attempt)
+            if mayRetry { response.request.attemptNumber = nil }
+            return .success(response)
+        } catch {
+            guard mayRetry else { return .failure(error) }
+            var request = error.request
+            request.attemptNumber = nil
+            return .failure(error.with(request: request))
+        }
+    }
+
+    /// Applies the transformers to the response of an attempt, the client's first.
+    ///
+    /// - Returns: false if a transformer threw. The result is then that failure, and validators are not called.
+    @inline(__always)
+    func transform(_ result: inout Retry.Outcome, by common: [ModifyResponse]) async -> Bool {
+        let last = request.attemptNumber == nil ? request.responseTransformers : []
+        let own = request.context.additions.responseTransformers + last
+        guard !common.isEmpty || !own.isEmpty, case .success(let received) = result else { return true }
+        var response = received
+        do {
+            for transformer in common + own { try await transformer.transform(&response) }
+            result = .success(response)
+            return true
+        } catch {
+            response.request = received.request
+            let failure = HTTPError(error, request: received.request, response: await response.keptInMemory())
+            result = .failure(failure.with(mayHaveBeenSent: true))
+            return false
+        }
+    }
+
+    /// With a strategy, the retry has been decided and its attempt recorded.
+    func context(
+        after result: Retry.Outcome, strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
+    ) -> Retry.Context {
+        Retry.Context(
+            request: request, result: result, retry: attempts.count + (strategy == nil ? 1 : 0),
+            elapsed: maximum > 0 ? timeline.now - start : .zero, attempts: attempts, strategy: strategy, delay: delay)
+    }
+
+    mutating func record(_ result: Retry.Outcome, _ decision: RetryRules.Decision) {
+        var attempt = HTTPRequest.Attempt(
+            number: attempts.count + 1, status: result.response?.status, errorCode: result.failure?.code,
+            reason: decision.reason)
+        if case .retry(_, let delay, _) = decision { attempt.delay = delay }
+        mayHaveBeenSent = mayHaveBeenSent || result.failure?.mayHaveBeenSent != false
+        attempts.append(attempt)
+    }
+
+    /// If the server asked for too long a wait, the error of its status contains the reason, because only the client's
+    /// settings explain it.
+    func ended(with result: Retry.Outcome, by refusal: RetryRules.Refusal? = nil) throws(HTTPError) -> HTTPResponse {
+        switch result {
+        case .success(var response):
+            response.attempts = attempts
+            if case .serverDelay = refusal { response.statusReason = refusal?.description }
+            return response
+        case .failure(let failure): throw ended(by: failure)
+        }
+    }
+
+    /// The error has all attempts, and ``HTTPError/mayHaveBeenSent`` is true if it is for any of them.
+    func ended(by error: HTTPError) -> HTTPError {
+        error.with(attempts: attempts, mayHaveBeenSent: mayHaveBeenSent)
+    }
+
+    /// The error if a validator requires a retry that is not made, or if the wait would pass the deadline. Without an
+    /// earlier retry, a response has not exhausted the retries.
+    func exhausted(by refusal: RetryRules.Refusal?, _ result: Retry.Outcome) async -> HTTPError {
+        if let failure = result.failure, refusal != .deadline || failure.code == .timedOut { return failure }
+        let response = await responseForError(of: result)
+        guard let response, refusal != .deadline else {
+            return HTTPError(
+                .timedOut, request: result.failure?.request ?? request, response: response, underlying: result.failure,
+                message: "the deadline passed while waiting to retry")
+        }
+        let code = request.accepts(response.status) ? HTTPError.Code.validationFailed : .unacceptableStatus
+        return HTTPError(
+            attempts.count > 1 ? .retriesExhausted : code, request: response.request, response: response,
+            message: "a validator requested a retry" + (refusal.map { "; \($0)" } ?? ""))
+    }
+
+    /// See ``HTTPValidatorResult/failChain(_:)``.
+    func failed(with error: any Error, _ result: Retry.Outcome) async -> HTTPError {
+        let response = await responseForError(of: result)
+        guard error is HTTPError || error is CancellationError else {
+            return HTTPError(
+                .validationFailed, request: result.response?.request ?? request, response: response, underlying: error,
+                message: "a validator failed the request: \(HTTPError.summary(of: error))")
+        }
+        // A validator does not see a streamed body. The error carries the part of it that can be read.
+        let failure = HTTPError(error, request: request, response: response)
+        return failure.response?.body.buffered == nil ? failure.with(response: response) : failure
+    }
+
+    /// In memory, and with the attempts.
+    private func responseForError(of result: Retry.Outcome) async -> HTTPResponse? {
+        guard var response = await result.response?.keptInMemory() else { return result.failure?.response }
+        response.attempts = attempts
+        return response
+    }
+}
+
+enum AttemptNumberOption: HTTPRequestOption { static let defaultOptionValue: Int? = nil }
+
+extension HTTPRequest {
+    /// The number of this attempt, 1 for the first; nil unless a retry link further up may retry the request.
+    ///
+    /// A retry link sends a request that has a number only once, so that retries don't multiply. It is an option, so a
+    /// client that is the transport of another client sees it, too. Your own retry link sets the number of each
+    /// attempt. It removes the number from each result's request, because the caller may send that request again.
+    public var attemptNumber: Int? {
+        get { self[option: AttemptNumberOption.self] }
+        set {
+            guard let newValue else { return options.remove(AttemptNumberOption.self) }
+            self[option: AttemptNumberOption.self] = newValue
+        }
+    }
+}
+
+// MARK: Settings
+
+extension Retry {
+    /// Set the limits, the clocks and the random source of ``Retry`` for a client.
+    public struct Settings: Sendable {
+        /// For requests that do not set their own. A negative number is `.invalidRequest`.
+        public var maximumRetries: Int
+
+        /// For requests that have none; with nil, only validators suggest retries. It replaces the waits that
+        /// ``DefaultValidator`` suggests, and has no effect on requests whose maximum number of retries is 0.
+        public var strategy: HTTPRetryStrategy?
+
+        /// The longest `Retry-After` that is accepted. If the server requests a longer wait, the request is not
+        /// retried, because any earlier retry would be too early.
+        public var longestServerDelay: Duration
+
+        public var budget: Retry.Budget
+
+        /// Measures waits, and the deadlines of a client.
+        public var clock: any Clock<Duration>
+
+        /// The current date, for a `Retry-After` that is a date.
+        public var now: @Sendable () -> Date
+
+        /// Returns numbers from 0 to 1, for jitter; 1 results in the longest wait.
+        public var random: @Sendable () -> Double
+
+        /// Called before the wait of each retry.
+        public var onRetry: @Sendable (Retry.Context) async -> Void
+
+        public init(
+            maximumRetries: Int = 0, strategy: HTTPRetryStrategy? = nil, longestServerDelay: Duration = .seconds(120),
+            budget: Retry.Budget = .standard, clock: any Clock<Duration> = ContinuousClock(),
+            now: @escaping @Sendable () -> Date = { Date() },
+            random: @escaping @Sendable () -> Double = { .random(in: 0...1) },
+            onRetry: @escaping @Sendable (Retry.Context) async -> Void = { _ in }
+        ) {
+            (self.maximumRetries, self.strategy, self.budget, self.clock) = (maximumRetries, strategy, budget, clock)
+            (self.longestServerDelay, self.now, self.random, self.onRetry) = (longestServerDelay, now, random, onRetry)
+        }
+
+        /// Retries each request that may be sent twice up to 3 times, with the waits of
+        /// ``HTTPRetryStrategy/exponential``: `HTTPClient(environment: .production, retrying: .exponential)`.
+        public static var exponential: Self { Self(maximumRetries: 3, strategy: .exponential) }
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Whether a request is retried, after which wait, and why: a pure function of the facts of the attempt. Only the
-/// budget of the origin comes on top of it, because a retry takes tokens from it.
+/// Whether a request is retried, after which wait, and why: a pure function of the facts. The budget is not among
+/// them, because a retry takes tokens from it.
 struct RetryRules {
     enum Decision {
         case retry(HTTPRetryStrategy, after: Duration, reason: String)
@@ -26,43 +26,35 @@ struct RetryRules {
         }
     }
 
+    var settings: Retry.Settings
     var maximumRetries: Int
-    var standardStrategy: HTTPRetryStrategy?
-    var longestServerDelay: Duration = .seconds(120)
-    var timeLeft: Duration?
-    /// The number of alternate requests that the load has sent.
+    /// The number of alternate requests that the load has sent, of those that have a maximum.
     var alternates = 0
-    var now: () -> Date = { Date() }
-    var random: () -> Double = { 1 }
 
-    /// Decides with the strategy that a validator returned; with nil, with that of the request or of the settings.
+    /// - Parameter asked: the strategy that a validator returned; nil for the request's, or else that of the settings.
     func decision(asked: HTTPRetryStrategy? = nil, in context: Retry.Context) -> Decision {
         let isRequired = asked?.isFallback == false
         guard isRequired || context.serverWantsRetry != false, let strategy = strategy(asked: asked, in: context) else {
             return .no(nil, asked: asked)
         }
         if let refusal = refusal(of: strategy, in: context) { return .no(refusal, asked: asked) }
-        guard let wait = strategy.wait(before: context.retry, after: context.result) else {
+        let server = isRequired ? nil : context.response?.headers.retryAfter(now: settings.now())
+        // The server's wait has no jitter.
+        let random = server == nil ? settings.random : { 1 }
+        guard let wait = strategy.delay(before: context.retry, after: context.result, random: random) else {
             return .no(.strategyEnded, asked: asked)
         }
-        var (delay, reason) = (Duration.zero, "\(strategy)")
-        if !isRequired, let server = context.response?.headers.retryAfter(now: now()) {
-            guard server <= longestServerDelay else {
-                return .no(.serverDelay(server, longest: longestServerDelay), asked: asked)
-            }
-            (delay, reason) = (server, "the server requires a wait")
-        } else {
-            delay = wait.varied(by: random)
-        }
-        if let timeLeft, delay >= timeLeft { return .no(.deadline, asked: asked) }
-        return .retry(strategy, after: delay, reason: reason)
+        let (delay, longest) = (server ?? wait, settings.longestServerDelay)
+        if let server, server > longest { return .no(.serverDelay(server, longest: longest), asked: asked) }
+        if let left = context.request.timeLeft, delay >= left { return .no(.deadline, asked: asked) }
+        return .retry(strategy, after: delay, reason: server == nil ? "\(strategy)" : "the server requires a wait")
     }
 
-    /// The strategy of a validator unless it is a suggestion, else that of the request, else that of the settings, else
-    /// the suggestion. nil if its condition does not hold.
+    /// Picks a validator's strategy unless it is a suggestion, then the request's, then the settings', and last the
+    /// suggestion. nil if its condition does not hold.
     private func strategy(asked: HTTPRetryStrategy?, in context: Retry.Context) -> HTTPRetryStrategy? {
         if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
-        guard let strategy = context.request.retryStrategy ?? standardStrategy ?? asked else { return nil }
+        guard let strategy = context.request.retryStrategy ?? settings.strategy ?? asked else { return nil }
         if strategy.retriesRefusals, context.isRefusal { return strategy }
         if strategy.condition == nil {
             if context.serverWantsRetry == true { return strategy }
@@ -77,13 +69,13 @@ struct RetryRules {
     }
 
     private func refusal(of strategy: HTTPRetryStrategy, in context: Retry.Context) -> Refusal? {
-        if context.failure?.isEndOfLoad == true { return .cancelled }
-        if context.request.attemptNumber != nil { return .nested }
+        let request = context.request
+        if request.attemptNumber != nil { return .nested }
         if context.retry > maximumRetries { return .noneLeft(maximum: maximumRetries) }
-        if !context.request.body.isEmpty, !context.request.body.isReplayable { return .oneTimeBody }
+        if !request.body.isEmpty, !request.body.isReplayable { return .oneTimeBody }
         if !isSafe(strategy, in: context) { return .unsafeMethod }
-        if context.request.isSignedOnce, context.failure?.mayHaveBeenSent != false { return .signedOnce }
-        if let maximum = strategy.alternate?.maximum, alternates >= maximum { return .alternatesUsedUp }
+        if request.isSignedOnce, context.failure?.mayHaveBeenSent != false { return .signedOnce }
+        if let maximum = strategy.maximumAlternates, alternates >= maximum { return .alternatesUsedUp }
         return nil
     }
 
@@ -100,19 +92,12 @@ struct RetryRules {
 extension RetryRules {
     enum Refusal: Equatable, CustomStringConvertible {
         case cancelled, transformerFailed, nested, oneTimeBody, unsafeMethod, signedOnce, strategyEnded
-        case alternatesUsedUp, deadline
-        case budget
+        case alternatesUsedUp, deadline, budget
         case noneLeft(maximum: Int)
         case serverDelay(Duration, longest: Duration)
 
-        /// Whether the refusal counts as a failure of the origin: the attempt deserved a retry that something other
-        /// than the budget or the number of alternates prevented.
-        var isOfFailure: Bool {
-            switch self {
-            case .noneLeft, .oneTimeBody, .unsafeMethod, .signedOnce, .strategyEnded, .serverDelay, .deadline: true
-            case .cancelled, .transformerFailed, .nested, .alternatesUsedUp, .budget: false
-            }
-        }
+        /// Whether the attempt deserved a retry, so that it counts as a failure of the origin.
+        var isOfFailure: Bool { ![.cancelled, .transformerFailed, .nested, .alternatesUsedUp, .budget].contains(self) }
 
         var description: String {
             switch self {
@@ -142,9 +127,7 @@ extension Retry.Context {
     /// Whether the request may be sent twice. The environment below may have set the method, and a redirect may have
     /// changed it, so the method that was sent first counts as well.
     fileprivate var isIdempotent: Bool {
-        if request.isMarkedIdempotent { return true }
-        let sent = response.map { $0.redirects.first?.request ?? $0.request } ?? failure?.request ?? request
-        return request.method.isIdempotent && sent.method.isIdempotent
+        request.isMarkedIdempotent || (request.method.isIdempotent && result.firstRequest.method.isIdempotent)
     }
 
     /// The value of `X-Should-Retry` in a response whose status is not accepted; nil if there is no such value.
@@ -154,7 +137,7 @@ extension Retry.Context {
 
     /// Whether the response is a second 408. A server that has timed out twice while it waited for the request does not
     /// wait longer the next time (RFC 9110, 15.5.9).
-    var isRepeatedTimeout: Bool {
+    fileprivate var isRepeatedTimeout: Bool {
         response?.status == .requestTimeout && attempts.contains { $0.status == .requestTimeout }
     }
 
@@ -164,20 +147,18 @@ extension Retry.Context {
     }
 
     /// Whether the server refused the request without processing it: 429 or 529, or 503 or 403 with `Retry-After`.
-    var isRefusal: Bool {
+    fileprivate var isRefusal: Bool {
         guard let response, !request.accepts(response.status), hasKeptMethod else { return false }
-        switch response.status {
-        case .tooManyRequests, .overloaded: return true
-        case .serviceUnavailable, .forbidden: return response.headers.retryAfter() != nil
-        default: return false
-        }
+        let status = response.status
+        if [.tooManyRequests, .overloaded].contains(status) { return true }
+        return [.serviceUnavailable, .forbidden].contains(status) && response.headers.retryAfter() != nil
     }
 }
 
-extension Result where Success == HTTPResponse, Failure == HTTPError {
-    var failure: HTTPError? {
-        if case .failure(let failure) = self { failure } else { nil }
-    }
+extension Retry.Outcome {
+    var response: HTTPResponse? { if case .success(let response) = self { response } else { nil } }
+
+    var failure: HTTPError? { if case .failure(let failure) = self { failure } else { nil } }
 
     var request: HTTPRequest {
         switch self {
@@ -186,22 +167,174 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
         }
     }
 
-    var origin: HTTPOrigin? { request.origin }
+    /// The request before all redirects.
+    var firstRequest: HTTPRequest { (response ?? failure?.response)?.redirects.first?.request ?? request }
 
-    var firstOrigin: HTTPOrigin? {
-        let response: HTTPResponse? = if case .success(let response) = self { response } else { failure?.response }
-        return (response?.redirects.first?.request ?? request).origin
-    }
+    var origin: HTTPOrigin? { request.origin }
 
     /// Whether the attempt shows that the server is in trouble: a failure, a 5xx, 408, 425 or 429. Only a retry after
     /// such an attempt takes tokens from the budget of its host, so that the budget does not stop polling.
     var showsTrouble: Bool {
-        guard case .success(let response) = self else { return true }
-        let status = response.status
+        guard let status = response?.status else { return true }
         return status.code >= 500 || [.requestTimeout, .tooEarly, .tooManyRequests].contains(status)
     }
 }
 
-extension HTTPError {
-    var isEndOfLoad: Bool { code == .cancelled || code == .resetInProgress }
+// MARK: What callers write
+
+extension Retry {
+    /// The outcome of an attempt.
+    typealias Outcome = Result<HTTPResponse, HTTPError>
+
+    /// Decide after which outcomes a strategy retries. A condition replaces ``standard``.
+    ///
+    /// ```swift
+    /// let polling = HTTPRetryStrategy.exponential.when(.statuses([202, 503]) || .failures([.timedOut]))
+    /// let brief = HTTPRetryStrategy.exponential.when(
+    ///     Retry.Condition { Retry.Condition.standard.holds(in: $0) && $0.elapsed < .seconds(30) })
+    /// ```
+    ///
+    /// A response whose status counts as success is retried only if ``statuses(_:)`` lists that status. ``Retry`` lists
+    /// what is never retried, regardless of conditions.
+    public struct Condition: Sendable {
+        private let predicate: @Sendable (Retry.Context) -> Bool
+        /// The statuses that are retried even if they count as success.
+        let statuses: Set<HTTPStatus>
+
+        /// The closure must not block. To narrow the default choice, let it ask ``standard``.
+        public init(_ holds: @escaping @Sendable (Retry.Context) -> Bool) { self.init([], holds) }
+
+        private init(_ statuses: Set<HTTPStatus>, _ predicate: @escaping @Sendable (Retry.Context) -> Bool) {
+            (self.statuses, self.predicate) = (statuses, predicate)
+        }
+
+        /// Asks this condition alone. ``Retry`` has further rules.
+        public func holds(in context: Retry.Context) -> Bool { predicate(context) }
+
+        public static func || (left: Retry.Condition, right: Retry.Condition) -> Retry.Condition {
+            Retry.Condition(left.statuses.union(right.statuses)) { left.holds(in: $0) || right.holds(in: $0) }
+        }
+
+        /// The statuses that describe a temporary state: 408, 425, 429, 500, 502, 503, 504 and 529.
+        public static let standardStatuses: Set<HTTPStatus> = [408, 425, 429, 500, 502, 503, 504, 529]
+
+        /// `.cannotConnect`, `.connectionLost` and `.timedOut`, which may be temporary.
+        public static let standardFailures: Set<HTTPError.Code> = [.cannotConnect, .connectionLost, .timedOut]
+
+        /// The default of a strategy: ``standardStatuses`` and ``standardFailures``. A 408 is retried only once.
+        public static let standard =
+            Retry.Condition(standardStatuses) { context in
+                context.response.map { standardStatuses.contains($0.status) } == true && !context.isRepeatedTimeout
+            } || .failures(standardFailures)
+
+        /// Holds for responses with one of these statuses, even if a status counts as success.
+        public static func statuses(_ statuses: Set<HTTPStatus>) -> Retry.Condition {
+            Retry.Condition(statuses) { $0.response.map { statuses.contains($0.status) } ?? false }
+        }
+
+        /// Holds for failures with one of these codes.
+        public static func failures(_ codes: Set<HTTPError.Code>) -> Retry.Condition {
+            Retry.Condition { $0.failure.map { codes.contains($0.code) } ?? false }
+        }
+    }
+
+    /// The state of a load after an attempt that may be retried.
+    ///
+    /// A ``Retry/Condition`` receives it before a retry is decided. ``Retry/Settings/onRetry`` and
+    /// ``RequestSettings/onRetry`` receive it only if a retry follows, with the strategy and the wait.
+    public struct Context: Sendable, CustomStringConvertible {
+        /// The request of the load, with the changes of earlier alternates.
+        public let request: HTTPRequest
+        public let result: Result<HTTPResponse, HTTPError>
+        /// The number of the possible retry: 1 after the first attempt.
+        public let retry: Int
+        /// The time since the start of the load.
+        public let elapsed: Duration
+        /// The earlier attempts; once a retry has been decided, with the last one and the reason for its retry.
+        public let attempts: [HTTPRequest.Attempt]
+        /// nil before the decision.
+        public let strategy: HTTPRetryStrategy?
+        /// nil before the decision.
+        public let delay: Duration?
+
+        /// For tests of conditions and of code that observes retries. By default, it is a first retry that has not been
+        /// decided.
+        public init(
+            request: HTTPRequest, result: Result<HTTPResponse, HTTPError>, retry: Int = 1, elapsed: Duration = .zero,
+            attempts: [HTTPRequest.Attempt] = [], strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
+        ) {
+            (self.request, self.result, self.retry, self.elapsed) = (request, result, retry, elapsed)
+            (self.attempts, self.strategy, self.delay) = (attempts, strategy, delay)
+        }
+
+        public var response: HTTPResponse? { result.response }
+
+        public var failure: HTTPError? { result.failure }
+
+        /// The request and the last of ``attempts``, or the state of the retry if there are none. It contains no
+        /// secrets.
+        public var description: String {
+            "\(request.method.printable) \(request.redaction.outline(of: request)): "
+                + (attempts.last?.description ?? delay.map { "retried after \($0)" } ?? "retry \(retry) is not decided")
+        }
+    }
+}
+
+// MARK: Idempotent requests
+
+enum IdempotencyOption: HTTPRequestOption { static let defaultOptionValue: HTTPRequest.IdempotencyKey? = nil }
+
+extension HTTPRequest {
+    /// The `Idempotency-Key` of a request that may be sent twice (draft-ietf-httpapi-idempotency-key-header), by which
+    /// the server recognizes a retry: `.random`, `.none`, or the text of a key.
+    public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringLiteral {
+        /// Each load has a random key, which all of its attempts share.
+        public static let random = Self(nil, isSent: true)
+        /// No key is sent, for a POST that only reads.
+        public static let none = Self(nil, isSent: false)
+
+        /// Nil for a random key.
+        private let text: String?
+        private let isSent: Bool
+
+        private init(_ text: String?, isSent: Bool) { (self.text, self.isSent) = (text, isSent) }
+
+        /// Creates a key, such as one that is stored across launches.
+        public init(_ text: String) { self.init(text, isSent: true) }
+
+        public init(stringLiteral text: String) { self.init(text) }
+
+        /// The value for a load; nil if no key is sent.
+        var value: String? { isSent ? text ?? ASCII.lowercased(UUID().uuidString) : nil }
+    }
+
+    /// Whether sending the request twice has the effect of sending it once: its method is idempotent (RFC 9110, 9.2.2),
+    /// it was marked with ``RequestSettings/markIdempotent(key:)``, or it has an `Idempotency-Key`.
+    public var isIdempotent: Bool { method.isIdempotent || isMarkedIdempotent }
+
+    var isMarkedIdempotent: Bool { idempotency != nil || headers.contains(.idempotencyKey) }
+}
+
+extension RequestSettings {
+    /// Allows retries with any method. All attempts of a load have the same `Idempotency-Key`, by which the server can
+    /// recognize a retry. With `.none`, they have no key: use it for a POST that only reads.
+    public mutating func markIdempotent(key: HTTPRequest.IdempotencyKey = .random) { idempotency = key }
+
+    var idempotency: HTTPRequest.IdempotencyKey? {
+        get { self[option: IdempotencyOption.self] }
+        set { self[option: IdempotencyOption.self] = newValue }
+    }
+}
+
+extension RequestTemplate {
+    /// Allows retries with any method; see ``RequestSettings/markIdempotent(key:)``. Mark only requests to servers that
+    /// recognize the key, or, with `.none`, requests that change nothing.
+    ///
+    /// ```swift
+    /// try await client.send(CreateOrder(order).idempotent().retry(.exponential))
+    /// try await client.send(Search(text).idempotent(key: .none).retry(.exponential))
+    /// ```
+    public func idempotent(key: HTTPRequest.IdempotencyKey = .random) -> Modified<Self> {
+        configured { $0.markIdempotent(key: key) }
+    }
 }

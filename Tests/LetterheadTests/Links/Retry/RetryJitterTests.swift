@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
 import Testing
-
-@testable import Letterhead
 
 /// A random source with a seed: SplitMix64.
 private struct Seeded: RandomNumberGenerator {
@@ -16,17 +15,15 @@ private struct Seeded: RandomNumberGenerator {
 }
 
 @Suite struct RetryJitterTests {
-    private typealias Wait = HTTPRetryStrategy.Wait
-
-    private func wait(_ strategy: HTTPRetryStrategy) -> Wait? { strategy.wait(before: 1, after: nil) }
+    private let full = HTTPRetryStrategy.delayed(.seconds(8)).jitter(1)
 
     @Test func `ten thousand draws of full jitter are spread evenly`() {
         var source = Seeded(state: 42)
         var buckets = Array(repeating: 0, count: 10)
         for _ in 0..<10_000 {
-            let wait = Wait(duration: .seconds(8), jitter: 1).varied { Double.random(in: 0...1, using: &source) }
+            let wait = full.delay(before: 1, random: { Double.random(in: 0...1, using: &source) }) ?? .seconds(-1)
             #expect(wait >= .zero && wait <= .seconds(8))
-            buckets[min(9, Int(wait / .milliseconds(800)))] += 1
+            buckets[min(9, max(0, Int(wait / .milliseconds(800))))] += 1
         }
         #expect(buckets.allSatisfy { (800...1_200).contains($0) }, "\(buckets)")
     }
@@ -35,22 +32,23 @@ private struct Seeded: RandomNumberGenerator {
         (0.0, 0.0, 8.0), (0, 1, 8), (1, 0, 0), (1, 0.25, 2), (1, 1, 8), (0.5, 0, 4), (0.5, 0.5, 6), (0.5, 1, 8),
         (0.25, 0, 6), (0.25, 1, 8), (.nan, 0, 8), (-1, 0, 8), (7, 0, 0),
     ]) func `the wait is multiplied by the random number`(share: Double, drawn: Double, seconds: Double) {
-        let wait = wait(.delayed(.seconds(8)).jitter(share))
-        #expect(wait?.varied { drawn } == .seconds(seconds))
+        let strategy = HTTPRetryStrategy.delayed(.seconds(8)).jitter(share)
+        #expect(strategy.delay(before: 1, random: { drawn }) == .seconds(seconds))
     }
 
     @Test(arguments: [Double.nan, 2, .infinity]) func `a random number outside of 0...1 results in the longest wait`(
         drawn: Double
     ) {
-        #expect(Wait(duration: .seconds(8), jitter: 1).varied { drawn } == .seconds(8))
+        #expect(full.delay(before: 1, random: { drawn }) == .seconds(8))
     }
 
     @Test func `by default, back-off has full jitter and fixed waits have none`() {
-        #expect(wait(.exponential(base: .seconds(1)))?.jitter == 1)
-        #expect(wait(.fibonacci(unit: .seconds(1)))?.jitter == 1)
-        #expect(wait(.delayed(.seconds(1)))?.jitter == 0)
-        #expect(wait(.delays([.seconds(1)]))?.jitter == 0)
-        #expect(wait(.exponential(base: .seconds(1)).jitter(0))?.jitter == 0)
-        #expect(wait(.delayed(.seconds(1)).jitter(0.5))?.jitter == 0.5)
+        func shortest(_ strategy: HTTPRetryStrategy) -> Duration? { strategy.delay(before: 1, random: { 0 }) }
+        #expect(shortest(.exponential(base: .seconds(1))) == .zero)
+        #expect(shortest(.fibonacci(unit: .seconds(1))) == .zero)
+        #expect(shortest(.delayed(.seconds(1))) == .seconds(1))
+        #expect(shortest(.delays([.seconds(1)])) == .seconds(1))
+        #expect(shortest(.exponential(base: .seconds(1)).jitter(0)) == .seconds(1))
+        #expect(shortest(.delayed(.seconds(1)).jitter(0.5)) == .milliseconds(500))
     }
 }

@@ -32,7 +32,7 @@ import Testing
 
     private static var limitedAlternate: HTTPRetryStrategy {
         var strategy = HTTPRetryStrategy.afterTask(task: { _ in })
-        strategy.alternate?.maximum = 1
+        strategy.maximumAlternates = 1
         return strategy
     }
     private static let once = HTTPRetryStrategy.delays([.seconds(2)])
@@ -43,14 +43,15 @@ import Testing
             if facts.isNested { request.attemptNumber = 1 }
             if facts.hasOneShotBody { request.body = StreamBody(once: AsyncStream<Data> { $0.finish() }) }
             if facts.isMarked { request.markIdempotent(key: "k") }
+            if let timeLeft = facts.timeLeft { _ = request.limit(to: timeLeft, on: Timeline(TestClock())) }
         }
         let result: Result<HTTPResponse, HTTPError> =
             facts.status.code == 0
             ? .failure(HTTPError(facts.code, request: request, mayHaveBeenSent: facts.wasSent))
             : .success(HTTPResponse(request: request, status: facts.status, headers: facts.headers))
         let rules = RetryRules(
-            maximumRetries: facts.maximum, standardStrategy: facts.standard,
-            timeLeft: facts.timeLeft, alternates: facts.alternates, random: { facts.isDrawn })
+            settings: Retry.Settings(strategy: facts.standard, random: { facts.isDrawn }),
+            maximumRetries: facts.maximum, alternates: facts.alternates)
         return rules.decision(
             asked: facts.asked, in: Retry.Context(request: request, result: result, retry: facts.retry))
     }
@@ -103,10 +104,6 @@ import Testing
             (Facts(status: 0, code: .invalidRequest, strategy: .immediate), "no retry applies"),
             (Facts(headers: ["X-Should-Retry": "false"], strategy: .immediate), "no retry applies"),
             (Facts(strategy: .immediate.when(.statuses([500]))), "no retry applies"),
-            (
-                Facts(status: 0, code: .cancelled, strategy: .immediate.when(.failures([.cancelled]))),
-                "cancelled or reset"
-            ),
             (Facts(strategy: .immediate, isNested: true), "another Retry"),
             (Facts(strategy: .immediate, maximum: 0), "maximumRetries is 0"),
             (Facts(strategy: .immediate, retry: 2, maximum: 1), "the one allowed retry"),

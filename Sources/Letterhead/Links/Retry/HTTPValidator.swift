@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+/// Judge each attempt by the rules of your API, such as an envelope around every response. Pass validators to a client,
+/// or to one endpoint with `validated(by:)`; they are called in order until one fails the load or requests a retry.
+///
+/// ```swift
+/// struct Envelope: Decodable { var code: Int }
+///
+/// struct EnvelopeValidator: HTTPValidator {
+///     func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
+///         let envelope = try JSONDecoder().decode(Envelope.self, from: try await response.body.data())
+///         return envelope.code == 0 ? .nextValidator : .failChain(.invalidResponse, "code \(envelope.code)")
+///     }
+/// }
+/// ```
+///
+/// To pass a value to the caller, set a typed option on a copy of the response (``HTTPResponse/subscript(option:)``)
+/// and return it with ``HTTPValidatorResult/nextValidatorWithResponse(_:)``.
+///
+/// Store no state of a load in a validator, because it is called for many loads at the same time; the request has its
+/// ``HTTPRequest/attemptNumber``. An error that a validator throws has the effect of
+/// ``HTTPValidatorResult/failChain(_:)``. A validator receives only the head of a streamed response: reading the body
+/// throws ``HTTPBodyError/withheld`` and consumes no bytes.
+public protocol HTTPValidator: Sendable {
+    /// Judges a response of any status, after all redirects, or what an earlier validator replaced it with. The request
+    /// is what the retry link received, with the number of the attempt and the changes of alternate requests. Default:
+    /// continues with the next validator.
+    func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult
+
+    /// Judges the error of an attempt without a response. Default: continues with the next validator.
+    func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult
+}
+
+extension HTTPValidator {
+    /// Continues with the next validator.
+    public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
+        .nextValidator
+    }
+
+    /// Continues with the next validator.
+    public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
+        .nextValidator
+    }
+
+    /// A body that is still arriving is withheld from the validator.
+    @inline(__always)
+    func result(of result: Retry.Outcome, for request: HTTPRequest) async -> HTTPValidatorResult {
+        do {
+            let verdict: HTTPValidatorResult
+            switch result {
+            case .success(var response):
+                if response.body.buffered == nil { response.body = response.body.withheld() }
+                verdict = try await validate(response: response, forRequest: request)
+            case .failure(let failure): verdict = try await validate(failure: failure, forRequest: request)
+            }
+            guard case .failChain(let failure as ChainFailure) = verdict else { return verdict }
+            return .failChain(
+                HTTPError(
+                    failure.code, request: result.request, response: result.failure?.response,
+                    underlying: result.failure, message: failure.message))
+        } catch {
+            return .failChain(error)
+        }
+    }
+}
+
+/// What follows the attempt that a validator judged.
+public enum HTTPValidatorResult: Sendable {
+    /// Continues with the next validator. After the last one, the result of the attempt is returned or thrown.
+    case nextValidator
+
+    /// Continues with the next validator and with this response in place of the result, even if the attempt failed.
+    case nextValidatorWithResponse(HTTPResponse)
+
+    /// Fails the load. No other validator is called, and the request is not retried: return it before
+    /// ``DefaultValidator`` judges a response that it would retry. An ``HTTPError`` is thrown unchanged. A
+    /// `CancellationError` becomes the underlying error of a `.cancelled`, any other error that of a
+    /// `.validationFailed`.
+    case failChain(any Error)
+
+    /// Retries the request, within the limits of ``Retry``. No other validator is called.
+    ///
+    /// If a retry is not possible, a failure is thrown unchanged; for a response, the error contains it and is
+    /// `.retriesExhausted` after at least one retry, else `.validationFailed` if the status counts as success, and
+    /// `.unacceptableStatus` if it does not.
+    case retry(HTTPRetryStrategy)
+
+    /// Fails the load with a code, and a message in which you name the cause and the remedy, without secrets. The error
+    /// contains the request and the response that were judged; a judged failure is its underlying error.
+    ///
+    /// ```swift
+    /// response.headers["X-Version"] == "2" ? .nextValidator : .failChain(.invalidResponse, "version 2 is required")
+    /// ```
+    public static func failChain(_ code: HTTPError.Code, _ message: String) -> HTTPValidatorResult {
+        .failChain(ChainFailure(code: code, message: message))
+    }
+}
+
+// MARK: The built-in validators
+
+/// Suggests a retry after statuses and failures that are probably temporary. Change the two lists to suit your server:
+///
+/// ```swift
+/// var validator = DefaultValidator()
+/// validator.retriableStatuses[.notFound] = .delayed(.seconds(1))   // a resource that is about to appear
+/// ```
+///
+/// In an error response, `X-Should-Retry` decides instead. The suggestion is a fallback
+/// (``HTTPRetryStrategy/asFallback()``): a `Retry-After` of the server and the strategies of the request and of the
+/// settings take precedence, and if no retry is possible, the next validator judges the result. The client checks the
+/// status of the final response, not this validator.
+public struct DefaultValidator: HTTPValidator {
+    /// The waits by status. Default: 429 after 3 seconds; 408, 425, 500, 502, 503, 504 and 529 with exponential
+    /// back-off from one second.
+    public var retriableStatuses: [HTTPStatus: HTTPRetryStrategy]
+
+    public var retriableFailures: Set<HTTPError.Code>
+
+    /// The strategy after a failure in ``retriableFailures``, and after an `X-Should-Retry: true` with a status that is
+    /// not in ``retriableStatuses``.
+    public var failureStrategy: HTTPRetryStrategy
+
+    /// If false, a 2xx response with an empty body, or a download of zero bytes, fails with `.emptyResponse`. The
+    /// statuses 204 and 205, responses to HEAD and streams are exempt.
+    public var allowsEmptyResponses: Bool
+
+    public init(
+        retriableStatuses: [HTTPStatus: HTTPRetryStrategy] = DefaultValidator.standardStatuses,
+        retriableFailures: Set<HTTPError.Code> = Retry.Condition.standardFailures,
+        failureStrategy: HTTPRetryStrategy = .exponential(base: .seconds(1)), allowsEmptyResponses: Bool = true
+    ) {
+        (self.retriableStatuses, self.retriableFailures) = (retriableStatuses, retriableFailures)
+        (self.failureStrategy, self.allowsEmptyResponses) = (failureStrategy, allowsEmptyResponses)
+    }
+
+    /// The default of ``retriableStatuses``.
+    public static let standardStatuses = Retry.Condition.standardStatuses.reduce(into: [:]) { statuses, status in
+        statuses[status] = status == .tooManyRequests ? HTTPRetryStrategy.delayed(.seconds(3)) : .exponential
+    }
+
+    public func validate(response: HTTPResponse, forRequest request: HTTPRequest) -> HTTPValidatorResult {
+        let requested = request.accepts(response.status) ? nil : response.headers.shouldRetry
+        let strategy = retriableStatuses[response.status] ?? (requested == true ? failureStrategy : nil)
+        if requested != false, let strategy { return .retry(strategy.asFallback()) }
+        guard !allowsEmptyResponses, response.status.isSuccess, response.body.buffered != nil,
+            response.contentCount == 0, request.method != .head,
+            ![.noContent, .resetContent].contains(response.status)
+        else { return .nextValidator }
+        return .failChain(
+            HTTPError(
+                .emptyResponse, request: response.request, response: response, message: "the response has no body"))
+    }
+
+    public func validate(failure: HTTPError, forRequest request: HTTPRequest) -> HTTPValidatorResult {
+        retriableFailures.contains(failure.code) ? .retry(failureStrategy.asFallback()) : .nextValidator
+    }
+}
+
+/// Refuses responses with an unexpected media type, such as the HTML page of a proxy instead of JSON.
+///
+/// ```swift
+/// ContentTypeValidator(["application/json", "application/*+json"])
+/// ```
+///
+/// Only responses that have an accepted status and a body are checked; the body of a download is the saved file. The
+/// failure is `.validationFailed`, and its message names the received and the expected types.
+public struct ContentTypeValidator: HTTPValidator {
+    private let types: [String]
+    private let allowsMissing: Bool
+
+    /// Write the types without parameters: `application/json`, `text/*`, `application/*+json`, `*/*`. With
+    /// `allowsMissing`, a response may omit its type.
+    public init(_ types: [String], allowsMissing: Bool = false) {
+        self.types = types.map { ASCII.lowercased(ASCII.trimmed($0)) }
+        self.allowsMissing = allowsMissing
+    }
+
+    public func validate(response: HTTPResponse, forRequest request: HTTPRequest) -> HTTPValidatorResult {
+        guard request.accepts(response.status), request.method != .head, response.contentCount != 0 else {
+            return .nextValidator
+        }
+        let type = response.headers.mediaType?.essence
+        if let type { if types.contains(where: { Self.pattern($0, matches: type) }) { return .nextValidator } }
+        if type == nil, allowsMissing, !response.headers.contains(.contentType) { return .nextValidator }
+        let message = "the media type of the body is \(type ?? "missing or malformed"), expected "
+        return .failChain(
+            HTTPError(
+                .validationFailed, request: response.request, response: response,
+                message: message + types.joined(separator: " or ")))
+    }
+
+    /// A star matches a whole type, a whole subtype, or the part of a subtype before its suffix.
+    private static func pattern(_ pattern: String, matches type: String) -> Bool {
+        guard let wanted = pattern.cut(at: "/"), let given = type.cut(at: "/") else { return false }
+        guard wanted.head == "*" || wanted.head == given.head else { return false }
+        if wanted.tail == "*" || wanted.tail == given.tail { return true }
+        return wanted.tail.begins(with: "*+") && given.tail.ends(with: wanted.tail.dropFirst())
+            && given.tail.count > wanted.tail.count - 1
+    }
+}
+
+/// Validates with closures. Without one for failures, the next validator judges them.
+///
+/// ```swift
+/// ClosureValidator { response, _ in response.headers["X-Partial"] == nil ? .nextValidator : .retry(.immediate) }
+/// ```
+public struct ClosureValidator: HTTPValidator {
+    private let response: @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPValidatorResult
+    private let failure: @Sendable (HTTPError, HTTPRequest) async throws -> HTTPValidatorResult
+
+    public init(
+        response: @escaping @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPValidatorResult,
+        failure: @escaping @Sendable (HTTPError, HTTPRequest) async throws -> HTTPValidatorResult = { _, _ in
+            .nextValidator
+        }
+    ) {
+        (self.response, self.failure) = (response, failure)
+    }
+
+    public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
+        try await self.response(response, request)
+    }
+
+    public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
+        try await self.failure(failure, request)
+    }
+}
+
+/// Sends another request after certain responses, by default a 401 or 403, and then retries the original.
+///
+/// Each request sends its own alternate; for a token that many requests share, use a ``CredentialProvider``
+/// (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
+///
+/// ```swift
+/// let refreshing = AltRequestValidator(RefreshToken()) { original, token in
+///     original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+/// }
+/// ```
+///
+/// Put it before ``DefaultValidator``. The retry counts toward the maximum, so `maximumRetries` must be at least 1.
+/// After a 401 or 403, the original is retried regardless of its method, because the server did not process it. After
+/// another result, or if a redirect changed the method, the usual conditions apply. A request with a one-shot body is
+/// not retried.
+public struct AltRequestValidator: HTTPValidator {
+    private let statuses: Set<HTTPStatus>
+    private let includesFailures: Bool
+    private let judge: @Sendable (HTTPRequest, Retry.Outcome) async throws -> HTTPValidatorResult
+
+    /// Sends a template as the client of the original sends it, and decodes the response; see
+    /// ``HTTPRetryStrategy/after(_:delay:onValue:onError:)``.
+    ///
+    /// After a response of another server than the client's own, no template is sent, and the next validator judges. So
+    /// a request in another environment neither causes the template nor receives its token.
+    ///
+    /// - Parameters:
+    ///   - template: if it cannot be built, the next validator judges.
+    ///   - statuses: the statuses that require the template.
+    ///   - maximum: how many alternate requests one load sends, for all such validators together. After the last one,
+    ///     the load fails with `.retriesExhausted` and the response. A negative number counts as zero.
+    ///   - delay: the wait before the original is retried. A negative wait counts as zero.
+    ///   - onValue: receives the decoded response, and may change the original for its next attempts.
+    ///   - onError: receives an error of the template or of the closure.
+    public init<Template: RequestTemplate>(
+        _ template: Template, statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], maximum: Int = 1,
+        delay: Duration = .zero,
+        onValue: @escaping @Sendable (_ original: inout HTTPRequest, Template.Response) async throws -> Void,
+        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
+    ) {
+        self.init(
+            statuses: statuses, maximum: maximum, delay: delay, request: template.request(onBehalfOf:after:),
+            onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
+    }
+
+    /// Sends a plain request, with the other parameters of ``init(_:statuses:maximum:delay:onValue:onError:)``;
+    /// <doc:TryingAgain> has an example.
+    ///
+    /// With `includesFailures`, it is also sent after a failure without a response. If `request` returns nil or throws,
+    /// the next validator judges. `onResponse` receives a response of any status. What it adds is sent with the
+    /// original, regardless of its origin: for origins that must not receive it, return nil from `request`.
+    public init(
+        statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], includesFailures: Bool = false, maximum: Int = 1,
+        delay: Duration = .zero,
+        request:
+            @escaping @Sendable (
+                _ original: HTTPRequest, _ result: Result<HTTPResponse, HTTPError>
+            ) async throws -> HTTPRequest?,
+        onResponse: @escaping @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void,
+        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
+    ) {
+        (self.statuses, self.includesFailures) = (statuses, includesFailures)
+        judge = { original, result in
+            do {
+                guard let alternate = try await request(original, result) else { return .nextValidator }
+                var strategy = HTTPRetryStrategy.after(
+                    { _ in alternate }, delay: delay, onResponse: onResponse, onError: onError)
+                strategy.maximumAlternates = max(maximum, 0)
+                return .retry(strategy)
+            } catch let error where !(error is CancellationError) {
+                await onError(error)
+                return .nextValidator
+            }
+        }
+    }
+
+    public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
+        statuses.contains(response.status) ? try await judge(request, .success(response)) : .nextValidator
+    }
+
+    public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
+        includesFailures ? try await judge(request, .failure(failure)) : .nextValidator
+    }
+}
+
+// MARK: A request
+
+enum ValidatorsOption: HTTPRequestOption { static let defaultOptionValue: [any HTTPValidator] = [] }
+enum ResponseTransformersOption: HTTPRequestOption { static let defaultOptionValue: [ModifyResponse] = [] }
+
+extension RequestSettings {
+    /// Validators for this request. They run before those of the client. Default: none.
+    public var validators: [any HTTPValidator] {
+        get { self[option: ValidatorsOption.self] }
+        set { self[option: ValidatorsOption.self] = newValue }
+    }
+
+    /// Response transformers for this request. They run after those of the client. Default: none.
+    public var responseTransformers: [ModifyResponse] {
+        get { self[option: ResponseTransformersOption.self] }
+        set { self[option: ResponseTransformersOption.self] = newValue }
+    }
+}
+
+extension RequestTemplate {
+    /// Adds validators to this endpoint. They run in the order written, before those of the client.
+    public func validated(by validators: any HTTPValidator...) -> Modified<Self> {
+        configured { $0.validators = options.validators + validators }
+    }
+
+    /// Adds transformers, which run in the order written, after those of the client and before validators.
+    public func transformed(by transformers: ModifyResponse...) -> Modified<Self> {
+        configured { $0.responseTransformers = options.responseTransformers + transformers }
+    }
+}
