@@ -145,9 +145,7 @@ public struct DefaultValidator: HTTPValidator {
             response.contentCount == 0, request.method != .head,
             ![.noContent, .resetContent].contains(response.status)
         else { return .nextValidator }
-        return .failChain(
-            HTTPError(
-                .emptyResponse, request: response.request, response: response, message: "the response has no body"))
+        return .failChain(.emptyResponse, "the response has no body")
     }
 
     public func validate(failure: HTTPError, forRequest request: HTTPRequest) -> HTTPValidatorResult {
@@ -182,10 +180,7 @@ public struct ContentTypeValidator: HTTPValidator {
         if let type { if types.contains(where: { Self.pattern($0, matches: type) }) { return .nextValidator } }
         if type == nil, allowsMissing, !response.headers.contains(.contentType) { return .nextValidator }
         let message = "the media type of the body is \(type ?? "missing or malformed"), expected "
-        return .failChain(
-            HTTPError(
-                .validationFailed, request: response.request, response: response,
-                message: message + types.joined(separator: " or ")))
+        return .failChain(.validationFailed, message + types.joined(separator: " or "))
     }
 
     /// A star matches a whole type, a whole subtype, or the part of a subtype before its suffix.

@@ -16,7 +16,8 @@ import Testing
         guard case .failChain(let error) = validator.validate(response: response, forRequest: request) else {
             return nil
         }
-        return (error as? HTTPError).map { $0.code == .validationFailed ? $0.message : "\($0.code)" }
+        let failure = HTTPError(error, request: request)
+        return failure.code == .validationFailed ? failure.message : "\(failure.code)"
     }
 
     @Test(arguments: [

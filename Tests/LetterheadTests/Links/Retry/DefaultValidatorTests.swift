@@ -62,7 +62,7 @@ import Testing
         let result = DefaultValidator(allowsEmptyResponses: false)
             .validate(response: response, forRequest: response.request)
         if case .failChain(let error) = result {
-            #expect(fails && (error as? HTTPError)?.code == .emptyResponse)
+            #expect(fails && HTTPError(error, request: response.request).code == .emptyResponse)
         } else {
             #expect(!fails)
         }
