@@ -99,7 +99,7 @@ struct ClientDefaults: Sendable {
     private mutating func update() {
         accept = options.decoder?.accept
         settings = nil
-        settings = ClientSettings(additions: additions, headers: headers, query: query) { [self] in apply(to: &$0) }
+        settings = ClientSettings(additions: additions) { [self] in apply(to: &$0) }
     }
 
     func apply(to request: inout HTTPRequest) {

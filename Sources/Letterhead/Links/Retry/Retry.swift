@@ -241,9 +241,7 @@ private struct RetryLoad {
         attempt.attemptNumber = attempts.count + 1
         // A retry link further down would call the validators of the client for each attempt, too.
         if let settings = attempt.context.settings, !settings.additions.isEmpty {
-            attempt.context.settings = ClientSettings(
-                additions: HTTPRequestOptions(), headers: settings.headers, query: settings.query,
-                apply: settings.apply)
+            attempt.context.settings = ClientSettings(additions: HTTPRequestOptions(), apply: settings.apply)
         }
         return attempt
     }

@@ -71,14 +71,10 @@ final class ClientSettings: Sendable {
     /// The validators, transformers and closures that a derived client adds to those of the request. They are not among
     /// the options of the request, so that a request that is sent again does not have them twice.
     let additions: HTTPRequestOptions
-    let (headers, query): (HTTPHeaders, QueryParameters)
     let apply: @Sendable (inout HTTPRequest) -> Void
 
-    init(
-        additions: HTTPRequestOptions, headers: HTTPHeaders, query: QueryParameters,
-        apply: @escaping @Sendable (inout HTTPRequest) -> Void
-    ) {
-        (self.additions, self.headers, self.query, self.apply) = (additions, headers, query, apply)
+    init(additions: HTTPRequestOptions, apply: @escaping @Sendable (inout HTTPRequest) -> Void) {
+        (self.additions, self.apply) = (additions, apply)
     }
 }
 
