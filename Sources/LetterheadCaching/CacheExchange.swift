@@ -265,7 +265,7 @@ extension CacheExchange {
     /// Validates an entry in a load of its own, unless a validation is in progress. A reset of the chain ends it.
     func validateLater(_ entry: CachedEntry) {
         var request = request
-        request.shareDeadline(of: nil)
+        request.inheritDeadline(from: nil)
         request.onProgress = nil
         request.responseDelivery = .buffered
         let load = AnyLoader { [next, request] in try await next.load($0, onBehalfOf: request, as: "validation") }

@@ -74,7 +74,7 @@ public struct RelayServer: Sendable {
                 (answer.streams, answer.length) = (true, response.body.length)
                 return (answer.data(), response)
             }
-            return (answer.data(with: try await request.mappingErrors { try await response.body.data() }), nil)
+            return (answer.data(with: try await request.withHTTPErrors { try await response.body.data() }), nil)
         } catch {
             return (await form.data(of: error, to: received), nil)
         }
@@ -214,7 +214,7 @@ private struct ClientLoader: HTTPLoader {
         // The near end judges the status, after its own links have seen the response.
         open.acceptedStatuses = .any
         do throws(HTTPError) {
-            return try await request.mappingErrors { [open] in try await client.send(open) }
+            return try await request.withHTTPErrors { [open] in try await client.send(open) }
         } catch {
             // A validator must not hide a status by which the near end retries.
             guard error.code == .validationFailed, let response = error.response, !request.accepts(response.status)

@@ -93,7 +93,7 @@ public struct WireForm: Sendable {
     ///
     /// - Throws: the errors of reading a streamed body.
     public func data(of response: HTTPResponse) async throws(HTTPError) -> Data {
-        let body = try await response.request.mappingErrors { try await response.body.data() }
+        let body = try await response.request.withHTTPErrors { try await response.body.data() }
         return message(of: response).data(with: body)
     }
 
@@ -329,7 +329,7 @@ extension WireMessage.Settings {
             .union(request.query.filter(\.isSecret).map(\.name))
         if !headers.isEmpty { secretHeaders = headers.map(\.rawValue).sorted() }
         if !parameters.isEmpty { secretParameters = parameters.sorted() }
-        if request.isRedirected { withheldHeaders = request.withheldHeaders.map(\.rawValue).sorted() }
+        if request.isRedirected { removedHeaders = request.removedHeaders.map(\.rawValue).sorted() }
         let bound = request.headers.compactMap { field in field.origin.map { [field.name.rawValue, $0.description] } }
         if !bound.isEmpty { boundHeaders = bound }
     }
@@ -342,7 +342,7 @@ extension WireMessage.Settings {
         if let responseLimit { request.responseLimit = responseLimit }
         if let isSecret { request.isSecret = isSecret }
         if isSignedOnce == true { request.isSignedOnce = true }
-        if let withheldHeaders { request.withheldHeaders = Set(try HTTPHeaders.Name.list(withheldHeaders)) }
+        if let removedHeaders { request.removedHeaders = Set(try HTTPHeaders.Name.list(removedHeaders)) }
         let origins = try HTTPHeaders(pairs: boundHeaders ?? []).map { ($0.name, try HTTPOrigin(written: $0.value)) }
         let bound = Dictionary(origins) { $1 }
         request.headers = HTTPHeaders(

@@ -40,7 +40,7 @@ struct WireMessage: Codable, Sendable {
         /// The names that are redacted in addition to the standard ones.
         var secretHeaders, secretParameters: [String]?
         /// The headers that a redirect to another origin has removed; nil if no redirect was followed.
-        var withheldHeaders: [String]?
+        var removedHeaders: [String]?
         /// The names of headers that are sent to one origin only, each with this origin.
         var boundHeaders: [[String]]?
     }

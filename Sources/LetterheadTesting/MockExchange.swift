@@ -29,7 +29,7 @@ final class MockExchange: Sendable {
     func load(
         _ request: HTTPRequest, by handler: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {
-        var response = try await request.mappingErrors {
+        var response = try await request.withHTTPErrors {
             guard let time = MockTime(request, clock: clock, deadlineLeft: deadlineLeft(of: request)) else {
                 return try await handler(request)
             }

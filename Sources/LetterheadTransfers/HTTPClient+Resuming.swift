@@ -24,7 +24,7 @@ public struct DownloadResumption: Sendable, Hashable {
     /// Returns what identifies the resource of a request; nil if its URL is not known.
     func identity(of request: HTTPRequest) -> String? {
         if let key { return "key \(key)" }
-        let request = request.inItsEnvironment
+        let request = request.withEnvironment
         return request.host == nil ? nil : (try? request.urlString()).map { "url \($0)" }
     }
 }
@@ -63,7 +63,7 @@ extension HTTPClient {
         _ template: Template, to file: URL, resuming resumption: DownloadResumption, digest: ContentDigest? = nil,
         continuing policy: ContinueBodies = ContinueBodies()
     ) async throws -> HTTPResponse {
-        try await through(ResumeDownload(resumption: resumption, digest: digest, policy: policy))
+        try await addingLink(ResumeDownload(resumption: resumption, digest: digest, policy: policy))
             .download(template, to: file)
     }
 
@@ -74,7 +74,7 @@ extension HTTPClient {
         _ request: HTTPRequest, to file: URL, resuming resumption: DownloadResumption, digest: ContentDigest? = nil,
         continuing policy: ContinueBodies = ContinueBodies()
     ) async throws -> HTTPResponse {
-        try await through(ResumeDownload(resumption: resumption, digest: digest, policy: policy))
+        try await addingLink(ResumeDownload(resumption: resumption, digest: digest, policy: policy))
             .download(request, to: file)
     }
 }

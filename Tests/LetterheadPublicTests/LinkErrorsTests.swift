@@ -12,7 +12,7 @@ private struct SignWithKey: LoaderLink {
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var signed = request
-        signed.headers.setSecret(try await request.mappingErrors { try await key() }, for: "X-Key")
+        signed.headers.setSecret(try await request.withHTTPErrors { try await key() }, for: "X-Key")
         return try await next.load(signed)
     }
 }
@@ -41,9 +41,9 @@ private struct Log: LoaderLink {
 
     @Test func `an HTTPError and a cancellation keep their codes`() async {
         let own = HTTPError(.cannotConnect, request: .plain("/b"))
-        let kept = await failure { try await request.mappingErrors { throw own } }
+        let kept = await failure { try await request.withHTTPErrors { throw own } }
         #expect(kept?.code == .cannotConnect && kept?.request.path == "/b")
-        let cancelled = await failure { try await request.mappingErrors { throw CancellationError() } }
+        let cancelled = await failure { try await request.withHTTPErrors { throw CancellationError() } }
         #expect(cancelled?.code == .cancelled)
     }
 
@@ -55,7 +55,7 @@ private struct Log: LoaderLink {
 
     @MainActor @Test func `the closure runs on the actor of the caller`() async throws {
         var count = 0
-        try await request.mappingErrors {
+        try await request.withHTTPErrors {
             MainActor.assertIsolated()
             count += 1
         }

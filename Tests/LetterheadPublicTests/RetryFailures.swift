@@ -102,7 +102,7 @@ final class RetryFailures: LoaderLink {
         if let left = request.timeLeft, left <= wait { throw request.deadlinePassed(while: "waiting to retry") }
         do { try await clock.sleep(for: wait) } catch { throw HTTPError(error, request: request) }
         guard var refresh else { return }
-        refresh.shareDeadline(of: request)
+        refresh.inheritDeadline(from: request)
         refresh.attemptNumber = 1
         _ = try await next.load(refresh)
     }

@@ -87,7 +87,7 @@ import Testing
         #expect(left.withLock { $0 } == [.seconds(9), .seconds(8), .seconds(8)])
         #expect(mock.requests[1].attemptNumber == 1 && refresh.timeLeft == nil)
         var free = mock.requests[1]
-        free.shareDeadline(of: nil)
+        free.inheritDeadline(from: nil)
         #expect(free.timeLeft == nil)
     }
 }

@@ -28,7 +28,7 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
         #"{"letterhead":1,"request":{"headers":[],"method":"A B","settings":{},"# + target + "}}\n",
         #"{"letterhead":1,"request":{"headers":[],"options":{"x":1},"settings":{},"# + target + "}}\n",
         #"{"letterhead":1,"request":{"headers":[],"settings":{"secretHeaders":["A\n"]},"# + target + "}}\n",
-        #"{"letterhead":1,"request":{"headers":[],"settings":{"withheldHeaders":["A:"]},"# + target + "}}\n",
+        #"{"letterhead":1,"request":{"headers":[],"settings":{"removedHeaders":["A:"]},"# + target + "}}\n",
         #"{"letterhead":1,"request":{"headers":[],"settings":{"boundHeaders":[["A","no-url"]]},"# + target + "}}\n",
         #"{"letterhead":1,"length":2,"request":{"headers":[],"method":"POST","settings":{},"# + target + "}}\nabc",
     ])

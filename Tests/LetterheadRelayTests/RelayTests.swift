@@ -81,14 +81,14 @@ import Testing
         (sent.acceptedStatuses, sent.responseLimit) = (HTTPStatusSet.success.union([404]), 100)
         sent.deadline = .seconds(50)
         sent.redaction = .standard.adding(headers: ["X-Hidden"], parameters: ["hidden"])
-        sent.withheldHeaders = ["X-Origin"]
+        sent.removedHeaders = ["X-Origin"]
         _ = try await (Deadline() --> Relay { await RelayServer(far).answer($0) }).load(sent)
         let arrived = try #require(far.requests.first)
         #expect(arrived.timeout == .seconds(9) && arrived.idleTimeout == .seconds(7))
         #expect(arrived.connectTimeout.map { $0 > .seconds(86_400) } == true)
         #expect(arrived.acceptedStatuses == sent.acceptedStatuses && arrived.responseLimit == 100)
         #expect(left.withLock { $0 }.map { $0 > .seconds(20) && $0 <= .seconds(50) } == true)
-        #expect(arrived.redaction == sent.redaction && arrived.withheldHeaders == ["X-Origin"] && arrived.isRedirected)
+        #expect(arrived.redaction == sent.redaction && arrived.removedHeaders == ["X-Origin"] && arrived.isRedirected)
         #expect(arrived.path.route == "users/{login}")
         #expect(arrived.responseDelivery == .buffered && !arrived.isSecret)
     }

@@ -99,7 +99,7 @@ package struct SendTwice: LoaderLink {
     package init() {}
 
     package func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        try await request.mappingErrors {
+        try await request.withHTTPErrors {
             try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
                 for _ in 0..<2 { group.addTask { try await next.load(request) } }
                 defer { group.cancelAll() }

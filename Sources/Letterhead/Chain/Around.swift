@@ -41,7 +41,7 @@ struct Around: CompositeLink, CustomStringConvertible {
     var parts: [(name: String?, link: any LoaderLink)] { [(nil, part)] }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        try await request.mappingErrors { try await body(request, part --> next, next) }
+        try await request.withHTTPErrors { try await body(request, part --> next, next) }
     }
 
     var description: String { chainName(of: self, parts: parts) }

@@ -24,7 +24,7 @@ public struct Choose: CompositeLink, CustomStringConvertible {
     }
 
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        guard let name = try await request.mappingErrors({ try await choose(request) }) else {
+        guard let name = try await request.withHTTPErrors({ try await choose(request) }) else {
             return try await next.load(request)
         }
         guard let link = parts.first(where: { $0.name == name })?.link else {

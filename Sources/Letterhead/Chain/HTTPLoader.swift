@@ -73,7 +73,7 @@ public struct AnyLoader: HTTPLoader, CustomStringConvertible {
     /// Creates a loader from a closure. An error that the closure throws is mapped to an ``HTTPError``.
     public init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
         self.answer = { (request) async throws(HTTPError) in
-            try await request.mappingErrors { try await answer(request) }
+            try await request.withHTTPErrors { try await answer(request) }
         }
         wipe = {}
         description = "AnyLoader"

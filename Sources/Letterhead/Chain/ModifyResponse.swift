@@ -16,7 +16,7 @@ public struct ModifyRequest: LoaderLink {
 
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var modified = request
-        try await request.mappingErrors { try await modify(&modified) }
+        try await request.withHTTPErrors { try await modify(&modified) }
         modified.context = request.context
         var response = try await next.load(modified)
         if request.host != nil, modified.origin != request.origin, response.request.origin == modified.origin {
@@ -86,7 +86,7 @@ public struct ModifyResponse: LoaderLink {
             return try await changed(try await next.load(request), to: request)
         }
         let result = await next.result(of: request)
-        return try await request.mappingErrors { try await modify(result) }
+        return try await request.withHTTPErrors { try await modify(result) }
     }
 
     private func changed(_ response: HTTPResponse, to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {

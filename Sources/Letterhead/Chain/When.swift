@@ -84,7 +84,7 @@ struct When: CompositeLink, CustomStringConvertible {
     }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        let holds = try await request.mappingErrors { try await condition(request) }
+        let holds = try await request.withHTTPErrors { try await condition(request) }
         guard let link = holds ? link : otherwise else { return try await next.load(request) }
         return try await link.load(request, next: next)
     }

@@ -164,7 +164,7 @@ import Testing
 
         func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
             var response = HTTPResponse(request: request, status: 200)
-            return try await request.mappingErrors {
+            return try await request.withHTTPErrors {
                 try Data("link".utf8).write(to: draft)
                 guard case .file(let place) = request.responseDelivery else { return response }
                 response.setSavedFile(draft, byteCount: 4, for: place) { [ends] in ends.add() }

@@ -260,7 +260,7 @@ extension Page {
                 "the link to the next page leads to another origin: this page is at \(origin), the next one is at "
                     + "\(linked); it was not requested")
         }
-        guard response.request.withheldHeaders.isEmpty else {
+        guard response.request.removedHeaders.isEmpty else {
             throw error(
                 .invalidResponse,
                 "the request for this page was redirected to another origin and lost its credentials; the link to the "

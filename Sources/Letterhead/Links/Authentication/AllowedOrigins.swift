@@ -42,7 +42,7 @@ struct AllowedOrigins: Hashable, Sendable {
     func verdict(on request: HTTPRequest, chosenBy chooser: Chooser) -> Verdict {
         if isMalformed { return .refuse("a URL in allowedOrigins has no scheme or no host") }
         guard let origin = request.origin else { return .leaveUnsigned("the request has no origin") }
-        guard request.withheldHeaders.isEmpty else {
+        guard request.removedHeaders.isEmpty else {
             return .leaveUnsigned("a redirect to another origin has removed the credentials")
         }
         if let listed { return verdict(at: origin, listed: listed, chooser) }

@@ -67,7 +67,7 @@ public final class Deduplicate: LoaderLink {
         case .value(.failure(let error)): throw error.with(request: request)
         case .value(.success(var response)):
             if load.isFirst {
-                if request.hasDeadline { response.request.shareDeadline(of: request) }
+                if request.hasDeadline { response.request.inheritDeadline(from: request) }
                 return response
             }
             // A streamed body can be read only once.
@@ -222,6 +222,6 @@ final class DeduplicationKey: Hashable, Sendable {
         return authentication == other.authentication && left.requiredScopes == right.requiredScopes
             && left.context.generation == right.context.generation && left.context.additions.isEmpty
             && right.context.additions.isEmpty
-            && left.serverEnvironment == right.serverEnvironment && left.withheldHeaders == right.withheldHeaders
+            && left.serverEnvironment == right.serverEnvironment && left.removedHeaders == right.removedHeaders
     }
 }

@@ -4,7 +4,7 @@
 ///
 /// ```swift
 /// FollowRedirects()                                          // the safe policy, at most 20 redirects
-/// FollowRedirects(.sameOrigin.withholding(["X-Tenant-Key"]))
+/// FollowRedirects(.sameOrigin.removing(["X-Tenant-Key"]))
 /// request.redirectPolicy = .never                            // for one request
 /// ```
 ///
@@ -39,7 +39,7 @@ public struct FollowRedirects: LoaderLink {
     private func follow(
         _ first: HTTPResponse, of original: HTTPRequest, next: any HTTPLoader
     ) async throws(HTTPError) -> HTTPResponse {
-        let policy = original.redirectPolicy?.withholding(policy.withheldHeaders) ?? policy
+        let policy = original.redirectPolicy?.removing(policy.removedHeaders) ?? policy
         guard policy.limit >= 0 else {
             throw HTTPError(
                 .invalidRequest, request: original, message: "the redirect limit is negative; use 0 or more",
@@ -116,7 +116,7 @@ public struct FollowRedirects: LoaderLink {
         if hop.isSecret, !hop.body.isEmpty, RedirectRules.leaves(hop, request, answered) {
             return .failure(.otherOrigin)
         }
-        hop.withheldHeaders.formUnion(proposal.withheldHeaders)
+        hop.removedHeaders.formUnion(proposal.removedHeaders)
         if hop.origin != proposal.origin {
             RedirectRules.withhold(from: &hop, of: request, after: answered, policy: policy)
         }
@@ -129,7 +129,7 @@ extension HTTPResponse {
     /// the request to another one, as for balancing. What belongs to the origin stays with the load.
     fileprivate mutating func returnToOrigin(ofRedirected request: HTTPRequest) {
         guard redirects.isEmpty else { return }
-        let sent = request.inItsEnvironment
+        let sent = request.withEnvironment
         // Another path may mean that a loader below has followed a redirect to another server by itself.
         guard let origin = sent.origin, origin != self.request.origin, sent.path == self.request.path else { return }
         returnToOrigin(of: sent)
@@ -190,7 +190,7 @@ extension Observation {
             event.describe(hop)
             event[.status] = response.status.code
             event[.isFollowed] = true
-            let withheld = response.request.headers.filter { hop.withheldHeaders.contains($0.name) }
+            let withheld = response.request.headers.filter { hop.removedHeaders.contains($0.name) }
             if !withheld.isEmpty { event[.withheld] = withheld.map { Redaction.visible($0.name.rawValue) } }
         }
     }

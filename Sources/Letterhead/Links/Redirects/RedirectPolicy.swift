@@ -24,7 +24,7 @@ extension RequestSettings {
 ///
 /// ```swift
 /// .sameOrigin.limit(3)
-/// .safely.withholding(["X-Tenant-Key"])
+/// .safely.removing(["X-Tenant-Key"])
 /// .custom { proposal, response in proposal.host == "cdn.example.com" ? proposal : nil }
 /// ```
 public struct RedirectPolicy: Sendable {
@@ -44,7 +44,7 @@ public struct RedirectPolicy: Sendable {
     public private(set) var allowsDowngrade = false
     /// The headers that are not sent to other origins, in addition to ``standardWithheldHeaders`` and the secret
     /// headers of the request.
-    public private(set) var withheldHeaders: Set<HTTPHeaders.Name> = []
+    public private(set) var removedHeaders: Set<HTTPHeaders.Name> = []
 
     init(rule: Rule) { self.rule = rule }
 
@@ -84,9 +84,9 @@ public struct RedirectPolicy: Sendable {
     }
 
     /// Names more headers that are not sent to other origins.
-    public func withholding(_ names: Set<HTTPHeaders.Name>) -> RedirectPolicy {
+    public func removing(_ names: Set<HTTPHeaders.Name>) -> RedirectPolicy {
         var policy = self
-        policy.withheldHeaders.formUnion(names)
+        policy.removedHeaders.formUnion(names)
         return policy
     }
 
@@ -128,23 +128,23 @@ enum RedirectRules {
     /// Whether a hop leads to another origin than that of the request, or than that which answered: a loader below may
     /// have followed a redirect to another server by itself.
     static func leaves(_ hop: HTTPRequest, _ request: HTTPRequest, _ answered: HTTPRequest) -> Bool {
-        hop.origin != answered.origin || request.inItsEnvironment.origin.map { $0 != hop.origin } ?? false
+        hop.origin != answered.origin || request.withEnvironment.origin.map { $0 != hop.origin } ?? false
     }
 
     /// Marks a request as redirected, and permanently removes what must not be sent to another origin.
     static func withhold(
         from hop: inout HTTPRequest, of request: HTTPRequest, after answered: HTTPRequest, policy: RedirectPolicy
     ) {
-        var names = hop.withheldHeaders
+        var names = hop.removedHeaders
         if leaves(hop, request, answered) {
             names.formUnion(RedirectPolicy.standardWithheldHeaders)
-            names.formUnion(policy.withheldHeaders)
+            names.formUnion(policy.removedHeaders)
             names.formUnion(hop.redaction.headers)
             names.formUnion(hop.secretHeaders.map(\.name))
             names.formUnion(hop.headers.filter { $0.origin != nil && $0.origin != hop.origin }.map(\.name))
             hop.headers = HTTPHeaders(hop.headers.filter { !names.contains($0.name) })
         }
-        hop.withheldHeaders = names
+        hop.removedHeaders = names
     }
 
     private static func target(

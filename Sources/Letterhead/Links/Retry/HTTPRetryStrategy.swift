@@ -274,7 +274,7 @@ extension HTTPLoader {
         if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
         request.join(loadOf: original)
         request.attemptNumber = 1
-        request.shareDeadline(of: original)
+        request.inheritDeadline(from: original)
         let point = request.deadline.flatMap { request.limit(to: $0, on: timeline) }
         defer { point?.end() }
         var response = try await load(request, onBehalfOf: original, as: "alternate")

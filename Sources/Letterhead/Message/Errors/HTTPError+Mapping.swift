@@ -50,10 +50,10 @@ extension HTTPRequest {
     /// ``HTTPError`` only:
     ///
     /// ```swift
-    /// let key = try await request.mappingErrors { try await store.key() }
+    /// let key = try await request.withHTTPErrors { try await store.key() }
     /// ```
     @inline(__always)
-    public func mappingErrors<Value>(
+    public func withHTTPErrors<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async throws(HTTPError) -> Value {
         do { return try await body() } catch { throw HTTPError(error, request: self) }

@@ -210,7 +210,7 @@ extension Observation {
 
 extension HTTPEvent {
     mutating func describe(_ request: HTTPRequest) {
-        let shown = request.inItsEnvironment
+        let shown = request.withEnvironment
         self[.method] = shown.method.printable
         self[.url] = request.redaction.url(of: shown)
         guard let origin = shown.origin else { return }

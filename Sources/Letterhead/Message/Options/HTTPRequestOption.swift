@@ -289,7 +289,7 @@ extension HTTPRequest {
     /// what belongs to the origin of the first request, such as its credentials and the headers of its environment. The
     /// law holds even if a later redirect returns to the first origin. An exception is a link that knows what belongs
     /// to which origin, such as a cookie jar. Setting the property marks the request as redirected.
-    public var withheldHeaders: Set<HTTPHeaders.Name> {
+    public var removedHeaders: Set<HTTPHeaders.Name> {
         get { self[option: RedirectedOption.self] ?? [] }
         set { self[option: RedirectedOption.self] = newValue }
     }

@@ -72,7 +72,7 @@ extension HTTPRequest {
     var withoutDeadline: HTTPRequest {
         guard hasDeadline else { return self }
         var request = self
-        request.shareDeadline(of: nil)
+        request.inheritDeadline(from: nil)
         return request
     }
 
@@ -92,7 +92,7 @@ extension HTTPRequest {
     ///
     /// - Parameter request: the request that waits for this one. If it is nil or has no deadline, the deadline of this
     ///   request is removed. Pass nil if several requests wait for this one.
-    public mutating func shareDeadline(of request: HTTPRequest?) {
+    public mutating func inheritDeadline(from request: HTTPRequest?) {
         if context.deadline != nil || request?.context.deadline != nil { context.deadline = request?.context.deadline }
     }
 }

@@ -104,7 +104,7 @@ extension Redaction {
 
     /// Returns the method and the URL of a request: `GET https://api.example.com/users?page=2`. See ``url(of:)``.
     public func requestLine(of request: HTTPRequest) -> String {
-        let request = request.inItsEnvironment
+        let request = request.withEnvironment
         return "\(request.method.printable) \(url(of: request))"
     }
 
@@ -113,13 +113,13 @@ extension Redaction {
     /// If the client's environment has not been applied yet, the URL is the one that the request will have. If the
     /// environment is not known, the result is the path and the query, followed by `(environment not resolved)`.
     public func url(of request: HTTPRequest) -> String {
-        let request = request.inItsEnvironment
+        let request = request.withEnvironment
         return address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query)) + note(on: request)
     }
 
     /// Returns the URL with only the names of its query items, for errors.
     public func outline(of request: HTTPRequest) -> String {
-        let request = request.inItsEnvironment
+        let request = request.withEnvironment
         let names = request.query.map {
             Self.visible(PercentEncoding.escape($0.name, .unreserved)) + ($0.value == nil ? "" : "=…")
         }

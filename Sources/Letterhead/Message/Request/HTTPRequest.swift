@@ -264,7 +264,7 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
 extension HTTPRequest {
     /// The method and the URL without values of the query, for messages.
     var outline: String {
-        let shown = inItsEnvironment
+        let shown = withEnvironment
         return "\(shown.method.printable) \(redaction.outline(of: shown))"
     }
 

@@ -125,7 +125,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         guard defect == nil, provider == nil else { return }
         request.fill(from: base)
         if !request.hasMethod, let method { request.method = method }
-        guard request.origin == origin, request.withheldHeaders.isEmpty else { return }
+        guard request.origin == origin, request.removedHeaders.isEmpty else { return }
         request.fill(headers: headers)
         if !request.isRedirected { request.query.fill(from: query) }
     }
@@ -134,7 +134,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     @inline(__always)
     func resolved(for request: HTTPRequest) async throws(HTTPError) -> ServerEnvironment {
         guard let provider else { return self }
-        let environment = try await request.mappingErrors { try await provider.provide(request) }
+        let environment = try await request.withHTTPErrors { try await provider.provide(request) }
         request.context.environment?.resolve(environment)
         return environment
     }
@@ -170,7 +170,7 @@ extension HTTPRequest {
     var withheldReason: String? {
         let environment =
             options.contains(ServerEnvironment.self) ? serverEnvironment : context.environment?.environment
-        guard let environment, let owner = environment.origin, origin != owner || !withheldHeaders.isEmpty else {
+        guard let environment, let owner = environment.origin, origin != owner || !removedHeaders.isEmpty else {
             return nil
         }
         let names = Set(environment.headers.map(\.name)).filter { !headers.contains($0) }
@@ -241,7 +241,7 @@ extension HTTPRequest {
     /// host is nil if a closure of the client provides the environment.
     ///
     /// The links above ``ApplyEnvironment`` receive requests without a host.
-    public var inItsEnvironment: HTTPRequest {
+    public var withEnvironment: HTTPRequest {
         guard let environment = missingEnvironment else { return self }
         var shown = self
         shown.body = EmptyBody()

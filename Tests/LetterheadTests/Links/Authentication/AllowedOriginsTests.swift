@@ -14,7 +14,7 @@ private func authorization(
     let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
     var request = HTTPRequest(url: try #require(URL(string: url)))
     if let own { request.authentication = own }
-    if withheld { request.withheldHeaders = ["Authorization"] }
+    if withheld { request.removedHeaders = ["Authorization"] }
     let applied = environment.map { ApplyEnvironment($0) } ?? ApplyEnvironment()
     _ = try await (applied --> Authenticate(client) --> mock).load(request)
     return try #require(mock.requests.first).headers["Authorization"]

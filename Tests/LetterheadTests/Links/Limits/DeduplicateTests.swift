@@ -52,7 +52,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
             { $0.connectTimeout = .seconds(100) }, { $0.responseLimit = 5 },
             { $0.authentication = .bearer("b") }, { $0.body = DataBody(Data("x".utf8)) },
             { $0.deduplication = .never },
-            { $0.deduplication = .key("own") }, { $0.withheldHeaders = [.authorization] },
+            { $0.deduplication = .key("own") }, { $0.removedHeaders = [.authorization] },
             {
                 $0.serverEnvironment = URL(string: "https://a.test").map { ServerEnvironment(baseURL: $0) }
             },
