@@ -33,8 +33,10 @@ import Testing
     }
 
     @Test func `a space can be written as a plus, and a plus is escaped`() throws {
-        #expect(try text(FormBody(["a": "Hello, +"], spaces: .plus)) == "a=Hello%2C+%2B")
-        #expect(try text(FormBody(["n m": 1, "b": true], spaces: .plus)) == "n+m=1&b=true")
+        let plus = FormEncoder(spaces: .plus)
+        #expect(try text(FormBody([URLQueryItem(name: "a b", value: "+ ")], encoder: plus)) == "a+b=%2B+")
+        #expect(try text(FormBody(["a": "Hello, +"], encoder: plus)) == "a=Hello%2C+%2B")
+        #expect(try text(FormBody(["n m": 1, "b": true], encoder: plus)) == "n+m=1&b=true")
     }
 
     @Test func `items of all types are named and written`() throws {
@@ -47,27 +49,42 @@ import Testing
         let texts = ["b": "2", "c": "3", "a": "1"]
         #expect(try text(FormBody(texts)) == "a=1&b=2&c=3")
         let values: [String: any Encodable & Sendable] = ["z": 1, "p": ["b": 2, "a": 1]]
-        #expect(try text(FormBody(dictionary: values, spaces: .plus)) == "p%5Ba%5D=1&p%5Bb%5D=2&z=1")
+        #expect(try text(FormBody(values)) == "p%5Ba%5D=1&p%5Bb%5D=2&z=1")
     }
 
     @Test func `a literal keeps its order, although it could be a dictionary`() throws {
         #expect(try text(FormBody(["b": "2", "c": "3", "a": "1", "b": "4"])) == "b=2&c=3&a=1&b=4")
-        #expect(try text(FormBody(["b": 2, "a": true, "b": "4"], spaces: .plus)) == "b=2&a=true&b=4")
+        #expect(try text(FormBody(["b": 2, "a": true, "b": "4"])) == "b=2&a=true&b=4")
         #expect(try text(FormBody(["b": 2, "a": 1, "b": 4], encoder: .init(spaces: .plus))) == "b=2&a=1&b=4")
         #expect(try text(FormBody(["b": 2, "a": String?.none, "b": "4"])) == "b=2&b=4")
     }
 
     @Test func `only a form without items is empty`() throws {
         #expect(FormBody([:]).isEmpty && FormBody([URLQueryItem]()).isEmpty)
+        #expect(FormBody(encoding: [String: Int]()).isEmpty && !FormBody(encoding: 1).isEmpty)
         #expect(!FormBody(["": ""]).isEmpty)
         #expect(try text(FormBody(["": ""])) == "=")
     }
 
     @Test(arguments: [FormEncoder(), FormEncoder(spaces: .plus)])
-    func `the length of texts is known and exact`(
+    func `the length is known and exact`(
         encoder: FormEncoder
     ) throws {
-        let body = FormBody(["a b": "é + *", "": "", "c": "\0\u{FF}"], encoder: encoder)
-        #expect(body.contentLength == (try body.encode().count))
+        for body in [
+            FormBody(["a b": "é + *", "": "", "c": "\0\u{FF}"], encoder: encoder),
+            FormBody(["a b": 1, "d": ["é", "+"]], encoder: encoder),
+        ] { #expect(body.contentLength == (try body.encode().count)) }
+        #expect(FormBody(encoding: 1, encoder: encoder).contentLength == nil)
+    }
+
+    @Test func `the bytes are those of the values when the form was created`() throws {
+        final class Counter: Encodable {
+            var count = 0
+            func encode(to encoder: any Encoder) throws { try count.encode(to: encoder) }
+        }
+        let counter = Counter()
+        let body = FormBody(["count": counter])
+        counter.count = 1
+        #expect(try text(body) == "count=0" && text(FormBody(["count": counter])) == "count=1")
     }
 }

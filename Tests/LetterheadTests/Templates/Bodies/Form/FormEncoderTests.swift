@@ -20,7 +20,7 @@ import Testing
         var bytes = Data([1, 2])
     }
 
-    private func decoded(_ value: some Encodable & Sendable, _ encoder: FormEncoder = FormEncoder()) throws -> String? {
+    private func decoded(_ value: some Encodable, _ encoder: FormEncoder = FormEncoder()) throws -> String? {
         String(decoding: try FormBody(encoding: value, encoder: encoder).encode(), as: UTF8.self)
             .removingPercentEncoding
     }
@@ -34,12 +34,11 @@ import Testing
     }
 
     @Test func `every style can be changed`() throws {
-        let encoder = FormEncoder(nesting: .dots, arrays: .indexed, dates: .milliseconds)
+        let encoder = FormEncoder(keys: .snakeCase, arrays: .indexed, dates: .seconds)
         #expect(
-            try decoded(Order(), encoder) == "title=x y&isNew=true&items[0].name=a&items[0].count=1&items[1].name=b"
-                + "&items[1].count=2&tags[0]=r&tags[1]=s&extra.k=false&at=1500000000250&level=high"
+            try decoded(Order(), encoder) == "title=x y&is_new=true&items[0][name]=a&items[0][count]=1&items[1][name]=b"
+                + "&items[1][count]=2&tags[0]=r&tags[1]=s&extra[k]=false&at=1500000000.25&level=high"
                 + "&link=https://example.com/a?b&total=1.5&bytes=AQI=")
-        #expect(try decoded(["a": ["b": ["c": 1]]], FormEncoder(nesting: .dots)) == "a.b.c=1")
     }
 
     @Test func `arrays can be written with a repeated name, and dates in seconds`() throws {
@@ -58,7 +57,8 @@ import Testing
     @Test func `a value and an equal dictionary are encoded to the same pairs`() throws {
         struct Pair: Encodable, Sendable { var p4 = ["a", "b"], p5 = ["k": false] }
         #expect(try decoded(Pair()) == "p4[]=a&p4[]=b&p5[k]=false")
-        let body = FormBody(dictionary: ["p4": ["a", "b"], "p5": ["k": false]])
+        let values: [String: any Encodable] = ["p4": ["a", "b"], "p5": ["k": false]]
+        let body = FormBody(values)
         #expect(try body.encode() == FormBody(encoding: Pair()).encode())
     }
 
@@ -84,6 +84,28 @@ import Testing
     @Test func `a form encoder can be used with EncodedBody`() throws {
         let body = EncodedBody(["a": 1], encoder: FormEncoder(), contentType: .form)
         #expect(try body.encode() == Data("a=1".utf8))
+    }
+
+    @Test func `a value is written as its type encodes it`() throws {
+        struct Search: Encodable {
+            private enum CodingKeys: String, CodingKey { case name = "user.name", fields, since }
+            func encode(to encoder: any Encoder) throws {
+                var form = encoder.container(keyedBy: CodingKeys.self)
+                try form.encode("ada", forKey: .name)
+                try form.encode("id,title", forKey: .fields)
+                try form.encodeNil(forKey: .since)
+                var pairs = form.nestedUnkeyedContainer(forKey: .since)
+                try pairs.encode(Int8(-1))
+                try pairs.encodeNil()
+                var pair = pairs.nestedContainer(keyedBy: CodingKeys.self)
+                try pair.encode(Float(0.1), forKey: .name)
+                var inner = pairs.nestedUnkeyedContainer()
+                try inner.encode(1e300)
+            }
+        }
+        #expect(
+            try decoded(Search(), FormEncoder(arrays: .indexed))
+                == "user.name=ada&fields=id,title&since[0]=-1&since[2][user.name]=0.1&since[3][0]=1e+300")
     }
 
     @Test func `the properties of a class and of its base class are written`() throws {

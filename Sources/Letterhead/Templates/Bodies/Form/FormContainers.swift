@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+import LetterheadFoundation
+
+/// Encodes a value whose name in the form is known; nil at the top level.
+struct FormValueEncoder: Encoder, SingleValueEncodingContainer {
+    let writer: FormWriter
+    let name: String?
+    /// The path and the last key, which are joined only if they are needed.
+    let path: [any CodingKey]
+    let key: (any CodingKey)?
+
+    var codingPath: [any CodingKey] { key.map { path + [$0] } ?? path }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(FormProperties(parent: outer))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { FormElements(parent: outer) }
+
+    /// The same value as the parent of others.
+    private var outer: FormValueEncoder { FormValueEncoder(writer: writer, name: name, path: codingPath, key: nil) }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    func encodeNil() throws {
+        if name == nil { throw nameless(String?.none) }
+    }
+
+    /// Writes a value: a scalar as an item, a dictionary sorted by key, and any other value with its own `encode(to:)`.
+    @inline(__always)
+    func encode<Value: Encodable>(_ value: Value) throws {
+        if let text = try text(of: value) {
+            guard let name else { throw nameless(value) }
+            writer.write(name, text)
+        } else if let dictionary = value as? any SortedForm {
+            try outer.encode(dictionary.sorted)
+        } else {
+            try value.encode(to: self)
+        }
+    }
+
+    /// Writes named values in order, and omits those that are nil.
+    func encode(_ items: some Sequence<(String, (any Encodable)?)>) throws {
+        for (name, value) in items { if let value { try member(FormKey(stringValue: name), name).encode(value) } }
+    }
+
+    func property(_ key: some CodingKey) -> FormValueEncoder {
+        member(key, writer.style.keys == .snakeCase ? Self.snakeCase(key.stringValue) : key.stringValue)
+    }
+
+    func element(_ index: Int) -> FormValueEncoder {
+        let suffix =
+            switch writer.style.arrays {
+            case .brackets: "[]"
+            case .repeated: ""
+            case .indexed: "[\(index)]"
+            }
+        return FormValueEncoder(
+            writer: writer, name: (name ?? "") + suffix, path: path, key: FormKey(intValue: index))
+    }
+
+    private func member(_ key: some CodingKey, _ text: String) -> FormValueEncoder {
+        FormValueEncoder(writer: writer, name: name.map { "\($0)[\(text)]" } ?? text, path: path, key: key)
+    }
+
+    /// Returns the error for a value at the top level that has no name.
+    func nameless(_ value: Any?) -> EncodingError {
+        error(value as Any, "A form needs names: encode a type with properties, or a dictionary.")
+    }
+
+    private func error(_ value: Any, _ rule: String) -> EncodingError {
+        .invalidValue(value, EncodingError.Context(codingPath: codingPath, debugDescription: rule))
+    }
+}
+
+extension FormValueEncoder {
+    /// Returns the text of a value that is written as a single string; nil for any other value.
+    @inline(__always)
+    private func text<Value: Encodable>(of value: Value) throws -> String? {
+        switch value {
+        case let text as String: text
+        case let flag as Bool: flag ? "true" : "false"
+        case let number as any BinaryInteger: number.description
+        case let number as Double: try finite(number)
+        case let number as Float: try finite(number)
+        case let number as Decimal where number.isFinite: number.description
+        case let number as Decimal: throw error(number, "The number is not finite.")
+        case let date as Date where writer.style.dates == .seconds: try finite(date.timeIntervalSince1970)
+        case let date as Date: try internetTime(date)
+        case let data as Data: data.base64EncodedString()
+        case let url as URL: url.absoluteString
+        default: nil
+        }
+    }
+
+    /// Returns a string that is parsed as the same number. A whole number in the range of `Int64` is written with all
+    /// digits and without a fraction.
+    private func finite(_ number: some BinaryFloatingPoint & LosslessStringConvertible) throws -> String {
+        guard number.isFinite else { throw error(number, "The number is not finite.") }
+        return Int64(exactly: number).map { String($0) } ?? String(number)
+    }
+
+    private func internetTime(_ date: Date) throws -> String {
+        if let text = date.internetTime { return text }
+        // The error contains the number instead of the date, because describing such a date would crash.
+        throw error(date.timeIntervalSince1970, "The date is not in the years 0...9999.")
+    }
+
+    /// Returns the words of a name in lower case, joined by underscores: `myURLProperty` becomes `my_url_property`.
+    ///
+    /// A word begins at an upper-case letter after a lower-case letter or a digit, and at the last of several
+    /// upper-case letters before a lower-case letter, as in `JSONEncoder`.
+    private static func snakeCase(_ name: String) -> String {
+        let characters = Array(name)
+        return characters.indices.map { place in
+            let before = place > 0 ? characters[place - 1] : "_"
+            let isBeforeLowercase = place + 1 < characters.count && characters[place + 1].isLowercase
+            let beginsWord =
+                characters[place].isUppercase && before != "_" && (!before.isUppercase || isBeforeLowercase)
+            return (beginsWord ? "_" : "") + characters[place].lowercased()
+        }.joined()
+    }
+}
+
+/// The properties of a value.
+struct FormProperties<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let parent: FormValueEncoder
+
+    var codingPath: [any CodingKey] { parent.codingPath }
+
+    func encodeNil(forKey key: Key) {}
+
+    // Inlined, so that the type of a scalar is known when the program is compiled.
+    @inline(__always)
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try parent.property(key).encode(value) }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        parent.property(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        parent.property(key).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder { parent.property(FormKey(stringValue: "super")) }
+
+    func superEncoder(forKey key: Key) -> any Encoder { parent.property(key) }
+}
+
+/// The elements of an array.
+struct FormElements: UnkeyedEncodingContainer {
+    let parent: FormValueEncoder
+    var count = 0
+
+    var codingPath: [any CodingKey] { parent.codingPath }
+
+    mutating func encodeNil() { count += 1 }
+
+    mutating func encode<Value: Encodable>(_ value: Value) throws {
+        guard parent.name != nil else { throw parent.nameless(value) }
+        try next().encode(value)
+    }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type
+    ) -> KeyedEncodingContainer<NestedKey> {
+        next().container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { next().unkeyedContainer() }
+
+    mutating func superEncoder() -> any Encoder { next() }
+
+    private mutating func next() -> FormValueEncoder {
+        defer { count += 1 }
+        return parent.element(count)
+    }
+}
+
+/// A dictionary whose keys are strings or numbers. It is sorted, because the order of a dictionary differs between
+/// processes.
+private protocol SortedForm {
+    var sorted: [(String, (any Encodable)?)] { get }
+}
+
+extension Dictionary: SortedForm where Key: CodingKeyRepresentable, Value: Encodable {
+    fileprivate var sorted: [(String, (any Encodable)?)] {
+        map { ($0.key.codingKey.stringValue, $0.value) }.sorted { $0.0 < $1.0 }
+    }
+}
