@@ -44,7 +44,7 @@
         func `a form whose part has other parameters than a charset is sent as data`(type: String) throws {
             var request = try HTTPRequest(method: .post, "https://a.test/")
             let part = MultipartBody.Part.text("x", name: "a", headers: ["Content-Type": type])
-            request.body = try MultipartBody([part], boundary: "b")
+            request.body = MultipartBody([part], boundary: "b")
             let command = request.curlCommand(includingSecrets: true)
             #expect(!command.contains("--form") && command.contains("Content-Type: multipart/form-data; boundary=b"))
             for plain in ["text/plain", "Text/Plain; charset=UTF-8", "text/plain;charset=\"utf-8\""] {

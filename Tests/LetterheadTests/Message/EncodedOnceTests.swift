@@ -169,7 +169,7 @@ import Testing
         let body: any HTTPBody =
             switch kind {
             case "compressed": JSONBody("text").compressed()
-            case "multipart": MultipartBody([.body(JSONBody("text"), name: "a")], uncheckedBoundary: "b")
+            case "multipart": MultipartBody([.body(JSONBody("text"), name: "a")], boundary: "b")
             default: JSONBody("text")
             }
         for isRead in [true, false] {

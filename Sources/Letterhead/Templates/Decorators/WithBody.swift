@@ -37,7 +37,7 @@ extension RequestTemplate {
 
     /// Returns the body with the boundary of the template, if the template has one.
     private func placed(_ body: MultipartBody) -> MultipartBody {
-        boundary.map { MultipartBody(body.parts, subtype: body.subtype, uncheckedBoundary: $0) } ?? body
+        boundary.map { MultipartBody(body.parts, subtype: body.subtype, boundary: $0) } ?? body
     }
 }
 

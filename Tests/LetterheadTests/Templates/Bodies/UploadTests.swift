@@ -46,7 +46,7 @@ struct UploadTests {
                 $0.yield(noise(100_000))
                 $0.finish()
             }
-            let body = try MultipartBody([.body(StreamBody(once: stream), name: "s", filename: "s.bin")], boundary: "b")
+            let body = MultipartBody([.body(StreamBody(once: stream), name: "s", filename: "s.bin")], boundary: "b")
             let request = try #require(try await requests(of: body).requests.first)
             #expect(request.headers["Transfer-Encoding"] == "chunked" && !request.headers.contains("Content-Length"))
             #expect(request.body.suffix(100_000 + 9) == noise(100_000) + Data("\r\n--b--\r\n".utf8))
@@ -55,7 +55,7 @@ struct UploadTests {
 
     @Test(arguments: ["multipart/form-data", "multipart/mixed; boundary=wrong", "application/json"])
     func `a multipart body declares its boundary for every Content-Type of the request`(asked: String) async throws {
-        let body = try MultipartBody([.text("hi", name: "a")], boundary: "b")
+        let body = MultipartBody([.text("hi", name: "a")], boundary: "b")
         let request = try #require(try await requests(of: body, headers: ["Content-Type": asked]).requests.first)
         let types = request.headers.values(for: "Content-Type")
         #expect(types.count == 1 && types.first.flatMap { MediaType($0) }?["boundary"] == "b")
@@ -94,7 +94,7 @@ struct UploadTests {
         let bodies: [any HTTPBody] = [
             JSONBody([Double.nan]), FileBody(at: missing), FileBody(at: directory.url),
             MultipartBody([.file(at: missing, name: "f")]), MultipartBody([.text("no name")]),
-            MultipartBody([], uncheckedBoundary: "a\r\nb"), TextBody("é", contentType: "text/plain; charset=us-ascii"),
+            MultipartBody([], boundary: "a\r\nb"), TextBody("é", contentType: "text/plain; charset=us-ascii"),
             StreamBody(length: -1) { AsyncStream<Data> { $0.finish() } }, FormBody(encoding: ["no", "names"]),
             DataBody(Data([1]), additionalHeaders: ["X": "a\r\nX-Injected: 1"]),
             DataBody(Data([1]), contentType: "none"),

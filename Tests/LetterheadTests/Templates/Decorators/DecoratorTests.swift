@@ -264,12 +264,4 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
         let error = #expect(throws: HTTPError.self) { try request.framedBody() }
         #expect(error?.code == .invalidRequest && error?.message.contains("not a MultipartBody") == true)
     }
-
-    @Test func `an added part that contains a custom boundary is refused`() throws {
-        let own = try MultipartBody([.text("1", name: "a")], boundary: "given")
-        let template = TestEndpoint("a").with { $0.body = own }.multipart(adding: [.text("x\r\n--given\r\n", name: "b")]
-        )
-        let request = try StandardRequestBuilder(template).request()
-        #expect(throws: HTTPError.self) { try request.framedBody() }
-    }
 }

@@ -21,67 +21,25 @@ public import LetterheadFoundation
 /// - `alternative`: the same content in several formats, of which the last one is preferred (RFC 2046, 5.1.4).
 /// - `related`: parts that refer to each other, of which the first one is the root (RFC 2387).
 ///
-/// You need no boundary: by default, it consists of 160 random bits, so that no part can contain it by accident. If you
-/// set a custom boundary or a custom random source, all parts are searched, and a part that contains the boundary at
-/// the start of a line is ``HTTPBodyError/invalid(_:file:)``. There is one exception: with a custom random source, a
-/// text or data part that contains the boundary causes another boundary to be created.
+/// You need no boundary: by default, it has 189 random bits, so that no part can contain it by accident.
 public struct MultipartBody: HTTPBody, SteadyBody {
     public let parts: [MultipartBody.Part]
     /// The subtype of the media type, such as `form-data`.
     public let subtype: String
     public let boundary: String
-    private let origin: Origin
 
-    /// The origin of the boundary, which determines whether the contents must be searched for it.
-    private enum Origin {
-        case random, given, givenUnchecked
-    }
-
-    /// Creates a body with a boundary from the system's random source.
+    /// Creates a body. If the subtype, the boundary or a part is malformed, encoding the body fails with
+    /// ``HTTPBodyError/invalid(_:file:)``, before anything is sent.
     ///
-    /// If the subtype or a part is malformed, encoding the body fails with ``HTTPBodyError/invalid(_:file:)``, before
-    /// anything is sent.
-    public init(_ parts: [MultipartBody.Part], subtype: String = "form-data") {
-        // The generator is boxed, because the thread sanitizer reads the address of inout arguments, and a value
-        // without stored properties has none.
-        var generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
-        self.init(parts, subtype: subtype, boundary: MultipartBoundary.random(using: &generator), origin: .random)
+    /// - Parameter boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space. The parts are not
+    ///   searched for it, so set one only if no part can contain it. Default: nil (a random one).
+    public init(_ parts: [MultipartBody.Part], subtype: String = "form-data", boundary: String? = nil) {
+        (self.parts, self.subtype, self.boundary) = (parts, subtype, boundary ?? Self.randomBoundary)
     }
 
-    /// Creates a body with a boundary from a custom random source, for reproducible bytes.
-    ///
-    /// If a text or data part contains the boundary, another boundary is created. If any other part contains it, such
-    /// as a file, a stream or a JSON body, the body cannot be sent.
-    public init(
-        _ parts: [MultipartBody.Part], subtype: String = "form-data", using generator: inout some RandomNumberGenerator
-    ) {
-        var boundary = MultipartBoundary.random(using: &generator)
-        while Self.index(of: boundary, in: parts) != nil { boundary = MultipartBoundary.random(using: &generator) }
-        self.init(parts, subtype: subtype, boundary: boundary, origin: .given)
-    }
-
-    /// Creates a body with a custom boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a
-    /// space.
-    ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed, or if a part
-    ///   in memory contains the boundary.
-    public init(_ parts: [MultipartBody.Part], subtype: String = "form-data", boundary: String) throws(HTTPBodyError) {
-        try MultipartBody(parts, subtype: subtype, uncheckedBoundary: boundary).check()
-        self.init(parts, subtype: subtype, boundary: boundary, origin: .given)
-    }
-
-    /// Creates a body whose boundary is checked only when the body is encoded. Use it for the
-    /// ``RequestTemplate/boundary`` of a template: nil creates a random one.
-    public init(_ parts: [MultipartBody.Part], subtype: String = "form-data", uncheckedBoundary boundary: String?) {
-        if let boundary {
-            self.init(parts, subtype: subtype, boundary: boundary, origin: .givenUnchecked)
-        } else {
-            self.init(parts, subtype: subtype)
-        }
-    }
-
-    private init(_ parts: [MultipartBody.Part], subtype: String, boundary: String, origin: Origin) {
-        (self.parts, self.subtype, self.boundary, self.origin) = (parts, subtype, boundary, origin)
+    /// 189 random bits as 48 hexadecimal digits, which never need quoting.
+    private static var randomBoundary: String {
+        (0..<3).map { _ in String(UInt64.random(in: 1 << 63 ... .max), radix: 16) }.joined()
     }
 
     /// Whether the body is a form, in which every part has a name. A subtype is not case-sensitive (RFC 2046, 5.1).
@@ -89,13 +47,12 @@ public struct MultipartBody: HTTPBody, SteadyBody {
 
     /// Returns the same body with further parts at its end. The type and the boundary are kept.
     func adding(_ added: [MultipartBody.Part]) -> MultipartBody {
-        MultipartBody(
-            parts + added, subtype: subtype, boundary: boundary, origin: origin == .random ? .random : .givenUnchecked)
+        MultipartBody(parts + added, subtype: subtype, boundary: boundary)
     }
 
     func mapBodies(_ change: (any HTTPBody) -> any HTTPBody) -> MultipartBody? {
         guard parts.contains(where: { $0.countInMemory == nil }) else { return nil }
-        return MultipartBody(parts.map { $0.mapBody(change) }, subtype: subtype, boundary: boundary, origin: origin)
+        return MultipartBody(parts.map { $0.mapBody(change) }, subtype: subtype, boundary: boundary)
     }
 
     /// The Content-Type with the boundary. For related parts it also contains the type of the first part (RFC 2387,
@@ -119,8 +76,8 @@ public struct MultipartBody: HTTPBody, SteadyBody {
 
     /// Reads the whole body into memory, including its files. To read it in pieces, use ``chunks()``.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed, or if a part
-    ///   contains the boundary; ``HTTPBodyError/notInMemory(type:)`` for a stream, and the errors of the parts' bodies.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed;
+    ///   ``HTTPBodyError/notInMemory(type:)`` for a stream, and the errors of the parts' bodies.
     public func encode() throws -> Data {
         try check()
         let parts = try resolved { BodyChunks(try $0.encode()) }
@@ -139,15 +96,9 @@ public struct MultipartBody: HTTPBody, SteadyBody {
         if let length, !isPulled, length <= 1 << 20 {
             return BodyChunks(try MultipartWriter(boundary: boundary, parts, length: length).data())
         }
-        let walk = MultipartWalk(boundary: boundary, isSearched: isGiven, parts)
+        let walk = MultipartWalk(boundary: boundary, parts)
         return BodyChunks(length: length) { try await walk.next() }
     }
-
-    /// Whether the contents must be searched for the boundary, because it is not from the system's random source.
-    var isGiven: Bool { origin != .random }
-
-    /// Whether the contents in memory have not been searched for the custom boundary yet.
-    var isUnchecked: Bool { origin == .givenUnchecked }
 }
 
 extension MultipartBody: CustomStringConvertible, CustomReflectable {
@@ -160,8 +111,7 @@ extension MultipartBody: CustomStringConvertible, CustomReflectable {
 }
 
 extension MultipartBody {
-    /// Returns the parts, with each body replaced by its bytes, which a closure returns. If the boundary is custom, the
-    /// bytes that are in memory are searched for it.
+    /// Returns the parts, with each body replaced by its bytes, which a closure returns.
     func resolved(_ ask: (any HTTPBody) throws -> BodyChunks) throws -> [MultipartBody.Part] {
         guard parts.indices.contains(where: { parts[$0].countInMemory == nil }) else { return parts }
         return try parts.enumerated().map { index, part in
@@ -184,10 +134,7 @@ extension MultipartBody {
         of body: any HTTPBody, at index: Int, _ ask: (any HTTPBody) throws -> BodyChunks
     ) throws -> BodyChunks {
         do {
-            let chunks = try ask(body)
-            var scanner = BoundaryScanner(boundary: boundary)
-            if isGiven, let data = chunks.data, scanner.finds(in: data) { throw Self.boundaryInside(part: index) }
-            return chunks
+            return try ask(body)
         } catch let error as HTTPBodyError {
             throw error.inside(part: index)
         }
@@ -197,7 +144,7 @@ extension MultipartBody {
 extension HTTPBodyError {
     /// Returns the same error with the number of the part in its message.
     func inside(part index: Int) -> HTTPBodyError {
-        guard case .invalid(let message, let file) = self, !message.begins(with: "the boundary ") else { return self }
+        guard case .invalid(let message, let file) = self else { return self }
         return .invalid("part \(index + 1): \(message)", file: file)
     }
 }
@@ -217,27 +164,22 @@ extension MultipartBody {
                     "part \(index + 1) has no name, and the parts of a form need one (RFC 7578, 4.2)")
             }
         }
-        if isUnchecked { try checkBoundary() }
+        if let rule = brokenRuleOfBoundary { throw HTTPBodyError.invalid(rule) }
     }
 
-    /// Returns the index of the first part in memory that contains a boundary; nil if there is none.
-    static func index(of boundary: String, in parts: [MultipartBody.Part]) -> Int? {
-        parts.firstIndex { part in
-            var scanner = BoundaryScanner(boundary: boundary)
-            return switch part.content {
-            case .text(let text): scanner.finds(in: Data(text.utf8))
-            case .data(let data): scanner.finds(in: data)
-            case .body, .pulled: false
+    /// The violated rule of RFC 2046, 5.1.1; nil if the boundary is valid.
+    private var brokenRuleOfBoundary: String? {
+        if boundary.isEmpty { return "the boundary is empty" }
+        if boundary.utf8.count > 70 { return "the boundary has more than 70 characters" }
+        if boundary.ends(with: " ") { return "the boundary ends with a space" }
+        let isAllowed = ASCII.allBytes(of: boundary) { byte in
+            switch byte {
+            case 48...58, 65...90, 97...122, 0x20, 0x27...0x29, 0x2B...0x2F, 0x3D, 0x3F, 0x5F: true
+            default: false
             }
         }
-    }
-
-    static func boundaryInside(part index: Int) -> HTTPBodyError {
-        HTTPBodyError.invalid("the boundary occurs in the content of part \(index + 1); use another or the default")
-    }
-
-    private func checkBoundary() throws(HTTPBodyError) {
-        if let rule = MultipartBoundary.brokenRule(of: boundary) { throw HTTPBodyError.invalid(rule) }
-        if let index = Self.index(of: boundary, in: parts) { throw Self.boundaryInside(part: index) }
+        return isAllowed
+            ? nil
+            : "the boundary has a character other than letters, digits, space and '()+_,-./:=? (RFC 2046, 5.1.1)"
     }
 }

@@ -56,18 +56,15 @@ actor MultipartWalk {
     private static let joined = 64 << 10
 
     private let boundary: String
-    private let isSearched: Bool
     private let parts: [MultipartBody.Part]
     private var index = 0
     private var isClosed = false
     private var pending = Data()
-    private var current: (walk: BodyChunks.Iterator, scanner: BoundaryScanner?)?
+    private var current: BodyChunks.Iterator?
 
-    /// - Parameters:
-    ///   - isSearched: whether contents that are not in memory must be searched for the boundary.
-    ///   - parts: the parts, with each body replaced by its bytes; see ``MultipartBody/resolved(_:)``.
-    init(boundary: String, isSearched: Bool, _ parts: [MultipartBody.Part]) {
-        (self.boundary, self.isSearched, self.parts) = (boundary, isSearched, parts)
+    /// - Parameter parts: the parts, with each body replaced by its bytes; see ``MultipartBody/resolved(_:)``.
+    init(boundary: String, _ parts: [MultipartBody.Part]) {
+        (self.boundary, self.parts) = (boundary, parts)
     }
 
     func next() async throws -> Data? {
@@ -99,10 +96,9 @@ actor MultipartWalk {
         case .data(let data) where data.count < Self.joined:
             pending += data
             close()
-        case .text(let text): current = (BodyChunks(Data(text.utf8)).makeAsyncIterator(), nil)
-        case .data(let data): current = (BodyChunks(data).makeAsyncIterator(), nil)
-        case .pulled(let chunks):
-            current = (chunks.makeAsyncIterator(), isSearched ? BoundaryScanner(boundary: boundary) : nil)
+        case .text(let text): current = BodyChunks(Data(text.utf8)).makeAsyncIterator()
+        case .data(let data): current = BodyChunks(data).makeAsyncIterator()
+        case .pulled(let chunks): current = chunks.makeAsyncIterator()
         case .body: close()
         }
     }
@@ -115,14 +111,13 @@ actor MultipartWalk {
 
     /// Returns the next piece of the current content; nil at its end, or if there is no current content.
     private func pulled() async throws -> Data? {
-        guard var (walk, scanner) = current else { return nil }
+        guard var walk = current else { return nil }
         do {
             guard let chunk = try await walk.next() else {
                 close()
                 return nil
             }
-            if scanner?.finds(in: chunk) == true { throw MultipartBody.boundaryInside(part: index) }
-            current = (walk, scanner)
+            current = walk
             return chunk
         } catch let error as HTTPBodyError {
             throw error.inside(part: index)

@@ -8,7 +8,7 @@ import Testing
     private func text(_ body: MultipartBody) throws -> String { String(decoding: try body.encode(), as: UTF8.self) }
 
     @Test func `the bytes of a form are exact`() throws {
-        let body = try MultipartBody(
+        let body = MultipartBody(
             [
                 .text("hi", name: "caption"),
                 .data(Data("GIF".utf8), name: "pic", filename: "a.gif", headers: ["X-Mark": "1", "X-Note": "é"]),
@@ -41,7 +41,7 @@ import Testing
     @Test func `alternative parts need no names and keep their order`()
         throws
     {
-        let body = try MultipartBody(
+        let body = MultipartBody(
             [.text("plain"), .data(Data("<p>rich</p>".utf8), contentType: "text/html")],
             subtype: "alternative", boundary: "b")
         #expect(
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `a body without parts is the closing delimiter`() throws {
-        let body = try MultipartBody([], boundary: "b")
+        let body = MultipartBody([], boundary: "b")
         #expect(try text(body) == "--b--\r\n" && body.contentLength == 7 && !body.isEmpty)
     }
 
@@ -68,11 +68,11 @@ import Testing
         ("b", "multipart/form-data; boundary=b"), ("a:b", "multipart/form-data; boundary=\"a:b\""),
         ("a b", "multipart/form-data; boundary=\"a b\""),
     ]) func `a boundary is quoted if necessary`(boundary: String, type: String) throws {
-        #expect(try MultipartBody([], boundary: boundary).additionalHeaders["Content-Type"] == type)
+        #expect(MultipartBody([], boundary: boundary).additionalHeaders["Content-Type"] == type)
     }
 
     @Test func `mixed parts need no names`() throws {
-        let body = try MultipartBody([.text("a"), .text("b", filename: "b.txt")], subtype: "mixed", boundary: "b")
+        let body = MultipartBody([.text("a"), .text("b", filename: "b.txt")], subtype: "mixed", boundary: "b")
         #expect(
             try text(body) == "--b\r\n\r\na\r\n--b\r\nContent-Disposition: attachment; filename=\"b.txt\"\r\n"
                 + "Content-Type: text/plain\r\n\r\nb\r\n--b--\r\n")
@@ -81,14 +81,14 @@ import Testing
 
     @Test func `related parts name the type of their root`() throws {
         let parts: [MultipartBody.Part] = [.body(JSONBody(1)), .data(Data([1]), contentType: "image/png")]
-        let body = try MultipartBody(parts, subtype: "related", boundary: "b")
+        let body = MultipartBody(parts, subtype: "related", boundary: "b")
         #expect(
             body.additionalHeaders["Content-Type"] == "multipart/related; boundary=b; type=\"application/json\"")
     }
 
     @Test func `a nested body has its headers`() async throws {
-        let inner = try MultipartBody([.text("x")], subtype: "mixed", boundary: "in")
-        let body = try MultipartBody(
+        let inner = MultipartBody([.text("x")], subtype: "mixed", boundary: "in")
+        let body = MultipartBody(
             [.body(inner, name: "files"), .body(JSONBody([1]), name: "json")], boundary: "out")
         let whole = """
             --out\r
@@ -158,7 +158,7 @@ import Testing
     @Test func `the file name is the last component of the path, its type that of the extension`() throws {
         let directory = try TemporaryDirectory()
         let file = try directory.file("a b\"c.png", Data("x".utf8))
-        let body = try MultipartBody([.file(at: file, name: "f")], boundary: "b")
+        let body = MultipartBody([.file(at: file, name: "f")], boundary: "b")
         #expect(
             try text(body) == "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a b%22c.png\"\r\n"
                 + "Content-Type: image/png\r\n\r\nx\r\n--b--\r\n")

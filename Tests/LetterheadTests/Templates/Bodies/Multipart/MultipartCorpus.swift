@@ -52,7 +52,7 @@ struct MultipartCorpus {
             let sent = parts.map { MultipartBody.Part.data($0.content, name: $0.name, filename: $0.filename) }
             let body =
                 cases.count % 3 == 0
-                ? try MultipartBody(sent, boundary: "boundary\(cases.count)-nearly") : MultipartBody(sent)
+                ? MultipartBody(sent, boundary: "boundary\(cases.count)-nearly") : MultipartBody(sent)
             let file = "\(cases.count).body"
             try body.encode().write(to: directory.appendingPathComponent(file))
             cases.append(Case(file: file, type: body.additionalHeaders[.contentType] ?? "", parts: parts.map(received)))

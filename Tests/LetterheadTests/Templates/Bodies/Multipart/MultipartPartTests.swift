@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `a text is not changed`() throws {
-        let body = try MultipartBody([.text("a\nb\rc\r\nd\0", name: "n")], boundary: "b")
+        let body = MultipartBody([.text("a\nb\rc\r\nd\0", name: "n")], boundary: "b")
         #expect(String(decoding: try body.encode(), as: UTF8.self).contains("\r\n\r\na\nb\rc\r\nd\0\r\n--b--"))
     }
 
@@ -66,7 +66,6 @@ import Testing
         let body = MultipartBody([.text("", name: "first"), part])
         let error = #expect(throws: HTTPBodyError.self) { try body.encode() }
         #expect(throws: HTTPBodyError.self) { try body.chunks() }
-        #expect(throws: HTTPBodyError.self) { try MultipartBody([part], boundary: "b") }
         let message = try #require(error).description
         #expect(message.hasPrefix("part 2 ") && !message.contains("Injected"))
     }
