@@ -175,14 +175,10 @@ extension CurlCommand {
 
     private func content(of part: MultipartBody.Part, named name: String) -> FormContent? {
         if !showsSecrets, request.redaction.isSecret(parameter: name) { return .text(Redaction.placeholder) }
-        let text: String?
-        switch part.content {
-        case .text(let content): text = content
-        case .body(let body as FileBody) where body.range == nil: return .file(body.url.path)
-        case .data(let data): text = String(validating: data, as: UTF8.self)
-        case .body, .pulled: text = nil
+        if let file = part.body as? FileBody, file.range == nil { return .file(file.url.path) }
+        guard let data = (part.body as? DataBody)?.data, let text = String(validating: data, as: UTF8.self) else {
+            return nil
         }
-        guard let text else { return nil }
         guard !showsSecrets else { return .text(text) }
         let headers: HTTPHeaders = part.fields.type.map { [.contentType: $0] } ?? [:]
         return .text(request.redaction.redacted(Data(text.utf8), headers: headers) ?? Redaction.placeholder)

@@ -25,6 +25,8 @@
             #expect(!request.curlCommand().contains("s3cret") && request.curlCommand().contains("ada"))
             request.body = MultipartBody([.text("s3cret", name: "password"), .text("ada", name: "name")])
             #expect(!request.curlCommand().contains("s3cret") && request.curlCommand().contains("name=ada"))
+            request.body = MultipartBody([.body(DataBody(Data("ada".utf8)), name: "name")])
+            #expect(request.curlCommand().contains("--form-string name=ada"))
             request.isSecret = true
             #expect(!request.curlCommand().contains("ada"))
         }

@@ -112,7 +112,9 @@
             } else if let body = request.body as? MultipartBody, !arguments.parts.isEmpty {
                 try #require(arguments.parts.count == body.parts.count)
                 for (part, sent) in zip(arguments.parts, body.parts) {
-                    guard case .data(let data) = sent.content else { throw CurlArguments.Failure("a part is not data") }
+                    guard let data = (sent.body as? DataBody)?.data else {
+                        throw CurlArguments.Failure("a part is not data")
+                    }
                     try #require(Array(data) == Array(part.content.utf8))
                     try #require(part.type == sent.fields.type && part.filename == sent.fields.form?.filename)
                     try #require(Array(part.name.utf8) == Array((sent.fields.form?.name ?? "").utf8))

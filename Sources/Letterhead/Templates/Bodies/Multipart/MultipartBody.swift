@@ -51,7 +51,7 @@ public struct MultipartBody: HTTPBody, SteadyBody {
     }
 
     func mapBodies(_ change: (any HTTPBody) -> any HTTPBody) -> MultipartBody? {
-        guard parts.contains(where: { $0.countInMemory == nil }) else { return nil }
+        guard parts.contains(where: { !($0.body is DataBody) }) else { return nil }
         return MultipartBody(parts.map { $0.mapBody(change) }, subtype: subtype, boundary: boundary)
     }
 
@@ -67,12 +67,12 @@ public struct MultipartBody: HTTPBody, SteadyBody {
         return [.contentType: type]
     }
 
-    public var isReplayable: Bool {
-        parts.allSatisfy { if case .body(let body) = $0.content { body.isReplayable } else { true } }
-    }
+    public var isReplayable: Bool { parts.allSatisfy(\.body.isReplayable) }
 
     /// The number of bytes; nil if the length of a part is not known.
-    public var contentLength: Int? { length(of: parts) }
+    public var contentLength: Int? {
+        segments { BodyChunks(length: $0.contentLength) { nil } }.length
+    }
 
     /// Reads the whole body into memory, including its files. To read it in pieces, use ``chunks()``.
     ///
@@ -80,8 +80,7 @@ public struct MultipartBody: HTTPBody, SteadyBody {
     ///   ``HTTPBodyError/notInMemory(type:)`` for a stream, and the errors of the parts' bodies.
     public func encode() throws -> Data {
         try check()
-        let parts = try resolved { BodyChunks(try $0.encode()) }
-        return try MultipartWriter(boundary: boundary, parts, length: length(of: parts) ?? 0).data()
+        return try segments { BodyChunks(try $0.encode()) }.data()
     }
 
     /// Returns the bytes of the body: in one piece if the body is in memory and has at most 1 MiB, otherwise in several
@@ -90,14 +89,26 @@ public struct MultipartBody: HTTPBody, SteadyBody {
     /// - Throws: the errors of ``encode()``, except that a stream is read.
     public func chunks() throws -> BodyChunks {
         try check()
-        let parts = try resolved { try $0.chunks().held(to: $0.contentLength) }
-        let length = length(of: parts)
-        let isPulled = parts.contains { if case .pulled = $0.content { true } else { false } }
-        if let length, !isPulled, length <= 1 << 20 {
-            return BodyChunks(try MultipartWriter(boundary: boundary, parts, length: length).data())
+        return try segments { try $0.chunks().held(to: $0.contentLength) }.chunks()
+    }
+
+    /// Returns the layout of the body (RFC 2046, 5.1.1), with the contents that a closure returns.
+    private func segments(_ content: (any HTTPBody) throws -> BodyChunks) rethrows -> MultipartSegments {
+        // Every delimiter except the first ends the preceding content.
+        let delimiter = Array("\r\n--\(boundary)\r\n".utf8)
+        var segments: [MultipartSegments.Segment] = []
+        segments.reserveCapacity(3 * parts.count + 1)
+        for index in parts.indices {
+            segments.append(.bytes(index == 0 ? Array(delimiter.dropFirst(2)) : delimiter))
+            segments.append(.bytes(parts[index].fields.lines))
+            do {
+                segments.append(.body(try content(parts[index].body)))
+            } catch let error as HTTPBodyError {
+                throw error.inside(part: index)
+            }
         }
-        let walk = MultipartWalk(boundary: boundary, parts)
-        return BodyChunks(length: length) { try await walk.next() }
+        segments.append(.bytes(Array("\(parts.isEmpty ? "" : "\r\n")--\(boundary)--\r\n".utf8)))
+        return MultipartSegments(segments)
     }
 }
 
@@ -108,37 +119,6 @@ extension MultipartBody: CustomStringConvertible, CustomReflectable {
     }
 
     public var customMirror: Mirror { Mirror(describing: self) }
-}
-
-extension MultipartBody {
-    /// Returns the parts, with each body replaced by its bytes, which a closure returns.
-    func resolved(_ ask: (any HTTPBody) throws -> BodyChunks) throws -> [MultipartBody.Part] {
-        guard parts.indices.contains(where: { parts[$0].countInMemory == nil }) else { return parts }
-        return try parts.enumerated().map { index, part in
-            guard case .body(let body) = part.content else { return part }
-            return part.with(try chunks(of: body, at: index, ask))
-        }
-    }
-
-    func length(of parts: [MultipartBody.Part]) -> Int? {
-        let delimiter = boundary.utf8.count + 4
-        var length = delimiter + 2
-        for index in parts.indices {
-            guard let count = parts[index].countInMemory ?? parts[index].contentLength else { return nil }
-            length += delimiter + parts[index].fields.count + count + 2
-        }
-        return length
-    }
-
-    private func chunks(
-        of body: any HTTPBody, at index: Int, _ ask: (any HTTPBody) throws -> BodyChunks
-    ) throws -> BodyChunks {
-        do {
-            return try ask(body)
-        } catch let error as HTTPBodyError {
-            throw error.inside(part: index)
-        }
-    }
 }
 
 extension HTTPBodyError {
@@ -159,7 +139,7 @@ extension MultipartBody {
             if let rule = parts[index].fields.brokenRule {
                 throw HTTPBodyError.invalid("part \(index + 1) is refused: \(rule)")
             }
-            if isForm, !parts[index].fields.hasDisposition {
+            if !parts[index].fields.hasDisposition, isForm {
                 throw HTTPBodyError.invalid(
                     "part \(index + 1) has no name, and the parts of a form need one (RFC 7578, 4.2)")
             }
@@ -171,7 +151,7 @@ extension MultipartBody {
     private var brokenRuleOfBoundary: String? {
         if boundary.isEmpty { return "the boundary is empty" }
         if boundary.utf8.count > 70 { return "the boundary has more than 70 characters" }
-        if boundary.ends(with: " ") { return "the boundary ends with a space" }
+        if boundary.utf8.last == UInt8(ascii: " ") { return "the boundary ends with a space" }
         let isAllowed = ASCII.allBytes(of: boundary) { byte in
             switch byte {
             case 48...58, 65...90, 97...122, 0x20, 0x27...0x29, 0x2B...0x2F, 0x3D, 0x3F, 0x5F: true

@@ -16,43 +16,16 @@ extension MultipartBody {
     /// among them takes precedence. A Content-Disposition among them replaces the derived one. A part with both a name and
     /// such a Content-Disposition is malformed, and the body cannot be sent.
     public struct Part: Sendable {
-        package enum Content: Sendable {
-            case text(String)
-            case data(Data)
-            case body(any HTTPBody)
-            /// The bytes of a body that is not in memory.
-            case pulled(BodyChunks)
-        }
-
-        package let content: Content
+        package let body: any HTTPBody
         package let fields: PartFields
-        /// The number of bytes of the content if it is in memory; otherwise nil.
-        let countInMemory: Int?
 
-        private init(_ content: Content, fields: PartFields, countInMemory: Int? = nil) {
-            (self.content, self.fields, self.countInMemory) = (content, fields, countInMemory)
+        private init(_ body: any HTTPBody, _ fields: PartFields) {
+            (self.body, self.fields) = (body, fields)
         }
 
-        /// Returns the same part with the bytes of its body.
-        func with(_ chunks: BodyChunks) -> MultipartBody.Part {
-            guard let data = chunks.data else { return MultipartBody.Part(.pulled(chunks), fields: fields) }
-            return MultipartBody.Part(.data(data), fields: fields, countInMemory: data.count)
-        }
-
-        /// Returns the same part with another body in place of its body, if it has one.
+        /// Returns the same part with another body.
         func mapBody(_ change: (any HTTPBody) -> any HTTPBody) -> MultipartBody.Part {
-            guard case .body(let body) = content else { return self }
-            return MultipartBody.Part(.body(change(body)), fields: fields)
-        }
-
-        /// The number of bytes of the content; nil if it is not known.
-        var contentLength: Int? {
-            if let countInMemory { return countInMemory }
-            return switch content {
-            case .text, .data: nil
-            case .body(let body): body.contentLength
-            case .pulled(let chunks): chunks.length
-            }
+            MultipartBody.Part(change(body), fields)
         }
 
         /// Creates a part from a string, which is not escaped. It is encoded in the charset of its media type, or in
@@ -66,8 +39,7 @@ extension MultipartBody {
                 let body = TextBody(text, contentType: type ?? .plainText)
                 return self.body(body, name: name, filename: filename, headers: headers)
             }
-            return MultipartBody.Part(
-                .text(text), fields: PartFields(name, filename, contentType, headers), countInMemory: text.utf8.count)
+            return data(Data(text.utf8), name: name, filename: filename, contentType: contentType, headers: headers)
         }
 
         /// Creates a part from bytes. Without a `filename` and a `contentType`, the part has no media type.
@@ -75,8 +47,7 @@ extension MultipartBody {
             _ data: Data, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
             headers: HTTPHeaders = [:]
         ) -> MultipartBody.Part {
-            MultipartBody.Part(
-                .data(data), fields: PartFields(name, filename, contentType, headers), countInMemory: data.count)
+            MultipartBody.Part(DataBody(data), PartFields(name, filename, contentType, headers))
         }
 
         /// Creates a part from a file, which is read while it is sent; see ``FileBody``. By default, the filename is
@@ -109,7 +80,7 @@ extension MultipartBody {
         ) -> MultipartBody.Part {
             var headers = headers
             headers.fill(from: body.additionalHeaders.httpHeaders)
-            return MultipartBody.Part(.body(body), fields: PartFields(name, filename, nil, headers))
+            return MultipartBody.Part(body, PartFields(name, filename, nil, headers))
         }
     }
 }
@@ -117,7 +88,7 @@ extension MultipartBody {
 extension MultipartBody.Part: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The name and the length. The content is not included, because it may be secret regardless of the name.
     public var description: String {
-        let length = contentLength.map { "\($0) bytes" } ?? "length unknown"
+        let length = body.contentLength.map { "\($0) bytes" } ?? "length unknown"
         return "part \(fields.shownName.map { "\"\($0)\", " } ?? "")\(length)"
     }
 

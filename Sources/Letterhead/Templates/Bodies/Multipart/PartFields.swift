@@ -2,11 +2,9 @@
 import LetterheadFoundation
 
 /// The header fields of a part: Content-Disposition (RFC 7578, 4.2), Content-Type, then the others in order.
-///
-/// They are written directly to the buffer that is sent. No intermediate values are created.
 package struct PartFields: Sendable {
-    /// The number of bytes of the lines, including the empty line after them.
-    private(set) var count = 0
+    /// The lines, and the empty line after them.
+    let lines: [UInt8]
     /// The violated rule; nil if all fields are well formed.
     let brokenRule: String?
     /// The media type of the content.
@@ -27,59 +25,48 @@ package struct PartFields: Sendable {
     /// Creates the fields. Custom fields take precedence over derived ones, except that a part cannot have two names.
     init(_ name: String?, _ filename: String?, _ contentType: MediaType?, _ headers: HTTPHeaders) {
         (self.name, self.filename, self.headers) = (name, filename, headers)
-        let derived = contentType?.description ?? filename.map { MediaType.name(ofFile: $0) }
-        if headers.isEmpty {
-            type = derived
-            brokenRule = contentType.flatMap { $0.brokenRule }
-        } else {
-            type = headers[.contentType] ?? derived
-            brokenRule = Self.rule(name, type, headers)
-        }
-        var count = 0
-        write { count += $0.count }
-        self.count = count
+        type = headers[.contentType] ?? contentType?.description ?? filename.map { MediaType.name(ofFile: $0) }
+        brokenRule = headers.isEmpty && contentType == nil ? nil : Self.rule(name, type, headers)
+        lines = Self.lines(name, filename, type, headers)
     }
 
     var hasDisposition: Bool { name != nil || filename != nil || headers.contains(.contentDisposition) }
 
-    /// The lines, and the empty line after them.
-    var bytes: Data {
-        var bytes = Data(capacity: count)
-        write { bytes.append(contentsOf: $0) }
-        return bytes
-    }
-
-    /// Writes the lines, and the empty line after them, in pieces.
-    func write(_ put: (UnsafeRawBufferPointer) -> Void) {
+    private static func lines(_ name: String?, _ filename: String?, _ type: String?, _ headers: HTTPHeaders) -> [UInt8]
+    {
+        var lines: [UInt8] = []
+        lines.reserveCapacity(128)
         if let disposition = headers[.contentDisposition] {
-            Self.write("Content-Disposition: ", disposition, put)
-        } else {
-            writeDisposition(put)
+            lines.append("Content-Disposition: \(disposition)\r\n")
+        } else if name != nil || filename != nil {
+            lines.append(name == nil ? "Content-Disposition: attachment" : "Content-Disposition: form-data; name=\"")
+            if let name { lines.append(escaped(name, isName: true)) }
+            if let filename {
+                lines.append(name == nil ? "; filename=\"" : "\"; filename=\"")
+                lines.append(escaped(filename, isName: false))
+            }
+            lines.append("\"\r\n")
         }
-        if let type { Self.write("Content-Type: ", type, put) }
+        if let type {
+            lines.append("Content-Type: ")
+            lines.append(type)
+            lines.append("\r\n")
+        }
         for field in headers where field.name != .contentDisposition && field.name != .contentType {
-            Self.write(field.name.rawValue, put)
-            Self.write(": ", field.value, put)
+            lines.append("\(field.name.rawValue): \(field.value)\r\n")
         }
-        Self.write("\r\n", put)
+        lines.append("\r\n")
+        return lines
     }
 
-    private func writeDisposition(_ put: (UnsafeRawBufferPointer) -> Void) {
-        if let name {
-            Self.write("Content-Disposition: form-data; name=\"", put)
-            Self.write(escaping: name, isName: true, put)
-            Self.write("\"", put)
-        } else if filename != nil {
-            Self.write("Content-Disposition: attachment", put)
-        } else {
-            return
+    /// Returns a value with quotation marks and line breaks as `%22`, `%0D`, `%0A`. In a name, but not in a filename, a
+    /// lone CR or LF is written as both (HTML, 4.10.21.8).
+    private static func escaped(_ value: String, isName: Bool) -> String {
+        if ASCII.allBytes(of: value, fit: { $0 != 0x22 && $0 != 0x0D && $0 != 0x0A }) { return value }
+        let lineBreaks = isName ? [("\r\n", "\n"), ("\r", "\n"), ("\n", "\r\n")] : []
+        return (lineBreaks + [("\"", "%22"), ("\r", "%0D"), ("\n", "%0A")]).reduce(value) {
+            $0.replacingBytes(of: $1.0, with: $1.1)
         }
-        if let filename {
-            Self.write("; filename=\"", put)
-            Self.write(escaping: filename, isName: false, put)
-            Self.write("\"", put)
-        }
-        Self.write("\r\n", put)
     }
 
     private static func rule(_ name: String?, _ type: String?, _ headers: HTTPHeaders) -> String? {
@@ -94,52 +81,6 @@ package struct PartFields: Sendable {
     }
 }
 
-extension PartFields {
-    private static func write(_ head: StaticString, _ value: String, _ put: (UnsafeRawBufferPointer) -> Void) {
-        write(head, put)
-        write(value, put)
-        write("\r\n", put)
-    }
-
-    private static func write(_ text: StaticString, _ put: (UnsafeRawBufferPointer) -> Void) {
-        put(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    private static func write(_ text: String, _ put: (UnsafeRawBufferPointer) -> Void) {
-        var text = text
-        text.withUTF8 { put(UnsafeRawBufferPointer($0)) }
-    }
-
-    /// Writes quotation marks and line breaks as `%22`, `%0D`, `%0A`. In a name, but not in a filename, a lone CR or LF
-    /// is written as both (HTML, 4.10.21.8).
-    private static func write(escaping value: String, isName: Bool, _ put: (UnsafeRawBufferPointer) -> Void) {
-        var value = value
-        value.withUTF8 { utf8 in
-            let text = UnsafeRawBufferPointer(utf8)
-            var start = 0
-            for index in text.indices {
-                let isBehindCR = index > 0 && text[index - 1] == 0x0D
-                let escape: StaticString
-                switch text[index] {
-                case 0x22: escape = "%22"
-                case 0x0D: escape = isName ? "%0D%0A" : "%0D"
-                case 0x0A where isName: escape = isBehindCR ? "" : "%0D%0A"
-                case 0x0A: escape = "%0A"
-                default: continue
-                }
-                put(UnsafeRawBufferPointer(rebasing: text[start..<index]))
-                write(escape, put)
-                start = index + 1
-            }
-            put(UnsafeRawBufferPointer(rebasing: text[start...]))
-        }
-    }
-}
-
-extension MediaType {
-    /// The rule that a literal violates; nil if it is valid.
-    fileprivate var brokenRule: String? {
-        let isWhole = !essence.isEmpty && description.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
-        return isWhole ? nil : HTTPHeaders([HTTPHeaders.Field(.contentType, description)]).brokenBodyRule
-    }
+extension [UInt8] {
+    fileprivate mutating func append(_ text: String) { text.withBytes { append(contentsOf: $0) } }
 }

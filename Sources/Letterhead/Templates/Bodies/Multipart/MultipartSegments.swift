@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+import LetterheadFoundation
+
+/// The bytes of a multipart body in order: for each part a delimiter, the header fields and the content, and at the end
+/// the closing delimiter. The length, the bytes in memory and the stream follow from them.
+struct MultipartSegments: Sendable {
+    enum Segment: Sendable {
+        case bytes([UInt8])
+        case body(BodyChunks)
+
+        var length: Int? {
+            switch self {
+            case .bytes(let bytes): bytes.count
+            case .body(let chunks): chunks.length
+            }
+        }
+
+        /// The bytes if they are in memory; otherwise nil.
+        var data: Data? {
+            switch self {
+            case .bytes(let bytes): Data(bytes)
+            case .body(let chunks): chunks.data
+            }
+        }
+    }
+
+    private let segments: [Segment]
+
+    init(_ segments: [Segment]) { self.segments = segments }
+
+    /// The number of bytes; nil if the length of a segment is not known.
+    var length: Int? {
+        let known = segments.compactMap(\.length)
+        return known.count == segments.count ? known.reduce(0, +) : nil
+    }
+
+    /// Returns the bytes of all segments, which must be in memory.
+    ///
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if there is not enough memory.
+    func data() throws(HTTPBodyError) -> Data {
+        let length = length ?? 0
+        let tooLarge = HTTPBodyError.invalid("the multipart body of \(length) bytes does not fit into memory")
+        return try Data.filled(count: length, orThrow: tooLarge) { buffer throws(HTTPBodyError) in
+            var rest = buffer
+            func copy(_ bytes: UnsafeRawBufferPointer) {
+                rest.copyMemory(from: bytes)
+                rest = UnsafeMutableRawBufferPointer(rebasing: rest[bytes.count...])
+            }
+            for segment in segments {
+                switch segment {
+                case .bytes(let bytes): bytes.withUnsafeBytes(copy)
+                case .body(let chunks): chunks.data?.withUnsafeBytes(copy)
+                }
+            }
+            return length - rest.count
+        }
+    }
+
+    /// Returns the bytes in one piece if they are in memory and have at most 1 MiB, and otherwise in several pieces.
+    func chunks() throws(HTTPBodyError) -> BodyChunks {
+        let length = length
+        let isPulled = segments.contains { if case .body(let chunks) = $0 { chunks.data == nil } else { false } }
+        if let length, length <= 1 << 20, !isPulled { return BodyChunks(try data()) }
+        let walk = MultipartWalk(segments)
+        return BodyChunks(length: length) { try await walk.next() }
+    }
+}
+
+/// Iterates over segments. Those in memory are returned directly, and files and streams are read in pieces.
+private actor MultipartWalk {
+    /// The size up to which bytes are joined, so that a small part does not become a separate piece. Larger contents
+    /// are not copied.
+    private static let joined = 64 << 10
+
+    private let segments: [MultipartSegments.Segment]
+    private var index = 0
+    private var current: BodyChunks.Iterator?
+
+    init(_ segments: [MultipartSegments.Segment]) { self.segments = segments }
+
+    func next() async throws -> Data? {
+        while index < segments.count {
+            if let held = held() { return held }
+            do {
+                if case .body(let chunks) = segments[index] {
+                    var walk = current ?? chunks.makeAsyncIterator()
+                    if let piece = try await walk.next() {
+                        current = walk
+                        return piece
+                    }
+                }
+            } catch let error as HTTPBodyError {
+                // Each part has three segments.
+                throw error.inside(part: index / 3)
+            }
+            current = nil
+            index += 1
+        }
+        return nil
+    }
+
+    /// Returns the next bytes in memory; nil if the next segment is not in memory.
+    private func held() -> Data? {
+        guard var held = segments[index].data else { return nil }
+        index += 1
+        while index < segments.count, let data = segments[index].data, held.count + data.count <= Self.joined {
+            held.append(data)
+            index += 1
+        }
+        return held
+    }
+}
