@@ -16,12 +16,17 @@ package enum Descriptor {
         return true
     }
 
-    /// Reads at most as many bytes as the buffer has. Returns 0 at the end of the file, and a negative number, with the
-    /// reason in `errno`, for an error.
+    /// Reads until the buffer is full or the file ends, and returns the number of bytes. It is negative, with the reason in
+    /// `errno`, for an error.
     static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        while true {
-            let count = LetterheadFoundation.read(descriptor, buffer.baseAddress, buffer.count)
-            if count >= 0 || errno != EINTR { return count }
+        var filled = 0
+        while filled < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            let count = LetterheadFoundation.read(descriptor, rest.baseAddress, rest.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count < 0 ? count : filled }
+            filled += count
         }
+        return filled
     }
 }

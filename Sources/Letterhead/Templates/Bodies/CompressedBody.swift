@@ -41,11 +41,11 @@ struct CompressedBody: SteadyBody {
         CompressedBody(change(body), level: level)
     }
 
-    func encode() throws -> Data { try Deflater(level: level).finish(try body.encode()) }
+    func encode() throws -> Data { try Deflater(level: level).deflated(try body.encode(), isLast: true) }
 
     func chunks() throws -> BodyChunks {
         let chunks = try body.chunks().held(to: body.contentLength)
-        if let data = chunks.data { return BodyChunks(try Deflater(level: level).finish(data)) }
+        if let data = chunks.data { return BodyChunks(try Deflater(level: level).deflated(data, isLast: true)) }
         let walk = try DeflateWalk(chunks, level: level)
         return BodyChunks { try await walk.next() }
     }

@@ -22,7 +22,7 @@ final class Deflater {
         let status = czlib_deflate_begin(
             stream, Int32(level), Int32(CZLIB_DEFLATED), Int32(CZLIB_WINDOW_GZIP), Int32(CZLIB_DEFAULT_MEMORY),
             Int32(CZLIB_DEFAULT_STRATEGY), czlib_version(), Int32(MemoryLayout<CZlibStream>.size))
-        guard Int(status) == CZLIB_OK else { throw Self.failed(status) }
+        guard Int(status) == CZLIB_OK else { throw Self.failed(Int(status)) }
     }
 
     deinit {
@@ -31,45 +31,34 @@ final class Deflater {
         output.deallocate()
     }
 
-    /// Compresses more bytes, and returns the output that is available.
-    func add(_ data: Data) throws(HTTPBodyError) -> Data { try deflated(data, isLast: false) }
-
-    /// Compresses the last bytes, and returns the rest of the output.
-    func finish(_ data: Data) throws(HTTPBodyError) -> Data { try deflated(data, isLast: true) }
-
-    private func deflated(_ data: Data, isLast: Bool) throws(HTTPBodyError) -> Data {
+    /// Compresses more bytes, and returns the output that is available, or after the last bytes the rest of it.
+    func deflated(_ data: Data, isLast: Bool) throws(HTTPBodyError) -> Data {
         var compressed = Data()
         let status = data.withUnsafeBytes { input in
-            var rest = input
-            while true {
+            var rest = input[...]
+            var status = CZLIB_OK
+            repeat {
                 let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.largestInput))
-                rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
-                let status = run(piece, flush: isLast && rest.isEmpty ? CZLIB_FINISH : CZLIB_NO_FLUSH, to: &compressed)
-                if rest.isEmpty || (Int(status) != CZLIB_OK && Int(status) != CZLIB_BUF_ERROR) { return status }
-            }
+                rest = rest.dropFirst(piece.count)
+                stream.pointee.next_in = piece.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                stream.pointee.avail_in = UInt32(piece.count)
+                repeat {
+                    stream.pointee.next_out = output.baseAddress
+                    stream.pointee.avail_out = UInt32(output.count)
+                    status = Int(czlib_deflate(stream, Int32(isLast && rest.isEmpty ? CZLIB_FINISH : CZLIB_NO_FLUSH)))
+                    compressed.append(contentsOf: output[..<(output.count - Int(stream.pointee.avail_out))])
+                } while status == CZLIB_OK && stream.pointee.avail_out == 0
+            } while !rest.isEmpty
+            return status
         }
-        switch Int(status) {
-        case CZLIB_STREAM_END where isLast: return compressed
         // zlib returns CZLIB_BUF_ERROR if it had nothing to do.
-        case CZLIB_OK where !isLast, CZLIB_BUF_ERROR where !isLast: return compressed
-        default: throw Self.failed(status)
+        guard isLast ? status == CZLIB_STREAM_END : status == CZLIB_OK || status == CZLIB_BUF_ERROR else {
+            throw Self.failed(status)
         }
+        return compressed
     }
 
-    /// Passes one piece to zlib, and appends all available output.
-    private func run(_ input: UnsafeRawBufferPointer, flush: Int, to compressed: inout Data) -> Int32 {
-        stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        stream.pointee.avail_in = UInt32(input.count)
-        while true {
-            stream.pointee.next_out = output.baseAddress
-            stream.pointee.avail_out = UInt32(output.count)
-            let status = czlib_deflate(stream, Int32(flush))
-            compressed.append(contentsOf: output[..<(output.count - Int(stream.pointee.avail_out))])
-            if Int(status) != CZLIB_OK || stream.pointee.avail_out > 0 { return status }
-        }
-    }
-
-    private static func failed(_ status: Int32) -> HTTPBodyError {
+    private static func failed(_ status: Int) -> HTTPBodyError {
         HTTPBodyError.invalid("zlib cannot compress the body: status \(status)")
     }
 }
@@ -91,8 +80,7 @@ actor DeflateWalk {
         var walk = walk
         let chunk = try await walk.next()
         self.walk = walk
-        if let chunk { return try deflater.add(chunk) }
-        isFinished = true
-        return try deflater.finish(Data())
+        isFinished = chunk == nil
+        return try deflater.deflated(chunk ?? Data(), isLast: isFinished)
     }
 }

@@ -58,7 +58,7 @@ public struct JSONBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders
     /// A closure, so that a description of the body does not contain the value.
     private let make: @Sendable (any HTTPBodyEncoder) throws -> Data
-    private var encoder: (any HTTPBodyEncoder)?
+    fileprivate var encoder: (any HTTPBodyEncoder)?
 
     /// Creates a body from a value. The encoder determines the names of the keys, and how dates are written. Default:
     /// the request's or the client's encoder (``RequestSettings/encoder``), or else one that sorts the keys and does not
@@ -107,31 +107,18 @@ extension RequestConfigurable {
     }
 }
 
-/// A body that is encoded by the encoder of its request.
-protocol EncoderTaking: HTTPBody {
-    /// Returns the body with an encoder; nil if it has its own, or if its bytes are decided.
-    func taking(_ encoder: any HTTPBodyEncoder) -> Self?
-}
-
 extension HTTPBody {
+    /// Returns the body with an encoder for each ``JSONBody`` in it that has none; nil if there is no such body, or if its
+    /// bytes are decided.
     func taking(_ encoder: any HTTPBodyEncoder) -> (any HTTPBody)? {
-        if let own = self as? any EncoderTaking { return own.taking(encoder) }
-        return (self as? any SteadyBody)?.mapBodies { $0.taking(encoder) ?? $0 }
-    }
-}
-
-extension JSONBody: EncoderTaking {
-    func taking(_ encoder: any HTTPBodyEncoder) -> JSONBody? {
-        guard self.encoder == nil else { return nil }
-        var body = self
-        body.encoder = encoder
-        return body
-    }
-}
-
-extension EncodedOnce: EncoderTaking {
-    func taking(_ encoder: any HTTPBodyEncoder) -> EncodedOnce? {
-        isDecided ? nil : base.taking(encoder).map(EncodedOnce.init)
+        switch self {
+        case var json as JSONBody where json.encoder == nil:
+            json.encoder = encoder
+            return json
+        case let once as EncodedOnce: return once.isDecided ? nil : once.base.taking(encoder).map { EncodedOnce($0) }
+        case let steady as any SteadyBody: return steady.mapBodies { $0.taking(encoder) ?? $0 }
+        default: return nil
+        }
     }
 }
 

@@ -28,9 +28,7 @@ public struct NDJSONBody: HTTPBody, SteadyBody {
         encoder: (any HTTPBodyEncoder)? = nil, contentType: MediaType = "application/x-ndjson",
         additionalHeaders: HTTPHeaders = [:], _ make: @escaping @Sendable () async throws -> Values
     ) where Values.Element: Encodable & SendableMetatype {
-        stream = StreamBody(contentType: contentType, additionalHeaders: additionalHeaders) {
-            try await make().map { try Self.line(of: $0, encoder ?? JSONEncoder.standard) }
-        }
+        self.init(encoder, contentType, additionalHeaders, isReplayable: true, make)
     }
 
     /// Creates a body from a sequence that can be iterated only once, and is not sent again for a retry, a redirect or
@@ -39,9 +37,17 @@ public struct NDJSONBody: HTTPBody, SteadyBody {
         once values: Values, encoder: (any HTTPBodyEncoder)? = nil,
         contentType: MediaType = "application/x-ndjson", additionalHeaders: HTTPHeaders = [:]
     ) where Values.Element: Encodable & SendableMetatype {
-        stream = StreamBody(
-            once: NDJSONLines(values: values, encoder: encoder ?? JSONEncoder.standard), contentType: contentType,
-            additionalHeaders: additionalHeaders)
+        self.init(encoder, contentType, additionalHeaders, isReplayable: false) { values }
+    }
+
+    private init<Values: AsyncSequence & SendableMetatype>(
+        _ encoder: (any HTTPBodyEncoder)?, _ contentType: MediaType, _ additionalHeaders: HTTPHeaders,
+        isReplayable: Bool,
+        _ make: @escaping @Sendable () async throws -> Values
+    ) where Values.Element: Encodable & SendableMetatype {
+        stream = StreamBody(nil, contentType, additionalHeaders, isReplayable: isReplayable) {
+            try await make().map { try Self.line(of: $0, encoder ?? JSONEncoder.standard) }
+        }
     }
 
     public var additionalHeaders: HTTPHeaders { stream.additionalHeaders }
@@ -51,7 +57,7 @@ public struct NDJSONBody: HTTPBody, SteadyBody {
     /// Returns the lines. The iteration of the values begins when the first line is read.
     public func chunks() throws -> BodyChunks { try stream.chunks() }
 
-    fileprivate static func line(of value: some Encodable, _ encoder: any HTTPBodyEncoder) throws -> Data {
+    private static func line(of value: some Encodable, _ encoder: any HTTPBodyEncoder) throws -> Data {
         var line = try encoder.encode(value)
         guard !line.contains(UInt8(ascii: "\n")) else {
             throw HTTPBodyError.invalid(
@@ -59,24 +65,5 @@ public struct NDJSONBody: HTTPBody, SteadyBody {
         }
         line.append(UInt8(ascii: "\n"))
         return line
-    }
-}
-
-private struct NDJSONLines<Values: AsyncSequence & Sendable>: AsyncSequence, Sendable
-where Values.Element: Encodable & SendableMetatype {
-    let values: Values
-    let encoder: any HTTPBodyEncoder
-
-    func makeAsyncIterator() -> Iterator { Iterator(values: values.makeAsyncIterator(), encoder: encoder) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        var values: Values.AsyncIterator
-        let encoder: any HTTPBodyEncoder
-
-        mutating func next(isolation actor: (any Actor)?) async throws -> Data? { try await next() }
-
-        mutating func next() async throws -> Data? {
-            try await values.next(isolation: #isolation).map { try NDJSONBody.line(of: $0, encoder) }
-        }
     }
 }

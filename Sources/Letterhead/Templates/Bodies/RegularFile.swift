@@ -5,21 +5,17 @@ import LetterheadFoundation
 /// device may have side effects.
 struct RegularFile: Sendable {
     let url: URL
-    /// The number of bytes to send.
-    let size: Int
     let range: Range<Int>?
+    /// The number of bytes to send.
+    private(set) var size = 0
 
     init(_ url: URL, _ range: Range<Int>? = nil) throws(HTTPBodyError) {
         (self.url, self.range) = (url, range)
-        guard url.isFileURL else { throw HTTPBodyError.invalid("the URL of the file is not a file URL", file: url) }
+        guard url.isFileURL else { throw error("the URL of the file is not a file URL") }
         var status = stat()
-        let found = url.withUnsafeFileSystemRepresentation { path in path.map { stat($0, &status) } }
-        guard found == 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
-        let whole = try Self.size(of: status, at: url)
-        try Self.check(range, in: whole, at: url)
-        size = range?.count ?? whole
-        let readable = url.withUnsafeFileSystemRepresentation { path in path.map { access($0, R_OK) } }
-        guard readable == 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
+        guard stat(url.filePath, &status) == 0 else { throw systemError() }
+        size = try size(in: status)
+        guard access(url.filePath, R_OK) == 0 else { throw systemError() }
     }
 
     /// Opens the file.
@@ -29,43 +25,38 @@ struct RegularFile: Sendable {
     func open() throws(HTTPBodyError) -> OpenFile {
         // O_NONBLOCK prevents blocking if a pipe has replaced the file in the meantime.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-        let descriptor = url.withUnsafeFileSystemRepresentation { path in
-            path.map { LetterheadFoundation.open($0, flags) } ?? -1
-        }
-        guard descriptor >= 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
+        let descriptor = LetterheadFoundation.open(url.filePath, flags)
+        guard descriptor >= 0 else { throw systemError() }
         let file = OpenFile(descriptor: descriptor, file: self)
         try file.checkSize()
-        if let range, lseek(descriptor, off_t(range.lowerBound), SEEK_SET) < 0 {
-            throw HTTPBodyError.invalid(Self.message(errno), file: url)
-        }
+        if let range, lseek(descriptor, off_t(range.lowerBound), SEEK_SET) < 0 { throw systemError() }
         return file
     }
 
-    static func check(_ range: Range<Int>?, in size: Int, at url: URL) throws(HTTPBodyError) {
-        guard let range else { return }
-        guard range.lowerBound >= 0 else { throw HTTPBodyError.invalid("the range begins before the file", file: url) }
-        guard range.upperBound <= size else {
-            throw HTTPBodyError.invalid(
-                "the file has \(size) bytes, and the range ends at \(range.upperBound)", file: url)
-        }
-    }
-
-    static func size(of status: stat, at url: URL) throws(HTTPBodyError) -> Int {
+    /// Returns the number of bytes to send of a file that the system describes in this way.
+    fileprivate func size(in status: stat) throws(HTTPBodyError) -> Int {
         if let kind = PrivateFile.kind(of: status) {
             let remedy = status.st_mode & S_IFMT == S_IFIFO ? "; send its bytes with StreamBody" : ""
-            throw HTTPBodyError.invalid("the file is \(kind)\(remedy)", file: url)
+            throw error("the file is \(kind)\(remedy)")
         }
-        guard let size = Int(exactly: status.st_size) else {
-            throw HTTPBodyError.invalid("the size of the file exceeds the maximum of this platform", file: url)
+        let whole = Int(clamping: status.st_size)
+        guard let range else { return whole }
+        guard range.lowerBound >= 0 else { throw error("the range begins before the file") }
+        guard range.upperBound <= whole else {
+            throw error("the file has \(whole) bytes, and the range ends at \(range.upperBound)")
         }
-        return size
+        return range.count
     }
 
-    static func message(_ code: Int32) -> String {
-        switch code {
-        case ENOENT, ENOTDIR: "the file does not exist"
-        case EACCES, EPERM: "permission to read the file was denied"
-        default: "the file cannot be read: \(String(cString: strerror(code)))"
+    fileprivate func error(_ message: String) -> HTTPBodyError { HTTPBodyError.invalid(message, file: url) }
+
+    /// Returns the error of the last call of the system.
+    fileprivate func systemError() -> HTTPBodyError {
+        let code = errno
+        return switch code {
+        case ENOENT, ENOTDIR: error("the file does not exist")
+        case EACCES, EPERM: error("permission to read the file was denied")
+        default: error("the file cannot be read: \(String(cString: strerror(code)))")
         }
     }
 }
@@ -83,12 +74,8 @@ final class OpenFile: Sendable {
 
     func checkSize() throws(HTTPBodyError) {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
-            throw HTTPBodyError.invalid(RegularFile.message(errno), file: file.url)
-        }
-        let size = try RegularFile.size(of: status, at: file.url)
-        guard file.range == nil else { return try RegularFile.check(file.range, in: size, at: file.url) }
-        guard size == file.size else { throw changed }
+        guard fstat(descriptor, &status) == 0 else { throw file.systemError() }
+        guard try file.size(in: status) == file.size else { throw changed }
     }
 
     /// Throws an error if the size of the file has changed, or if the file contains more bytes than its reported size,
@@ -97,39 +84,26 @@ final class OpenFile: Sendable {
         try checkSize()
         guard file.range == nil else { return }
         guard try read(1).isEmpty else {
-            throw HTTPBodyError.invalid(
-                "the file contains more bytes than its reported size; read it and send a DataBody", file: file.url)
+            throw file.error("the file contains more bytes than its reported size; read it and send a DataBody")
         }
     }
 
-    /// Returns at most `count` further bytes, or empty data at the end.
+    /// Returns this number of further bytes, or fewer at the end.
     func read(_ count: Int) throws(HTTPBodyError) -> Data {
-        try Data.filled(count: count, orThrow: tooLarge) { buffer throws(HTTPBodyError) in try read(into: buffer) }
+        let tooLarge = file.error("the file does not fit into memory")
+        return try Data.filled(count: count, orThrow: tooLarge) { buffer throws(HTTPBodyError) in
+            let count = Descriptor.read(descriptor, into: buffer)
+            guard count >= 0 else { throw file.systemError() }
+            return count
+        }
     }
 
     func all() throws(HTTPBodyError) -> Data {
-        let data = try Data.filled(count: file.size, orThrow: tooLarge) { buffer throws(HTTPBodyError) in
-            var written = 0
-            while written < buffer.count {
-                let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[written...]))
-                guard count > 0 else { throw changed }
-                written += count
-            }
-            return written
-        }
+        let data = try read(file.size)
+        guard data.count == file.size else { throw changed }
         try checkEnd()
         return data
     }
 
-    private var tooLarge: HTTPBodyError { .invalid("the file does not fit into memory", file: file.url) }
-
-    private var changed: HTTPBodyError {
-        HTTPBodyError.invalid("the size of the file changed while it was being sent", file: file.url)
-    }
-
-    private func read(into buffer: UnsafeMutableRawBufferPointer) throws(HTTPBodyError) -> Int {
-        let count = Descriptor.read(descriptor, into: buffer)
-        guard count >= 0 else { throw HTTPBodyError.invalid(RegularFile.message(errno), file: file.url) }
-        return count
-    }
+    private var changed: HTTPBodyError { file.error("the size of the file changed while it was being sent") }
 }

@@ -36,13 +36,7 @@ public struct StreamBody: HTTPBody, SteadyBody {
         length: Int? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:],
         _ make: @escaping @Sendable () async throws -> Stream
     ) where Stream.Element == Data {
-        contentLength = length
-        isReplayable = true
-        self.additionalHeaders = additionalHeaders.describing(contentType)
-        walk = {
-            let walk = StreamWalk(make)
-            return BodyChunks(length: length) { try await walk.next() }
-        }
+        self.init(length, contentType, additionalHeaders, isReplayable: true, make)
     }
 
     /// Creates a body from a stream that can be iterated only once. The other parameters are those of a stream that is
@@ -50,16 +44,24 @@ public struct StreamBody: HTTPBody, SteadyBody {
     public init<Stream: AsyncSequence & Sendable>(
         once stream: Stream, length: Int? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]
     ) where Stream.Element == Data {
+        self.init(length, contentType, additionalHeaders, isReplayable: false) { stream }
+    }
+
+    /// Creates a body from a closure. If the body is not replayable, the closure is called at most once.
+    init<Stream: AsyncSequence & SendableMetatype>(
+        _ length: Int?, _ contentType: MediaType?, _ additionalHeaders: HTTPHeaders, isReplayable: Bool,
+        _ make: @escaping @Sendable () async throws -> Stream
+    ) where Stream.Element == Data {
         contentLength = length
-        isReplayable = false
+        self.isReplayable = isReplayable
         self.additionalHeaders = additionalHeaders.describing(contentType)
-        let ticket = OneTimeTicket()
+        let ticket = isReplayable ? nil : OneTimeTicket()
         walk = {
-            // Before anything is sent. Two requests can still pass here at once, so the stream is taken below.
-            try ticket.check()
+            // Before anything is sent. Two requests can still pass here at once, so the ticket is taken below.
+            try ticket?.check()
             let walk = StreamWalk {
-                try ticket.take()
-                return stream
+                try ticket?.take()
+                return try await make()
             }
             return BodyChunks(length: length) { try await walk.next() }
         }
