@@ -144,7 +144,8 @@ extension DecoratorLaws {
     /// Checks that the decorator of a paginated template is paginated, and that the next page has the same decorator.
     func pages(_ base: LawTemplate) async -> [LawViolation] {
         guard let decorated = decorate(base) as? any PaginatedTemplate else {
-            let reason = "is lost around a paginated template: conform to PaginatedDecorator where Base: PaginatedTemplate"
+            let reason =
+                "is lost around a paginated template: conform to PaginatedDecorator where Base: PaginatedTemplate"
             return [LawViolation("pages", .page, reason)]
         }
         return await pages(decorated, base)

@@ -11,7 +11,7 @@ import Testing
     private let journal = Journal()
 
     private func refresh(
-        _ configure: @escaping @Sendable (inout HTTPRequest) -> Void = { _ in },
+        _ configure: @escaping @Sendable (inout HTTPRequest) -> Void = { $0.host = "a.test" },
         onResponse: @escaping @Sendable (inout HTTPRequest, HTTPResponse) -> Void = { _, _ in }
     ) -> AltRequestValidator {
         AltRequestValidator(
@@ -41,7 +41,7 @@ import Testing
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.path == "/token" ? 200 : 401) }
         let client = HTTPClient(
             environment: .provided { $0.path == "/token" ? tokens : home },
-            validators: [refresh(onResponse: { [journal] original, _ in journal.write("\(original)") })],
+            validators: [refresh({ _ in }, onResponse: { [journal] original, _ in journal.write("\(original)") })],
             retrying: Retry.Settings(maximumRetries: 1), transport: mock)
         await #expect(throws: HTTPError.self) { try await client.send(Get<String>("x")) }
         #expect(mock.requests.map(\.host) == ["a.test", "tokens.test", "a.test"])
