@@ -31,8 +31,11 @@ public struct MultipartBody: HTTPBody, SteadyBody {
     /// Creates a body. If the subtype, the boundary or a part is malformed, encoding the body fails with
     /// ``HTTPBodyError/invalid(_:file:)``, before anything is sent.
     ///
-    /// - Parameter boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space. The parts are not
-    ///   searched for it, so set one only if no part can contain it. Default: nil (a random one).
+    /// - Parameters:
+    ///   - parts: the parts, in order.
+    ///   - subtype: the second half of the media type, as in `multipart/form-data`.
+    ///   - boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space. The parts are not
+    ///     searched for it, so set one only if no part can contain it. Default: nil (a random one).
     public init(_ parts: [MultipartBody.Part], subtype: String = "form-data", boundary: String? = nil) {
         (self.parts, self.subtype, self.boundary) = (parts, subtype, boundary ?? Self.randomBoundary)
     }
