@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPClient {
-    /// Sends a template again and again, and returns its value each time it has changed, beginning with the first one.
-    /// Use it to wait for a job or to show the state of something that has no event stream.
+    /// Sends a template again and again, and returns its first value and then each changed value. Use it to wait for a
+    /// job or to show the state of something that has no event stream.
     ///
     /// ```swift
     /// for try await job in client.changes(of: GetJob(id: 7), every: .seconds(2), until: \.isDone) {
@@ -10,21 +10,22 @@ extension HTTPClient {
     /// }
     /// ```
     ///
-    /// If a response has an `ETag` or a `Last-Modified`, the next request is conditional (RFC 9110, 13.1), so that a server
-    /// can respond with 304 and no body. If the client has a cache, the cache does so, and changes are not seen before a
+    /// If a response has an `ETag` or a `Last-Modified`, the next request is conditional (RFC 9110, 13.1), so that a
+    /// server can respond with 304 and no body. A client's cache does the same, but then changes stay unseen until a
     /// stored response is stale.
     ///
-    /// The sequence ends after the value for which `until` is true, and after an error. A failed request is sent again
-    /// if ``Reconnection`` accepts its error, with growing waits. After ``reset()``, the error is `.cancelled`.
+    /// The sequence ends after the first value for which `until` is true, and after an error. If ``Reconnection``
+    /// accepts the error of a failed request, the request is sent again, with growing waits. After
+    /// ``reset()``, the error is `.cancelled`.
     ///
     /// - Parameters:
-    ///   - template: the request. A method that is not idempotent is `.invalidRequest`, unless the template is marked
-    ///     with ``RequestTemplate/idempotent(key:)`` or `allowsAnyMethod` of the reconnection is set.
-    ///   - interval: the wait between the end of a request and the start of the next one. A longer `Retry-After` of the
-    ///     server applies instead, up to ``Reconnection/longestServerDelay``. Zero or less is `.invalidRequest`.
-    ///   - isLast: whether a value is the last one. Default: never, so that the sequence ends when you leave the loop.
-    ///   - reconnection: what happens after a failed request, the deadline of the whole sequence, and the clock. Default:
-    ///     at most 5 attempts in a row, and no deadline.
+    ///   - template: the request. A method that isn't idempotent is `.invalidRequest`, unless you mark the template
+    ///     with ``RequestTemplate/idempotent(key:)`` or set `allowsAnyMethod` of the reconnection.
+    ///   - interval: the wait between the end of a request and the start of the next one. A longer `Retry-After`
+    ///     applies instead, up to ``Reconnection/longestServerDelay``. Zero or less is `.invalidRequest`.
+    ///   - isLast: whether a value is the last one. Default: never (the sequence ends when you leave the loop).
+    ///   - reconnection: what happens after a failed request, the whole sequence's deadline, and the clock. Default: at
+    ///     most 5 attempts in a row, and no deadline.
     public func changes<Template: RequestTemplate>(
         of template: Template, every interval: Duration,
         until isLast: @escaping @Sendable (Template.Response) -> Bool = { _ in false },
@@ -35,10 +36,10 @@ extension HTTPClient {
     }
 }
 
-/// A template whose response is nil if it has not changed.
+/// Responds with nil if the value has not changed.
 private struct ConditionalTemplate<Base: RequestTemplate>: RequestDecorator {
     let base: Base
-    /// The response that the condition refers to; nil for the first request.
+    /// The headers of the response that the condition refers to. Nil for the first request.
     let earlier: HTTPHeaders?
 
     var headers: HTTPHeaders {
@@ -76,13 +77,13 @@ where Template.Response: Equatable {
 
     struct Iterator: AsyncIteratorProtocol {
         private let sequence: ChangeSequence
-        /// The client, in the generation of the first request, with the deadline.
+        /// The client with the deadline, in the first request's generation.
         private var client: HTTPClient?
         private var last: Template.Response?
         private var earlier: HTTPHeaders?
-        /// The wait before the next request; nil before the first one.
+        /// Nil before the first request.
         private var wait: Duration?
-        /// The number of failed requests since the last response.
+        /// Since the last response.
         private var failures = 0
         private var failure: HTTPError?
         private var isAtEnd = false
@@ -127,8 +128,6 @@ where Template.Response: Equatable {
             }
         }
 
-        /// Returns the client for all requests.
-        ///
         /// - Throws: `.invalidRequest` if a setting is invalid, or if the request must not be sent again.
         private mutating func begun() throws -> HTTPClient {
             if let client { return client }

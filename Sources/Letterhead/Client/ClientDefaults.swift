@@ -5,13 +5,12 @@ extension HTTPClient {
         let identity = ClientIdentity()
         let resetGuard: ResetGuard
         let provider: ApplyEnvironment
-        /// The environment of the client; nil if there is none.
         let environment: ClientEnvironment?
         let authenticate: Authenticate
         let cookies: CookieJar?
         let hasCache: Bool
         let retry: Retry.Settings
-        /// The observers and the trace; nil if the client has neither, so that nothing is recorded.
+        /// Nil if the client has neither observers nor a trace, so that nothing is recorded.
         let hub: ObservationHub?
 
         init(
@@ -28,17 +27,16 @@ extension HTTPClient {
     struct Sequence: Sendable {
         fileprivate let family: LoadFamily?
         fileprivate let generation: ClientGeneration
-        /// Default: nil (no deadline).
         var deadline: DeadlinePoint?
     }
 
-    /// The generation to which new requests belong. Sequences detect by it that they belong to the previous user.
+    /// The generation of new requests. Sequences use it to detect that they belong to the previous user.
     var generation: ClientGeneration { sequence?.generation ?? parts.identity.generation }
 
-    /// Returns the client for the requests of one sequence. They all belong to the current generation, so that a reset
-    /// ends the sequence.
+    /// Returns the client for one sequence's requests. They all belong to the current generation, so that a reset ends
+    /// the sequence.
     ///
-    /// - Parameter kind: what each request is, for observers. Default: nil (they do not belong together).
+    /// - Parameter kind: what each request is, for observers. Default: nil (the requests are unrelated).
     func pinned(asOneOf kind: String? = nil) -> HTTPClient {
         var client = self
         let family = sequence?.family ?? kind.flatMap { parts.hub == nil ? nil : LoadFamily(kind: $0) }
@@ -46,7 +44,7 @@ extension HTTPClient {
         return client
     }
 
-    /// Begins the observation of a load; nil if the client has no observers and sends no trace.
+    /// Begins the observation of a load. Nil if the client has no observers and sends no trace.
     func observe(_ request: HTTPRequest, template: (any RequestTemplate.Type)?) -> Observation? {
         guard let hub = parts.hub else { return nil }
         let observation = Observation(
@@ -56,7 +54,7 @@ extension HTTPClient {
         return observation
     }
 
-    /// Makes a request one of this client.
+    /// Adds the client's settings and context to a request.
     ///
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     func adopt(_ request: inout HTTPRequest, decodes: Bool = false) {
@@ -66,21 +64,21 @@ extension HTTPClient {
         request.context.generation = generation
         defaults.apply(to: &request)
         request.context.settings = defaults.settings
-        // Each load resolves the environment of a closure for itself.
+        // If a closure provides the environment, each load resolves it for itself.
         request.context.environment = parts.environment.map { $0.isUnknown ? ClientEnvironment(nil) : $0 }
     }
 }
 
-/// The settings with which the requests of a client begin. Settings of a request take precedence, and lists are joined.
+/// The initial settings of a client's requests. A request's settings take precedence, and lists are joined.
 struct ClientDefaults: Sendable {
     var headers = HTTPHeaders()
     var query = QueryParameters()
     var options = HTTPRequestOptions()
-    /// The validators, transformers and closures that are added to those of a request.
+    /// The validators, transformers and closures that are added to the request's.
     var additions = HTTPRequestOptions()
     /// The settings as links receive them.
     private(set) var settings: ClientSettings?
-    /// The value of `Accept` for responses that the decoder of the client reads.
+    /// The value of `Accept` for the client's decoder.
     private(set) var accept: String?
 
     init(decoder: any HTTPBodyDecoder) {
@@ -88,7 +86,6 @@ struct ClientDefaults: Sendable {
         update()
     }
 
-    /// Returns the defaults with a change.
     func changed(_ change: (inout ClientDefaults) -> Void) -> ClientDefaults {
         var defaults = self
         change(&defaults)

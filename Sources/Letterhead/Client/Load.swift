@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// One load, from the call site's point of view. ``SendableRequest``, the plain requests of ``HTTPClient`` and
-/// ``HTTPLoader/start(_:completion:)`` share it.
+/// One load, from the call site's point of view, for
+/// ``SendableRequest``, the plain requests of ``HTTPClient`` and ``HTTPLoader/start(_:completion:)``.
 ///
 /// ```swift
 /// var load = Load(over: chain, for: client)
@@ -15,26 +15,25 @@ import LetterheadFoundation
 /// }
 /// ```
 struct Load: Sendable {
-    /// The value of `Accept` for the decoder that applies without a client.
+    /// The value of `Accept` for loads without a client.
     private static let accept = JSONDecoder().accept
 
     private let loader: any HTTPLoader
     private let client: HTTPClient?
     private let template: (any RequestTemplate.Type)?
-    /// The deadline of this load, if the operation that it belongs to has one.
+    /// The deadline of the operation that this load belongs to, such as a page sequence.
     private let deadline: DeadlinePoint?
     private var updates: [ProgressUpdates] = []
     private var observation: Observation?
-    /// The generation of the client; nil for a load without a client, or before the load begins.
+    /// Nil for a load without a client, or before the load begins.
     private var generation: ClientGeneration?
-    /// Whether an outer load of the same download moves the file to its place.
+    /// Whether an outer load of the same download puts the file in place.
     private var isNestedDownload = false
     private var download: DownloadOwner?
 
     /// - Parameters:
-    ///   - loader: the chain.
-    ///   - client: the client; nil for a load without one.
-    ///   - template: the type of the template, for observers. Default: nil.
+    ///   - client: nil for a load without a client.
+    ///   - template: the template's type, for observers. Default: nil.
     init(over loader: any HTTPLoader, for client: HTTPClient?, template: (any RequestTemplate.Type)? = nil) {
         self.loader = loader
         self.client = client
@@ -42,8 +41,7 @@ struct Load: Sendable {
         deadline = client?.sequence?.deadline.map { DeadlinePoint(of: $0) }
     }
 
-    /// Returns the request with the context of this load. What an ended load added to the request is removed, except
-    /// the template.
+    /// Returns the request with this load's context. It keeps only the template from an earlier load.
     ///
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     mutating func begin(_ request: consuming HTTPRequest, decodes: Bool = false) -> HTTPRequest {
@@ -69,10 +67,10 @@ struct Load: Sendable {
         return begun
     }
 
-    /// Sends the request, checks the status of the response, and calls a closure with the result. The end of a streamed
-    /// body then ends the load.
+    /// Sends the request, checks the response's status, and calls a closure with the result. If the body is streamed,
+    /// its end ends the load.
     ///
-    /// - Parameter finish: returns the final response; see ``RequestTemplate/finish(_:)``.
+    /// - Parameter finish: returns the final response. See ``RequestTemplate/finish(_:)``.
     @inline(__always)
     func response(
         to request: HTTPRequest, finish: (Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
@@ -87,12 +85,12 @@ struct Load: Sendable {
         return try await held(response, for: request)
     }
 
-    /// Sends the request and returns its response, whatever its status is.
+    /// Sends the request and returns its response with any status.
     func uncheckedResponse(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try await held(load(request), for: request)
     }
 
-    /// Returns a response whose download is in a hidden file, and whose streamed body ends the load.
+    /// Saves a download to a hidden file, and lets the end of a streamed body end the load.
     @inline(__always)
     private func held(
         _ response: HTTPResponse, for request: HTTPRequest
@@ -130,7 +128,7 @@ struct Load: Sendable {
 
     @inline(__always)
     private func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        // A nested load has the destination of the outer one.
+        // A nested load has the outer load's destination.
         if download != nil, case .file(let file) = request.responseDelivery {
             do throws(PrivateFile.Failure) {
                 try PrivateFile.checkPlace(file)
@@ -146,7 +144,7 @@ struct Load: Sendable {
         return try current(try await loader.load(request))
     }
 
-    /// Returns a response, unless the client was reset since the load began: it then belongs to the previous user.
+    /// Returns the response unless the client was reset since the load began. It then belongs to the previous user.
     private func current(_ response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
         guard generation?.hasEnded == true else { return response }
         response.draft?.discard()
@@ -161,7 +159,7 @@ struct Load: Sendable {
             attempts: error.attempts, mayHaveBeenSent: error.mayHaveBeenSent)
     }
 
-    /// Ends a load that succeeded: a download takes the place of its file. A streamed body ends the load later.
+    /// Ends a load that succeeded: moves a download to its place. If the body is streamed, its end ends the load.
     func end(_ response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
         let response = try current(response)
         if !isNestedDownload {
@@ -178,7 +176,7 @@ struct Load: Sendable {
 
     /// Ends a load that failed, and returns the error to throw: `CancellationError` if the calling task was cancelled.
     ///
-    /// - Parameter others: the progress updates of a request that could not be built. Default: nil.
+    /// - Parameter others: the progress updates of a request that could not be built. Default: none.
     func fail(_ error: any Error, ending others: @autoclosure () -> [ProgressUpdates] = []) -> any Error {
         let failure = (error as? HTTPError).map { current($0) }
         for updates in updates.isEmpty ? others() : updates { updates.finish() }
@@ -193,7 +191,7 @@ struct Load: Sendable {
 }
 
 extension Result where Success == HTTPResponse, Failure == HTTPError {
-    /// The response, without a stream that would hold its connection, for an error that replaces this result.
+    /// The response for an error that replaces this result, without a stream that would hold its connection.
     fileprivate var responseForError: HTTPResponse? {
         get async {
             switch self {
@@ -205,7 +203,7 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
 }
 
 extension HTTPResponse {
-    /// Saves a body that the transport has not saved, because a link or the template replaced it.
+    /// Saves a body that a link or the template has put there after the transport.
     ///
     /// - Throws: `.cannotSaveResponse` if there is nothing to save.
     fileprivate mutating func save(to file: URL, for request: HTTPRequest) async throws(HTTPError) {

@@ -9,10 +9,10 @@ extension HTTPLoader {
     /// handle.cancel()
     /// ```
     ///
-    /// The completion is called exactly once, on an arbitrary thread, with the response or the error; with `.cancelled`
-    /// after a cancellation.
+    /// The completion is called exactly once, on an arbitrary thread, with the response or the error. After a
+    /// cancellation, the error is `.cancelled`.
     ///
-    /// - Returns: a handle that can cancel the request. The request continues if the handle is dropped.
+    /// - Returns: a handle that can cancel the request. The request continues if you drop the handle.
     @discardableResult
     public func start(
         _ request: HTTPRequest, completion: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
@@ -32,7 +32,7 @@ extension HTTPLoader {
     }
 }
 
-/// Cancels a request that you have started from code that is not async, and calls cancellation handlers.
+/// Cancels a request that you have started from code that isn't async, and calls cancellation handlers.
 public final class LoadHandle: Sendable {
     private enum State {
         case running([@Sendable () -> Void])
@@ -43,9 +43,9 @@ public final class LoadHandle: Sendable {
     private let state = Mutex(State.running([]))
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// Starts an operation that returns a closure to call when the operation has ended.
+    /// Starts an operation that returns a closure to call when it has ended.
     ///
-    /// The task retains the handle until the operation has ended, and the handle can cancel the task.
+    /// The task retains the handle until then, and the handle can cancel the task.
     package init(_ operation: @escaping @Sendable () async -> @Sendable () -> Void) {
         task.withLock { task in
             task = Task {
@@ -56,13 +56,13 @@ public final class LoadHandle: Sendable {
         }
     }
 
+    /// Whether ``cancel()`` was called before the request ended.
     public var isCancelled: Bool {
         state.withLock { if case .cancelled = $0 { true } else { false } }
     }
 
-    /// Cancels the request, which then ends with `.cancelled`, and calls the handlers in reverse order.
-    ///
-    /// Has no effect if the request has ended or was already cancelled.
+    /// Cancels the request, which then ends with `.cancelled`, and calls the handlers in reverse order. It has no
+    /// effect after the request has ended or was cancelled.
     public func cancel() {
         let handlers = state.withLock { state -> [@Sendable () -> Void]? in
             guard case .running(let handlers) = state else { return nil }
@@ -74,8 +74,8 @@ public final class LoadHandle: Sendable {
         for handler in handlers.reversed() { handler() }
     }
 
-    /// Adds a handler for cancellation. The handler is called immediately if the request was already cancelled, and
-    /// never if the request has ended.
+    /// Adds a handler for cancellation. It is called immediately if the request was already cancelled, and never if the
+    /// request has ended.
     public func onCancel(_ handler: @escaping @Sendable () -> Void) {
         let isLate = state.withLock { state in
             switch state {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// What a client would send for a template, and where each part comes from. Print it when a header, a timeout or an
-/// origin is not the one that you expect.
+/// origin isn't what you expect.
 ///
 /// ```swift
 /// print(try await client.explain(GetUser(login: "ada").header("X-Trace", "1").timeout(.seconds(5))))
@@ -19,6 +19,7 @@
 public struct RequestExplanation: Sendable, CustomStringConvertible {
     /// A part of the request or a setting, such as `header X-Trace` or `timeout`.
     public struct Part: Sendable, Hashable, CustomStringConvertible {
+        /// The kind of the part and, if there are several, its own name: `header X-Trace`.
         public let name: String
         /// The value, redacted if it is secret.
         public let value: String
@@ -29,23 +30,23 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
         public var description: String { "\(name): \(value)  (\(source))" }
     }
 
-    /// The request as the links of the client receive it, with the environment and the stored cookies. It is not signed.
+    /// The request as the client's links receive it, with the environment and the stored cookies. It isn't signed.
     public let request: HTTPRequest
+    /// In a fixed order: the URL, the headers, the body, the settings and the chain.
     public let parts: [Part]
 
-    /// The request line, and a line for each part.
     public var description: String {
         ([request.redaction.requestLine(of: request)] + parts.map { "  \($0)" }).joined(separator: "\n")
     }
 }
 
 extension HTTPClient {
-    /// Builds the request of a template as this client sends it, and tells what has set each part. Nothing is sent.
+    /// Builds a template's request as this client sends it, and tells what has set each part. Nothing is sent.
     ///
-    /// The environment is applied, for which its closure is called, and the cookies of the jar are added. Your own links
-    /// are not called; the last part lists the whole chain.
+    /// The explanation includes the environment, for which its closure is called, and the jar's cookies. Your own links
+    /// are not called. The last part lists the whole chain.
     ///
-    /// - Throws: the errors of building the request and of the closure of the environment, and `.invalidRequest` if the
+    /// - Throws: the errors of building the request and of the environment's closure, and `.invalidRequest` if the
     ///   request cannot be sent.
     public func explain(_ template: some RequestTemplate) async throws -> RequestExplanation {
         let built = try sendable(template).request()
@@ -54,7 +55,7 @@ extension HTTPClient {
         let filled = try await request(adopted, after: parts.provider)
         var final = if let jar = parts.cookies { try await request(filled, after: jar) } else { filled }
         try final.validate()
-        // A credential of the caller's own is secret, whatever the name of its header is.
+        // A custom credential is secret, even if its header's name isn't known to be.
         for place in parts.authenticate.places(for: final) {
             switch place {
             case .header(let name): final.redaction = final.redaction.adding(headers: [name])
@@ -72,7 +73,7 @@ extension HTTPClient {
         ResponseDecoding.usesDecoder(for: Template.Response.self)
     }
 
-    /// Returns the request that a link passes on: the loader below returns it in an empty response.
+    /// Returns the request that a link passes on. The loader below returns it in an empty response.
     private func request(_ request: HTTPRequest, after link: any LoaderLink) async throws(HTTPError) -> HTTPRequest {
         let end = AnyLoader { HTTPResponse(request: $0, status: .noContent) }
         return try await link.load(request, next: end).request
@@ -160,12 +161,12 @@ private struct Explaining {
         }
     }
 
-    /// The environment that applies if the request has none.
+    /// The environment of a request without its own.
     private var environmentName: String {
         client.defaults.options.contains(ServerEnvironment.self) ? "the client" : "the environment of the client"
     }
 
-    /// The layer that has set a value: the innermost one from which the value has passed all outer layers unchanged.
+    /// The layer that has set a value: the innermost one that holds it, if all layers further out pass it on unchanged.
     private func setter(_ value: (any RequestTemplate) -> String) -> String {
         var place = 0
         while place + 1 < layers.count, value(layers[place + 1]) == value(layers[place]) { place += 1 }
@@ -217,13 +218,12 @@ private struct Explaining {
         add("retries", value, source)
     }
 
-    /// What has set an option; nil if nothing has.
+    /// Nil if nothing has set the option.
     private func source(_ option: (some HTTPRequestOption).Type) -> String? {
         if built.options.contains(option) { return setting(option) }
         return client.defaults.options.contains(option) ? "the client" : nil
     }
 
-    /// The layer that has set an option of the template.
     private func setting<Option: HTTPRequestOption>(_ option: Option.Type) -> String {
         setter { layer in
             layer.options.contains(option) ? "\(layer.options[option: option])" : ""

@@ -5,8 +5,8 @@
     public import FoundationNetworking
 #endif
 
-/// A template with a builder and a loader, ready to be sent. Use it to send a template over a chain that you have
-/// composed, or with a custom ``RequestBuilder``; an ``HTTPClient`` does the same with a chain of its links.
+/// A template with a builder and a loader, ready to send. Use it to send a template over a chain that you have
+/// composed, or with a custom ``RequestBuilder``. An ``HTTPClient`` does the same with its own chain.
 ///
 /// ```swift
 /// let user = try await SendableRequest(GetUser(login: "ada"), over: chain).send()
@@ -15,19 +15,20 @@
 /// Sending has these steps:
 ///
 /// 1. The builder creates the request from the template.
-/// 2. The loader returns the response. If the loader is a chain, its links determine how the request is sent; see
-///    ``HTTPClient`` for the links of a client.
+/// 2. The loader returns the response. If the loader is a chain, its links determine how the request is sent. See
+///    ``HTTPClient`` for a client's links.
 /// 3. The status is checked.
 /// 4. The template's ``RequestTemplate/finish(_:)`` receives the response or the error.
 /// 5. The template's ``RequestTemplate/decode(_:)`` decodes the response.
 public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private let template: Template
-    /// Builds the request; nil for the standard builder.
+    /// Nil for the standard builder.
     private let builder: (any RequestBuilder<Template>)?
     private let loader: any HTTPLoader
-    /// What the client adds; nil for a request that is sent without a client.
+    /// Nil for a request that is sent without a client.
     private let client: HTTPClient?
 
+    /// Creates a request with the standard builder and without a client's settings.
     public init(_ template: Template, over loader: any HTTPLoader) { self.init(template, over: loader, for: nil) }
 
     init(_ template: Template, over loader: any HTTPLoader, for client: HTTPClient?) {
@@ -37,7 +38,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         self.client = client
     }
 
-    /// Creates a request from a builder, which contains the template.
+    /// Creates a request from a builder, which contains the template. It has no client's settings.
     public init(_ builder: some RequestBuilder<Template>, over loader: any HTTPLoader) {
         template = builder.template
         self.builder = builder
@@ -47,11 +48,11 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
 
     /// Sends the request and returns the decoded value.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
+    /// - Throws: ``HTTPError``, or `CancellationError` if the calling task was cancelled.
     @discardableResult
     public func send() async throws -> Template.Response { try await sendWithResponse().value }
 
-    /// Sends the request and returns the decoded value with its response. The errors are those of ``send()``.
+    /// Sends the request and returns the decoded value with its response. Throws the same errors as ``send()``.
     @concurrent
     public func sendWithResponse() async throws -> (value: Template.Response, response: HTTPResponse) {
         var load = load
@@ -66,7 +67,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Sends the request and returns the response without decoding it. The errors are those of ``send()``.
+    /// Sends the request and returns the response without decoding it. Throws the same errors as ``send()``.
     @concurrent
     public func response() async throws -> HTTPResponse {
         var load = load
@@ -83,9 +84,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         Load(over: loader, for: client, template: Template.self)
     }
 
-    /// Builds the request.
-    ///
-    /// - Throws: an error whose request shows the environment of the client.
+    /// - Throws: an error with a request that shows the client's environment.
     func request() throws(HTTPError) -> HTTPRequest {
         do throws(HTTPError) {
             return if let builder { try builder.checkedRequest() } else {
@@ -98,7 +97,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns the request as the client will send it, for errors of sequences that send it later.
+    /// Returns the request as the client will send it, for the errors of sequences that send it later.
     func adoptedRequest() throws(HTTPError) -> HTTPRequest {
         var request = try request()
         client?.adopt(&request)
@@ -122,8 +121,8 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
 
 #if Foundation || canImport(Darwin)
     extension HTTPClient {
-        /// Builds the request of a template as this client sends it, and converts it to a `URLRequest`. Nothing is sent, and
-        /// no link changes the request; the environment and the settings of the client are applied.
+        /// Builds a template's request with this client's environment and settings, and converts it to a `URLRequest`.
+        /// Nothing is sent, and no link changes the request.
         ///
         /// - Throws: `.invalidRequest` if the request cannot be built or converted, and if a closure provides the
         ///   environment: use ``RequestBuilder/urlRequest(in:)``.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A template whose type does not depend on the wrapped template. Use it if you decorate a template conditionally, or
-/// store different templates in a list.
+/// A template with a type that doesn't depend on the wrapped template. Use it to decorate a template conditionally, or
+/// to store different templates in a list.
 ///
 /// ```swift
 /// var request = AnyTemplate(Get<User>("users/\(login)"))
@@ -10,14 +10,15 @@ public import LetterheadFoundation
 /// let user = try await client.send(request)
 /// ```
 ///
-/// It behaves like the wrapped template and can be decorated like any other. Two properties are lost, because they are
-/// part of the wrapped type:
+/// It behaves like the wrapped template and can be decorated like any other. It loses two properties of the wrapped
+/// type:
 ///
 /// - its ``RequestTemplate/Failure``: use ``HTTPError/failure(as:)``.
 /// - its pages: call `.paginated()` on the `AnyTemplate`.
 public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     private let base: any RequestTemplate<Response>
 
+    /// Wraps a template. An `AnyTemplate` is not wrapped twice.
     public init<Template: RequestTemplate>(_ template: Template) where Template.Response == Response {
         self = template as? Self ?? AnyTemplate(wrapping: template)
     }
@@ -35,7 +36,7 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     public var headers: HTTPHeaders { base.headers }
     public var parameters: RequestParameters {
         var parameters = base.parameters
-        // The builder cannot see the position of the page, because this type is not a paginated template.
+        // The builder cannot see the page's position, because this type isn't a paginated template.
         if (base as? any PaginatedTemplate)?.position == .unknown { parameters.conflict = PagePosition.unknownRule }
         return parameters
     }
@@ -60,7 +61,7 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     }
 }
 
-/// The replacement for a body that is not an ``HTTPBody``.
+/// Stands for a body that isn't an ``HTTPBody``, and fails when it is encoded.
 private struct RefusedBody: HTTPBody {
     let type: String
 

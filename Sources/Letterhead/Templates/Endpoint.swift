@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// An endpoint that needs no separate type. Use ``Get``, ``Post``, ``Put``, ``Patch`` and ``Delete``, which are
-/// endpoints with a fixed method; use `Endpoint` itself for any other method. Declare the endpoints of an API as static
-/// functions, and pass their results to a client:
+/// An endpoint that needs no separate type. Use
+/// ``Get``, ``Post``, ``Put``, ``Patch`` and ``Delete`` for these methods, and `Endpoint` itself for any other method.
+/// Declare an API's endpoints as static functions, and pass their results to a client:
 /// ```swift
 /// extension RequestTemplate where Self == Get<User> {
 ///     static func user(_ login: String) -> Self { Get("users/\(login)") }
@@ -11,21 +11,20 @@
 /// let options = try await client.send(Endpoint<HTTPResponse>(.options, "users"))
 /// ```
 ///
-/// The response is a `Decodable` type, `Void` or ``HTTPResponse``. For custom decoding, declare a type that conforms to
-/// ``RequestTemplate``. To read the bodies of error responses, use ``HTTPError/failure(as:)``, or declare their type with
-/// ``RequestTemplate/failure(as:)``.
+/// The response is a `Decodable` type, `Void` or
+/// ``HTTPResponse``. For custom decoding, declare a type that conforms to ``RequestTemplate``. To read the bodies of error responses, use ``HTTPError/failure(as:)``, or declare their type with ``RequestTemplate/failure(as:)``.
 public struct Endpoint<Response: Sendable>: RequestTemplate {
     public let method: HTTPMethod
     public let path: RequestPath
     public let query: QueryParameters
     public let headers: HTTPHeaders
     public let body: any HTTPBody
-    /// How a response is decoded. The initializers choose it, because only the compiler can see whether a conformance
-    /// to `Decodable` is isolated to an actor.
+    /// The initializers choose the decoding, because only the compiler can see whether a conformance to `Decodable` is
+    /// isolated to an actor.
     private let decoding: @Sendable (HTTPResponse) async throws -> Response
 
-    /// Creates a template whose response is decoded. A path without a slash at its beginning is appended to the path of
-    /// the base URL, and query items with the value nil are omitted.
+    /// Creates an endpoint with a `Decodable` response. A path without a leading slash is appended to the base URL's
+    /// path, and query items with the value nil are omitted.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -33,7 +32,7 @@ public struct Endpoint<Response: Sendable>: RequestTemplate {
         self.init(method, path, query, headers, body) { try await ResponseDecoding.decode(Response.self, from: $0) }
     }
 
-    /// Creates a template whose response has no value. The body of the response is ignored.
+    /// Creates an endpoint without a value. The response's body is ignored.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -41,7 +40,7 @@ public struct Endpoint<Response: Sendable>: RequestTemplate {
         self.init(method, path, query, headers, body) { _ in }
     }
 
-    /// Creates a template that returns the response itself.
+    /// Creates an endpoint that returns the response itself, without decoding it.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -60,37 +59,37 @@ public struct Endpoint<Response: Sendable>: RequestTemplate {
     public func decode(_ response: HTTPResponse) async throws -> Response { try await decoding(response) }
 }
 
-// There is a type for each method, so that an API can declare functions for `Get<User>` and for `Post<User>`.
+// Each method has a type, so that an API can declare functions for `Get<User>` and for `Post<User>`.
 
-/// A GET request as a value: `Get<User>("users/\(login)")`. Use it where you would otherwise declare a type for a
-/// single endpoint; see ``Endpoint``.
+/// A GET request as a value: `Get<User>("users/\(login)")`. See ``Endpoint``.
 public struct Get<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
 
-    /// Creates a template whose response is decoded. A path without a slash at its beginning is appended to the path of
-    /// the base URL, and query items with the value nil are omitted.
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL's
+    /// path, and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:]
     ) where Response: Decodable {
         base = Endpoint(.get, path, query: query, headers: headers)
     }
 
-    /// Creates a template whose response has no value. The body of the response is ignored.
+    /// Creates a request without a value. The response's body is ignored.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:]
     ) where Response == Void {
         base = Endpoint(.get, path, query: query, headers: headers)
     }
 
-    /// Creates a template that returns the response itself.
+    /// Creates a request that returns the response itself, without decoding it.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:]
     ) where Response == HTTPResponse {
         base = Endpoint(.get, path, query: query, headers: headers)
     }
 
-    /// Creates a template whose response is decoded, from a URI template that expands to a path and a query. Other methods
-    /// and responses take them apart: `Post<Void>(template.path(values), query: template.query(values))`.
+    /// Creates a request with a `Decodable` response from a URI template, which expands to a path and a query. For
+    /// other methods and responses, expand them separately:
+    /// `Post<Void>(template.path(values), query: template.query(values))`.
     public init(
         _ template: URITemplate, _ values: URITemplate.Values, headers: HTTPHeaders = [:]
     ) where Response: Decodable {
@@ -100,7 +99,7 @@ public struct Get<Response: Sendable>: RequestDecorator {
 
 /// An endpoint with a fixed method and a body: ``Post``, ``Put``, ``Patch`` or ``Delete``.
 ///
-/// Conform a custom type to it to send another method in the same way:
+/// Conform a custom type to send another method in the same way:
 ///
 /// ```swift
 /// struct Report<Response: Sendable>: MethodEndpoint {
@@ -112,18 +111,18 @@ public struct Get<Response: Sendable>: RequestDecorator {
 /// let changes = try await client.send(Report<Changes>("calendars/1", body: JSONBody(filter)))
 /// ```
 public protocol MethodEndpoint<Response>: RequestDecorator where Base == Endpoint<Response> {
-    /// The method of all values of the type.
+    /// The method that every value of the type sends.
     static var fixedMethod: HTTPMethod { get }
 
-    /// Wraps an endpoint. Its method is replaced by ``fixedMethod``.
+    /// Wraps an endpoint and replaces its method by ``fixedMethod``.
     init(base: Endpoint<Response>)
 }
 
 extension MethodEndpoint {
     public var method: HTTPMethod { Self.fixedMethod }
 
-    /// Creates a template whose response is decoded. A path without a slash at its beginning is appended to the path of
-    /// the base URL, and query items with the value nil are omitted.
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL's
+    /// path, and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -131,7 +130,7 @@ extension MethodEndpoint {
         self.init(base: Endpoint(Self.fixedMethod, path, query: query, headers: headers, body: body))
     }
 
-    /// Creates a template whose response has no value. The body of the response is ignored.
+    /// Creates a request without a value. The response's body is ignored.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -139,7 +138,7 @@ extension MethodEndpoint {
         self.init(base: Endpoint(Self.fixedMethod, path, query: query, headers: headers, body: body))
     }
 
-    /// Creates a template that returns the response itself.
+    /// Creates a request that returns the response itself, without decoding it.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()

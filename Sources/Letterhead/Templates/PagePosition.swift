@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
-/// The value that identifies a page in its sequence, and by which the requests for the pages differ.
+/// Identifies a page in its sequence. The requests for the pages differ by it.
 ///
 /// To store a position, see ``PageCheckpoint``.
 public enum PagePosition: Sendable, Hashable, Codable {
-    /// The first page, which the unchanged template requests.
+    /// The first page, requested by the unchanged template.
     case first
     /// The page with this number.
     case number(Int)
     /// The page that begins after this number of items.
     case offset(Int)
-    /// The page that this cursor identifies.
+    /// The page that this opaque value identifies.
     case cursor(JSONValue)
-    /// The page at this absolute URL. It is the link of the server, resolved against the URL of the page that contains
-    /// it, and percent-encoded. The page is requested only at the origin of the URL: if the environment or the base URL
-    /// of the request has another origin, the request is `.invalidRequest`, and nothing is sent.
+    /// The page at this absolute, percent-encoded URL: the server's link, resolved against the URL of the page that
+    /// contains it. The page is requested only at the URL's origin. If the request's environment or base URL has
+    /// another origin, sending fails with `.invalidRequest` before anything is sent.
     case url(String)
-    /// A page that can be identified only with the response of the previous page. It cannot be requested.
+    /// A page that only the previous page's response can identify. It cannot be requested.
     case unknown
 }
 
 extension PagePosition: CustomStringConvertible, CustomReflectable {
-    /// The kind of the position, with its number or offset. A URL or a cursor is omitted, because it may contain a
+    /// The kind of the position, with its number or offset. URLs and cursors are omitted, because they may contain a
     /// secret.
     public var description: String {
         switch self {
@@ -36,14 +36,16 @@ extension PagePosition: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(describing: self, as: .enum) }
 }
 
-/// The number and the position of a page. Store it if you want to continue an iteration later, also in another process.
+/// The number and the position of a page. Store it to continue an iteration later, even in another process.
 ///
 /// ```swift
 /// let saved = try JSONEncoder().encode(page.checkpoint)
 /// client.pages(of: walk, from: try JSONDecoder().decode(PageCheckpoint.self, from: saved))
 /// ```
 public struct PageCheckpoint: Sendable, Hashable, Codable {
+    /// The page's number, counted as in ``Page/number``.
     public var page: Int
+    /// Identifies the page for the server.
     public var position: PagePosition
 
     public init(page: Int, position: PagePosition) {
@@ -53,7 +55,6 @@ public struct PageCheckpoint: Sendable, Hashable, Codable {
 }
 
 extension PagePosition {
-    /// The reason why the page at ``unknown`` cannot be requested.
     static let unknownRule =
         "only the response of the previous page identifies this page: use requestForNextPage(after:), or a "
         + "checkpoint of the same kind of pagination"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// A template that requests one page of a sequence, and creates the template for the next page.
 ///
-/// To iterate over pages, pass `template.paginated()` or `template.paginated(by:)` to `pages(of:)` or `items(of:)` of a
-/// client. Implement the protocol only if you cannot describe the API with a custom ``Pagination``. If the API numbers
-/// its pages, a decorator declares only ``page`` and ``requestForNextPage()``:
+/// To iterate over pages, pass `template.paginated()` or `template.paginated(by:)` to a client's `pages(of:)` or
+/// `items(of:)`. Implement the protocol only if a custom ``Pagination`` cannot describe the API. If the API numbers its
+/// pages, a decorator declares only ``page`` and ``requestForNextPage()``:
 ///
 /// ```swift
 /// struct Numbered<Base: RequestTemplate>: RequestDecorator, PaginatedTemplate {
@@ -24,29 +24,29 @@
 /// - ``requestForNextPage()`` returns a new template and does not change this one.
 /// - Every decorator of a paginated template is a paginated template.
 public protocol PaginatedTemplate: RequestTemplate {
+    /// The number of the page. The first one is usually 1.
     var page: Int { get }
 
-    /// Default: the number of the page.
+    /// The position of the page. Default: its number.
     var position: PagePosition { get }
 
-    /// Returns the template for the next page, without using the response of this page.
+    /// Returns the template for the next page without this page's response.
     ///
-    /// If the next page can be identified only with the response of this page, sending the returned template fails with
+    /// If only this page's response can identify the next page, sending the returned template fails with
     /// `.invalidRequest`. Use ``requestForNextPage(after:)`` instead.
     func requestForNextPage() -> Self
 
-    /// Returns the continuation after a page that has arrived: whether another page follows, and the template for that
-    /// page. Default: the sequence continues with ``requestForNextPage()``, and ends at the first empty page.
+    /// Returns the continuation after a page has arrived: whether another page follows, and its template. Default: the
+    /// sequence continues with ``requestForNextPage()``, and ends at the first empty page.
     ///
-    /// - Throws: an error if the page does not identify the next page, although it must. The default throws
-    ///   `.invalidRequest` if the items on the page cannot be counted.
+    /// - Throws: an error if the page doesn't identify the next page, although it must. The default throws
+    ///   `.invalidRequest` if the page's items cannot be counted.
     func requestForNextPage(after arrival: Page<Response>) async throws -> PageContinuation<Self>
 
-    /// Returns the template for the page at a checkpoint. Default: ``requestForNextPage()`` is called until the number of
-    /// the checkpoint is reached, at most 100,000 times.
+    /// Returns the template for the page at a checkpoint. Default: calls ``requestForNextPage()`` up to the
+    /// checkpoint's number, at most 100,000 times.
     ///
-    /// If the returned template has another number, the sequence that begins at the checkpoint fails with
-    /// `.invalidRequest`.
+    /// If the returned template has another number, the sequence fails with `.invalidRequest`.
     func resumed(from checkpoint: PageCheckpoint) -> Self
 }
 
@@ -68,20 +68,22 @@ extension PaginatedTemplate {
 
 /// A page of a sequence: its decoded value, its response and its number.
 public struct Page<Value: Sendable>: Sendable {
+    /// The decoded value.
     public let value: Value
     /// The number of items on the page; nil if unknown.
     public let itemCount: Int?
+    /// The response that the value was decoded from.
     public let response: HTTPResponse
-    /// The number of the page. By default, the first page has the number 1.
+    /// By default, the first page has the number 1.
     public let number: Int
-    /// The checkpoint of the next page. It is nil if no page follows, and in a page that is passed to
-    /// `requestForNextPage(after:)`. It is not nil if only a limit of ``PageSettings`` ends the sequence.
+    /// The checkpoint of the next page. Nil after the last page, and in a page passed to `requestForNextPage(after:)`.
+    /// It isn't nil if only a limit of ``PageSettings`` ends the sequence.
     ///
-    /// If the next page cannot be determined, for example because its link is invalid, a sequence that starts at this
-    /// checkpoint fails with `.invalidRequest`.
+    /// If the next page cannot be determined, for example because its link is invalid, a sequence that starts here
+    /// fails with `.invalidRequest`.
     public let checkpoint: PageCheckpoint?
 
-    /// Creates a page. By default, its `itemCount` is the count of a value that is a collection, and otherwise unknown.
+    /// Creates a page. If the value is a collection, `itemCount` defaults to its count.
     public init(
         _ value: Value, itemCount: Int? = nil, response: HTTPResponse, number: Int = 1,
         checkpoint: PageCheckpoint? = nil
@@ -107,16 +109,16 @@ extension Page {
     }
 }
 
-/// Whether another page follows a page, and how it is requested.
+/// Whether and how the sequence continues after a page.
 public enum PageContinuation<Next: Sendable>: Sendable {
     /// The page is empty, and the page before it was the last one. The empty page is not returned.
     case ended
     /// The page is returned, and it is the last one.
     case last
-    /// The page is returned, and another page follows, with this template or position.
+    /// The page is returned, and another one follows, with this template or position.
     case next(Next)
 
-    /// Returns the same continuation, with the result of a closure for the next page.
+    /// Transforms the next page's template or position.
     public func map<Other: Sendable>(_ transform: (Next) -> Other) -> PageContinuation<Other> {
         switch self {
         case .ended: .ended
@@ -126,7 +128,7 @@ public enum PageContinuation<Next: Sendable>: Sendable {
     }
 }
 
-/// A decorator that is paginated around a paginated template, so that each page has the decorator.
+/// A decorator that is paginated around a paginated template, so that it applies to each page.
 ///
 /// Add this line to your decorator. Its `base` must be a variable:
 ///
@@ -134,6 +136,7 @@ public enum PageContinuation<Next: Sendable>: Sendable {
 /// extension Traced: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {}
 /// ```
 public protocol PaginatedDecorator: RequestDecorator, PaginatedTemplate where Base: PaginatedTemplate {
+    /// The wrapped template. It is replaced for each page.
     var base: Base { get set }
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A template that wraps another template, and changes some of its members. Modifiers, such as
-/// `.header(_:_:)`, create the decorators of this library.
+/// A template that wraps another template and changes some of its members. Modifiers, such as `.header(_:_:)`, create
+/// the decorators of this library.
 ///
-/// Write a decorator for a change that you want to apply to single endpoints: `GetUser(login: "ada").traced()`. Use a
+/// Write a decorator for a change to single endpoints: `GetUser(login: "ada").traced()`. Use a
 /// ``LoaderLink`` to change every request of a client, and a ``RequestBuilder`` to build requests in another way. A
 /// decorator is a generic type with a ``base``, and declares only the members that it changes:
 ///
@@ -19,18 +19,20 @@ public import LetterheadFoundation
 /// }
 /// ```
 ///
-/// Laws, which `DecoratorLaws` of LetterheadTesting checks:
+/// `DecoratorLaws` of LetterheadTesting checks these laws:
 ///
-/// - Each member that the decorator does not change has the value of the base.
-/// - Each member that it changes is derived from the member of the base.
+/// - Each member that the decorator doesn't change has the base's value.
+/// - Each member that it changes is derived from the base's member.
 /// - It does not change the base.
 ///
 /// Decorators nest in any order. To keep a paginated template paginated, see ``PaginatedDecorator``.
 public protocol RequestDecorator<Base>: RequestTemplate {
+    /// The type of the wrapped template, usually a generic parameter.
     associatedtype Base: RequestTemplate
 
     associatedtype Failure = Base.Failure
 
+    /// The wrapped template. Members that the decorator doesn't declare come from it.
     var base: Base { get }
 }
 
@@ -58,21 +60,21 @@ extension RequestDecorator where Response == Base.Response {
 }
 
 extension HTTPRequest {
-    /// The template that the request was built from, with its decorators; nil for a request that was created without
-    /// one. It is never sent.
+    /// The template that the request was built from, with its decorators. Nil for a request without one. It is never
+    /// sent.
     ///
-    /// Loaders, observers and tests use it to recognize an endpoint; see ``template(as:)``. The requests of a redirect
-    /// and of a retry carry the template of the first request.
+    /// Use it to recognize an endpoint in loaders, observers and tests. See ``template(as:)``. The requests of a
+    /// redirect and of a retry carry the first request's template.
     public var template: (any RequestTemplate)? { context.template as? any RequestTemplate }
 
-    /// Returns the template of a type that the request was built from; nil if it was built from another one.
+    /// Returns the template that the request was built from if it has this type, and nil otherwise.
     ///
     /// ```swift
     /// if let getUser = request.template(as: GetUser.self) { print(getUser.login) }
     /// ```
     ///
-    /// The template is found inside any number of decorators, and inside an ``AnyTemplate``. The outermost match is
-    /// returned, so a decorator can be found as well.
+    /// The search looks inside decorators and ``AnyTemplate``, and returns the outermost match, which may be a
+    /// decorator.
     public func template<Template: RequestTemplate>(as type: Template.Type) -> Template? {
         var next = template
         while let template = next {
@@ -82,7 +84,7 @@ extension HTTPRequest {
         return nil
     }
 
-    /// Stores the template that the request was built from, unless one is stored.
+    /// Stores the template that the request was built from, unless it already has one.
     mutating func originate(from template: some RequestTemplate) {
         if context.template == nil { context.template = template }
     }
@@ -95,15 +97,14 @@ extension RequestTemplate {
     }
 }
 
-/// A template that hides the type of another one without being its decorator.
+/// A template that hides another template's type without being its decorator.
 protocol ErasingTemplate: RequestTemplate {
-    /// The hidden template.
     var erased: any RequestTemplate { get }
 }
 
 extension AnyTemplate: ErasingTemplate {}
 
-/// Returns the name of the type of a template without its decorators.
+/// Returns the name of a template's type without its decorators.
 func rootName<Template: RequestTemplate>(of type: Template.Type) -> String {
     func base<Decorator: RequestDecorator>(_ decorator: Decorator.Type) -> String { rootName(of: Decorator.Base.self) }
     if let decorator = type as? any RequestDecorator.Type { return base(decorator) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Named values that are sent as the query of a GET or HEAD, and as a JSON object in the body of any other method. Use
-/// them for an API that takes the same arguments with several methods, or for a short JSON object without a type.
+/// Named values, sent as the query of a GET or HEAD, and as a JSON object in the body of any other method. Use them for
+/// an API that takes the same arguments with several methods, or for a short JSON object without a type.
 ///
 /// ```swift
 /// var parameters: RequestParameters { ["name": name, "tags": ["a", "b"], "note": note] }  // nil is left out
@@ -8,19 +8,19 @@
 public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
     private var items: [(name: String, value: any ParameterValue)] = []
     private var places: [[UInt8]: Int] = [:]
-    /// The reason why the parameters cannot be sent: a decorator could not write a value into them.
+    /// Why the parameters cannot be sent: a decorator could not write a value into them.
     var conflict: String?
 
+    /// Creates parameters without values, which send nothing.
     public init() {}
 
-    /// Creates parameters in order. Those with the value nil are omitted. If a name occurs more than once, the last
-    /// value is used.
+    /// Creates parameters in order and omits nil values. If a name occurs more than once, the last value is used.
     public init(dictionaryLiteral elements: (String, (any ParameterValue)?)...) {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// The value of a name; nil if there is no such parameter. Setting the value of an existing name does not change
-    /// the order. Setting nil removes the parameter.
+    /// The value of a name, or nil if there is none. Setting an existing name keeps its position. Setting nil removes
+    /// the parameter.
     public subscript(name: String) -> (any ParameterValue)? {
         get { places[Array(name.utf8)].map { items[$0].value } }
         set {
@@ -38,7 +38,7 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Appends the parameters of `other` whose names are missing here: `parameters.fill(from: ["page": page])`.
+    /// Appends the parameters of `other` with names that are missing here: `parameters.fill(from: ["page": page])`.
     public mutating func fill(from other: RequestParameters) {
         for (name, value) in other where self[name] == nil { self[name] = value }
         conflict = conflict ?? other.conflict
@@ -57,7 +57,7 @@ extension RequestParameters: RandomAccessCollection {
 }
 
 extension RequestParameters: CustomStringConvertible, CustomReflectable {
-    /// The parameters as a query, with the values of secret names redacted.
+    /// The parameters as a query, with secret values redacted.
     public var description: String {
         var query = QueryParameters()
         append(to: &query)
@@ -83,11 +83,10 @@ extension RequestParameters: Encodable {
     }
 }
 
-/// A type whose values can be parameters: it can be sent as a query item and as a member of a JSON object.
+/// A type that can be a parameter: a query item or a member of a JSON object.
 public typealias ParameterValue = QueryValue & Encodable
 
 enum StandardParameters {
-    /// Returns whether parameters are sent as the query for a method, and not as a JSON body.
     static func areQuery(of method: HTTPMethod) -> Bool { method == .get || method == .head }
 
     static func isEmpty(_ body: some Any) -> Bool {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A description of one endpoint: an immutable value with the parts of a request and the type of its response. It sends
-/// nothing.
+/// Describes one endpoint: the parts of a request and the type of its response. A template is an immutable value and
+/// sends nothing itself.
 ///
 /// Declare one type for each endpoint, and pass its values to a client. Only ``path`` is required; all other members
 /// have defaults.
@@ -20,15 +20,14 @@ public import LetterheadFoundation
 /// ```
 ///
 /// Use ``Get``, ``Post`` and ``Endpoint`` for endpoints without a custom type. To change one endpoint where you send
-/// it, use a modifier or write a ``RequestDecorator``; to change every request of a client, write a ``LoaderLink``; to
-/// accept, reject or retry responses, write an ``HTTPValidator``.
+/// it, use a modifier or write a
+/// ``RequestDecorator``. To change every request of a client, write a ``LoaderLink``. To accept, reject or retry responses, write an ``HTTPValidator``.
 ///
 /// Laws: a template is a value without a client, and a member returns the same result each time it is read.
 ///
-/// Declare each member with exactly the type that it has in this protocol, and with a plain getter: a stored or a
-/// computed property, but not a `lazy` one. Otherwise, Swift treats the declaration as an unrelated member and uses the
-/// default: with `var method: String`, a GET would be sent. Conform in an extension, as in this example, and the compiler
-/// warns about such a member:
+/// Declare each member with exactly its type in this protocol, and with a plain getter: stored or computed, but not
+/// `lazy`. Otherwise, Swift treats the declaration as an unrelated member and uses the default: with
+/// `var method: String`, a GET would be sent. Conform in an extension, and the compiler warns about such a member:
 ///
 /// ```swift
 /// struct DeleteUser { let login: String }
@@ -42,30 +41,28 @@ public import LetterheadFoundation
 ///
 /// Only ``body`` may have different types: `some HTTPBody`, `any HTTPBody` or a custom type.
 ///
-/// Settings such as the timeout and the authentication are not members of a template. Set them with modifiers, such as
+/// Settings such as the timeout and the authentication aren't members of a template. Set them with modifiers, such as
 /// `.timeout(…)`, where you send the template, or in its ``options``.
 public protocol RequestTemplate<Response>: RequestConfigurable where Configured == Modified<Self> {
     /// The type of the decoded response. Default: ``HTTPResponse``.
     ///
     /// It may be a `Decodable` type, `Data`, `String`, `Void`, an optional of these (nil for an empty body), or
-    /// ``HTTPResponse``. For any other type, implement ``decode(_:)``. Otherwise, decoding the response fails with
-    /// `.cannotDecodeResponse`.
+    /// ``HTTPResponse``. For any other type, implement ``decode(_:)``. Otherwise, decoding the response fails with `.cannotDecodeResponse`.
     ///
-    /// Responses are decoded outside the main actor. In a module whose default isolation is the main actor, declare
-    /// the model `nonisolated`.
+    /// Decoding runs outside the main actor. In a module whose default isolation is the main actor, declare the model
+    /// `nonisolated`.
     associatedtype Response: Sendable = HTTPResponse
 
-    /// The type to which ``HTTPError/failure(of:)`` decodes the body of an error response. Default: `Never` (error
-    /// responses are not decoded).
+    /// The type of an error response's body, for ``HTTPError/failure(of:)``. Default: `Never` (not decoded).
     associatedtype Failure: Decodable & Sendable = Never
 
     /// The type of the body. Default: ``EmptyBody``.
     associatedtype Body = EmptyBody
 
-    /// The path. A path without a slash at its beginning is appended to the path of the base URL.
+    /// The path. Without a leading slash, it is appended to the base URL's path.
     var path: RequestPath { get }
 
-    /// The base URL, for a template that needs no environment. Default: nil (the base URL of the environment).
+    /// The base URL, for a template that needs no environment. Default: nil (the environment's base URL).
     var baseURL: URL? { get }
 
     /// The method. Default: GET.
@@ -74,16 +71,16 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// The query. Default: none.
     var query: QueryParameters { get }
 
-    /// The headers. They take precedence over the headers of the body and of the environment. Default: none.
+    /// The headers. They take precedence over the body's and the environment's headers. Default: none.
     var headers: HTTPHeaders { get }
 
-    /// Values that are sent as the query of a GET or HEAD and as the JSON body of any other method. Default: none.
+    /// Values to send as the query of a GET or HEAD and as the JSON body of any other method. Default: none.
     var parameters: RequestParameters { get }
 
     /// The body. Default: empty.
     var body: Body { get }
 
-    /// The boundary of a multipart body; nil creates a random one. Default: nil.
+    /// The boundary of a multipart body. Default: nil (a random one).
     var boundary: String? { get }
 
     /// The accepted statuses. Default: nil (2xx, and 304 if the request is conditional).
@@ -92,17 +89,17 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// The options for the links. Default: none.
     var options: HTTPRequestOptions { get }
 
-    /// Decodes a response with an accepted status. Default: decodes the type `Response` if it is `Decodable`, with the
-    /// decoder of the request or else of the client; returns the response or `Void` otherwise.
+    /// Decodes a response with an accepted status. The default decodes a `Decodable` type `Response` with the request's
+    /// decoder, or else the client's. For other types, it returns the response or `Void`.
     ///
-    /// The function is asynchronous because the body may still be arriving. It never runs on the main actor of the
-    /// caller. If it throws an ``HTTPError``, the caller receives that error. Any other error is the underlying error
-    /// of a `.cannotDecodeResponse`.
+    /// The body may still be arriving. The function never runs on the caller's main actor. If it throws an
+    /// ``HTTPError``, the caller receives that error. Any other error becomes the underlying error of a
+    /// `.cannotDecodeResponse`.
     func decode(_ response: HTTPResponse) async throws -> Response
 
-    /// Receives the result of the load before the response is decoded: a response with an accepted status, or an error.
+    /// Receives the load's result before decoding: a response with an accepted status, or an error.
     ///
-    /// It is called once for each load. It may return a response in place of an error, and throw an error in place of a
+    /// It is called once for each load. It may return a response instead of an error, and throw an error instead of a
     /// response. Default: returns the response or throws the error.
     func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
 }
@@ -118,14 +115,14 @@ extension RequestTemplate {
     public var options: HTTPRequestOptions { HTTPRequestOptions() }
 }
 
-// The compiler chooses one of two defaults for `decode(_:)`. A conformance to `Decodable` that is isolated to an actor
-// does not satisfy the constraint of the first one. A cast at run time would find it, and would run it outside the actor.
+// The compiler chooses one of two defaults for `decode(_:)`. If an actor isolates a conformance to `Decodable`, it does
+// not satisfy the first default's constraint. A cast at run time would find it, and would run it outside the actor.
 
 extension RequestTemplate where Response: Decodable {
-    /// Decodes the type ``Response`` with the decoder of the request, or else of the client.
+    /// Decodes the type ``Response`` with the request's decoder, or else the client's.
     ///
-    /// - Throws: ``HTTPError`` with `.cannotDecodeResponse` or `.emptyResponse`, or with the code of an error in
-    ///   receiving a streamed body; and the error of a decoder.
+    /// - Throws: ``HTTPError`` with `.cannotDecodeResponse`, `.emptyResponse`, or the code of an error while receiving
+    ///   a streamed body. A decoder's error is thrown unchanged.
     public func decode(_ response: HTTPResponse) async throws -> Response {
         try await ResponseDecoding.decode(Response.self, from: response)
     }

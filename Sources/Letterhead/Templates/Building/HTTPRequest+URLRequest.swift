@@ -10,10 +10,10 @@
     extension HTTPRequest {
         /// Converts the request to a `URLRequest` with its URL, method, headers, body and timeout.
         ///
-        /// If the request has a ``RequestSettings/serverEnvironment``, it is applied first. A `URLRequest` cannot represent
-        /// every request:
+        /// If the request has a ``RequestSettings/serverEnvironment``, it is applied first. A `URLRequest` cannot
+        /// represent every request:
         ///
-        /// - Header fields with the same name are joined with `, `; those of `Cookie` with `; `.
+        /// - Header fields with the same name are joined with `, `, and `Cookie` fields with `; `.
         /// - On Linux, the capitalization and the order of header names are lost.
         /// - Methods that Foundation knows are written in upper case.
         /// - A streamed body is an error, and a file is read into memory.
@@ -21,7 +21,7 @@
         ///
         /// - Throws: `.invalidRequest` if ``validate()`` throws or the body cannot be encoded.
         public func urlRequest() throws(HTTPError) -> URLRequest {
-            // The option is checked first, because even an empty environment is expensive to copy.
+            // Checked first, because even an empty environment is expensive to copy.
             guard options.contains(ServerEnvironment.self), let serverEnvironment else { return try lowered() }
             var request = self
             try serverEnvironment.complete(&request)
@@ -42,9 +42,8 @@
 
         /// Creates a request with the URL, method, headers, body and timeout of a `URLRequest`.
         ///
-        /// A timeout of 60 seconds, which is Foundation's default, becomes nil. A timeout of more than 100 years becomes
-        /// 100 years. A Content-Length that equals the length of the body is removed, because it is set when the request is
-        /// sent.
+        /// Foundation's default timeout of 60 seconds becomes nil, and a timeout of more than 100 years becomes 100
+        /// years. A Content-Length that equals the body's length is removed, because sending sets it.
         ///
         /// - Throws: `.invalidRequest` if the `URLRequest` has one of these:
         ///   - no URL
@@ -68,8 +67,7 @@
             }
         }
 
-        /// Removes the Content-Length, which is set again when the request is sent. A length that differs from that of the
-        /// body is an error.
+        /// Removes the Content-Length, which sending sets again. A length that differs from the body's is an error.
         private mutating func removeLength(of urlRequest: URLRequest) throws(HTTPError) {
             guard let length = headers[.contentLength] else { return }
             guard Int(length) == urlRequest.httpBody?.count ?? 0 else {
@@ -93,7 +91,7 @@
     }
 
     extension HTTPHeaders {
-        /// Returns the fields as a dictionary, with the values of equal names joined.
+        /// Returns the fields as a dictionary with the values of equal names joined.
         var joined: [String: String] {
             // Creating a dictionary from the fields is faster than creating an empty one with a capacity.
             let joined = Dictionary(fields.lazy.map { ($0.name.rawValue, $0.value) }) { earlier, _ in earlier }
@@ -121,7 +119,7 @@
         /// - Throws: `.invalidRequest` if the request cannot be built or converted.
         public func urlRequest() throws(HTTPError) -> URLRequest { try checkedRequest().urlRequest() }
 
-        /// Builds the request, completes it with an environment unless the template has its own, and converts it to a
+        /// Builds the request, completes it with an environment unless the template has one, and converts it to a
         /// `URLRequest`: `try StandardRequestBuilder(GetUser(login: "ada")).urlRequest(in: .production)`.
         ///
         /// - Throws: `.invalidRequest` if the request cannot be built or converted.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// Creates a request from a template. Write a builder only if all requests of a kind must be built in another way, and
-/// pass it to `SendableRequest(builder, over: chain)`; a client always uses ``StandardRequestBuilder``. To change one
-/// endpoint, write a ``RequestDecorator``; to change every request of a client, a ``LoaderLink``.
+/// Creates a request from a template. Write a builder only to build all requests of a kind in another way, and pass it
+/// to `SendableRequest(builder, over: chain)`. A client always uses
+/// ``StandardRequestBuilder``. To change one endpoint, write a ``RequestDecorator``. To change every request of a client, write a ``LoaderLink``.
 ///
 /// ```swift
 /// struct SignedBuilder<Template: RequestTemplate>: RequestBuilder {
@@ -22,14 +22,17 @@ public import LetterheadFoundation
 public protocol RequestBuilder<Template>: Sendable {
     associatedtype Template: RequestTemplate
 
-    /// The template. It is the same each time.
+    /// The template, the same each time.
     var template: Template { get }
 
+    /// Builds the request.
+    ///
+    /// - Throws: `.invalidRequest` if the request cannot be built.
     func request() throws(HTTPError) -> HTTPRequest
 }
 
 extension RequestBuilder {
-    /// Adds what every request of a template carries: the template and its cookies.
+    /// Adds the template and its cookies to the request.
     func checkedRequest() throws(HTTPError) -> HTTPRequest {
         var request = try request()
         request.originate(from: template)
@@ -38,36 +41,39 @@ extension RequestBuilder {
     }
 }
 
-/// Builds a request from the members of a template, as a client does. Use it in a custom ``RequestBuilder`` for all
-/// parts that you do not change, or in a test to inspect a request without sending it.
+/// Builds a request from a template's members, as a client does. Use it in a custom ``RequestBuilder`` for the parts
+/// that you don't change, or in a test to inspect a request without sending it.
 ///
-/// The URL is the base URL, if there is one, followed by the path with exactly one slash between them; a path that
-/// begins with a slash replaces the path of the base URL. The query consists of the query of the template, then the
-/// parameters if the method is GET or HEAD, then those query items of the base URL whose names have not occurred. For
-/// other methods, the parameters are sent as a JSON body. If the template has its own environment, the environment
-/// completes the request.
+/// The parts come together by these rules:
+///
+/// - The path follows the base URL, if there is one, with exactly one slash between them. A path that begins with a
+///   slash replaces the base URL's path.
+/// - The query contains the template's query, then the parameters of a GET or HEAD, then the base URL's query items
+///   with names that are still missing.
+/// - For other methods, the parameters are sent as a JSON body.
+/// - The template's own environment, if there is one, completes the request.
 public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder {
     public let template: Template
 
+    /// Creates a builder for a template, without building the request yet.
     public init(_ template: Template) { self.template = template }
 
     /// Builds the request.
     ///
     /// - Throws: `.invalidRequest` in these cases:
     ///   - The template has parameters and a body, and the method is neither GET nor HEAD.
-    ///   - Its `body` is not an ``HTTPBody``.
+    ///   - Its `body` isn't an ``HTTPBody``.
     ///   - Its base URL has no scheme or no host, or its environment is refused.
-    ///   - The name or the value of a cookie of the template is invalid.
-    ///   - The template requests a page at the position ``PagePosition/unknown``, or its pagination cannot set a
-    ///     parameter.
+    ///   - The name or the value of one of its cookies is invalid.
+    ///   - It requests a page at the position ``PagePosition/unknown``, or its pagination cannot set a parameter.
     public func request() throws(HTTPError) -> HTTPRequest {
         var request = try requestWithoutEnvironment()
-        // The option is checked first, because even an empty environment is expensive to copy.
+        // Checked first, because even an empty environment is expensive to copy.
         if request.options.contains(ServerEnvironment.self) { try request.serverEnvironment?.complete(&request) }
         return request
     }
 
-    /// Builds the request for a client, whose settings take precedence over those of the environment.
+    /// Builds the request for a client. The client's settings take precedence over its environment's.
     func requestWithoutEnvironment() throws(HTTPError) -> HTTPRequest {
         var request = HTTPRequest(
             method: template.method, path: template.path, query: template.query, headers: template.headers,
@@ -95,7 +101,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     }
 
     private var isUnknownPage: Bool {
-        // The type is checked first, because checking it does not copy the template.
+        // Checked first, because checking the type does not copy the template.
         guard Template.self is any PaginatedTemplate.Type, let page = template as? any PaginatedTemplate else {
             return false
         }
@@ -136,21 +142,21 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     }
 }
 
-/// Builds the request that ``StandardRequestBuilder`` builds for `template.multipart(parts)`: with a multipart body
-/// (RFC 7578) in place of the body of the template. The boundary is the ``RequestTemplate/boundary`` of the template.
-/// If that is nil, a random boundary is created once for the builder.
+/// Builds the request of `template.multipart(parts)`, with a multipart body (RFC 7578) instead of the template's body.
+/// If the template's ``RequestTemplate/boundary`` is nil, the builder creates a random boundary once.
 public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder {
     public let template: Template
     private let decorated: WithBody<Template, MultipartBody>
 
+    /// Creates a builder for a body with these parts. Default subtype: `form-data`.
     public init(_ template: Template, parts: [MultipartBody.Part], subtype: String = "form-data") {
         self.template = template
         decorated = template.multipart(parts, subtype: subtype)
     }
 
-    /// Creates a builder for a form with one part, such as a picture. The API determines the name of the part. Set a
-    /// `filename` if the server should treat the part as a file; its extension determines the media type, unless you set
-    /// a `contentType`.
+    /// Creates a builder for a form with one part, such as a picture. The API determines the part's name. Set a
+    /// `filename` if the server should treat the part as a file. Its extension determines the media type, unless you
+    /// set a `contentType`.
     public init(
         _ template: Template, data: Data, name: String = "file", filename: String? = nil, contentType: MediaType? = nil
     ) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 extension RequestTemplate {
-    /// Adds a cookie to this request only. It takes precedence over a cookie of the client's jar with the same name.
+    /// Adds a cookie to this request only. It takes precedence over a cookie of the same name in the client's jar.
     ///
-    /// A redirect to another origin does not receive the cookie. The value is redacted in descriptions and logs. The
-    /// request fails with `.invalidRequest` if the name is not a token, or if the value contains a space, a control
-    /// character, a character outside of ASCII, or one of `",;\` (RFC 6265bis, 4.1.1). Percent-encode such a value. The
-    /// value as a whole may be in double quotes.
+    /// A redirect to another origin doesn't receive the cookie, and descriptions and logs redact its value. Sending
+    /// fails with `.invalidRequest` if the name isn't a token, or if the value contains a space, a control character, a
+    /// character outside of ASCII, or one of `",;\` (RFC 6265bis, 4.1.1). Percent-encode such a value. The whole value
+    /// may be in double quotes.
     public func cookie(_ name: String, _ value: String) -> Modified<Self> {
         option(
             RequestCookies.self,
@@ -14,9 +14,9 @@ extension RequestTemplate {
 }
 
 extension HTTPRequest {
-    /// Adds a cookie to this request only. It takes precedence over a cookie of the client's jar with the same name.
+    /// Adds a cookie to this request only. It takes precedence over a cookie of the same name in the client's jar.
     ///
-    /// - Throws: `.invalidRequest` for a name that is not a token, and for a value that must be percent-encoded; see
+    /// - Throws: `.invalidRequest` for a name that isn't a token, and for a value that must be percent-encoded. See
     ///   ``RequestTemplate/cookie(_:_:)``.
     public mutating func addCookie(_ name: String, _ value: String) throws(HTTPError) {
         let cookie = RequestCookie(name: name, value: Secret(value))
@@ -24,7 +24,7 @@ extension HTTPRequest {
         headers.setSecret(headers[.cookie].map { "\($0); \(cookie.text)" } ?? cookie.text, for: .cookie)
     }
 
-    /// Moves the cookies of the template to the header.
+    /// Moves the template's cookies to the header.
     mutating func addTemplateCookies() throws(HTTPError) {
         guard options.contains(RequestCookies.self) else { return }
         let cookies = options[option: RequestCookies.self]
@@ -33,14 +33,13 @@ extension HTTPRequest {
     }
 }
 
-/// A cookie that a template sets for its own request.
 struct RequestCookie: Sendable {
     let name: String
     let value: Secret
 
     var text: String { "\(name)=\(value.reveal())" }
 
-    /// The rule that the cookie violates; nil if it can be sent.
+    /// The violated rule, or nil if the cookie can be sent.
     var brokenRule: String? {
         if !ASCII.isToken(name) {
             return "the name of a cookie is not a token (RFC 6265, 4.1.1): use letters, digits and !#$%&'*+-.^_`|~"

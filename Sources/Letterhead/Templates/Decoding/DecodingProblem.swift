@@ -17,17 +17,17 @@ extension HTTPError {
     }
 }
 
-/// The message for a document that could not be decoded: the type, the path and the reason, and, for JSON, where the text
-/// is malformed or how a missing name is written in the document.
+/// The message for a document that could not be decoded: the type, the path and the reason, and, for JSON, where the
+/// text is malformed or how the document writes a missing name.
 struct DecodingProblem: CustomStringConvertible {
-    /// The largest document that is parsed again for the message, in bytes.
+    /// In bytes. A larger document isn't parsed again for the message.
     private static let longestDocument = 1 << 20
 
     private let error: any Error
     private let type: Any.Type
     private let data: Data?
     private let decoder: JSONDecoder?
-    /// The request of the response, whose secrets are not shown; nil if it is not known.
+    /// The response's request, for its redaction. Nil if unknown.
     private let request: HTTPRequest?
 
     init(
@@ -47,8 +47,7 @@ struct DecodingProblem: CustomStringConvertible {
         "decoding \(type): \(place ?? HTTPError.summary(of: error))\(found ?? "")\(remedy ?? "")"
     }
 
-    /// The value that is malformed or no case of an enum, and the decoder's reason, unless the request or a name on the path
-    /// to the value is secret.
+    /// The malformed or unknown value and the decoder's reason, unless the request or a name on the path is secret.
     private var found: String? {
         guard case DecodingError.dataCorrupted(let context) = error, request?.isSecret != true else { return nil }
         let redaction = request?.redaction ?? .standard
@@ -61,7 +60,7 @@ struct DecodingProblem: CustomStringConvertible {
         return found + "; the decoder reports \(redaction.words(context.debugDescription, upTo: 100))"
     }
 
-    /// The offset and the rule that a malformed text violates.
+    /// The offset, and the rule that a malformed text violates.
     private var place: String? {
         guard case DecodingError.dataCorrupted(let context) = error, isOfText, decoder != nil, let data else {
             return nil
@@ -72,7 +71,7 @@ struct DecodingProblem: CustomStringConvertible {
             ? "a number in the document doesn't fit into its type, such as 1.5 into Int" : nil
     }
 
-    /// The value at a path in the document. A decoder may convert the names of members.
+    /// The value at a path in the document. A decoder may convert member names.
     private func value(at path: [any CodingKey]) -> JSONValue? {
         guard decoder != nil, let data, var value = try? JSONText.value(of: data) else { return nil }
         for step in path {
@@ -90,7 +89,7 @@ struct DecodingProblem: CustomStringConvertible {
             let isDate = value(at: context.codingPath)?.string?.utf8.dropFirst(4).first == UInt8(ascii: "-")
             return isDate ? "; set dateDecodingStrategy of the decoder to .iso8601 if it is a date" : nil
         case DecodingError.keyNotFound(let key, let context):
-            // The name differs from the missing one only by its case style.
+            // The names differ only in case style.
             guard let name = value(at: context.codingPath)?.object?.member(key.stringValue)?.key else { return nil }
             let isConverted = if case .useDefaultKeys = decoder.keyDecodingStrategy { false } else { true }
             let remedy =
@@ -103,7 +102,7 @@ struct DecodingProblem: CustomStringConvertible {
 }
 
 extension JSONDecoder {
-    /// Foundation's error for a date in ISO 8601 omits the name of the member. Decoding again, with a closure that does the
+    /// Foundation's error for an ISO 8601 date omits the member's name. Decoding again, with a closure that does the
     /// same, finds it.
     fileprivate func located(_ error: any Error, type: Any.Type, in data: Data?) -> (any Error)? {
         guard case DecodingError.dataCorrupted(let context) = error, case .iso8601 = dateDecodingStrategy, let data,
@@ -125,7 +124,7 @@ extension JSONDecoder {
 }
 
 extension [String: JSONValue] {
-    /// Returns the member of a name, or else the first one whose name differs by case, `_` and `-` only.
+    /// Returns the member of a name, or else the first one that differs only by case, `_` and `-`.
     fileprivate func member(_ name: String) -> (key: String, value: JSONValue)? {
         if let value = self[name] { return (name, value) }
         let bare = Redaction.bare(name.utf8)

@@ -10,14 +10,14 @@ public import LetterheadFoundation
 /// let client = HTTPClient(environment: .production, decoder: decoder)
 /// ```
 ///
-/// ``RequestTemplate/decode(_:)`` calls the decoder after the status was accepted, never on the main actor. To support
-/// another format, implement ``decode(_:from:)``; to choose by the media type of the response, use
-/// ``MediaTypeDecoder``. Law: a decoder keeps no state between calls.
+/// ``RequestTemplate/decode(_:)`` calls the decoder after the status check, never on the main actor. To support another
+/// format, implement ``decode(_:from:)``. To choose by the response's media type, use ``MediaTypeDecoder``. Law: a
+/// decoder keeps no state between calls.
 public protocol HTTPBodyDecoder: Sendable {
-    /// The media types that the decoder supports. They are sent in `Accept` if the request does not set it. Default:
-    /// none.
+    /// The supported media types, sent in `Accept` if the request doesn't set it. Default: none.
     var mediaTypes: [MediaType] { get }
 
+    /// Decodes a value from a complete body. A thrown error becomes the underlying error of a `.cannotDecodeResponse`.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 
     /// Returns the decoder for a body of a media type. Default: this decoder, for every type.
@@ -32,17 +32,16 @@ extension HTTPBodyDecoder {
 
 extension JSONDecoder: HTTPBodyDecoder {
     /// `application/json` and `application/problem+json`. Set `allowsJSON5` only for servers that you trust, because a
-    /// malformed JSON5 text can end the process.
+    /// malformed JSON5 text can crash the process.
     public var mediaTypes: [MediaType] { [.json, .problemJSON] }
 }
 
 extension PropertyListDecoder: HTTPBodyDecoder {
-    /// `application/x-plist`.
     public var mediaTypes: [MediaType] { ["application/x-plist"] }
 }
 
 extension HTTPBodyDecoder {
-    /// The value of `Accept` for responses that this decoder reads; nil if it declares no media types.
+    /// The value of `Accept` for this decoder, or nil if it declares no media types.
     var accept: String? { mediaTypes.isEmpty ? nil : mediaTypes.map(\.description).joined(separator: ", ") }
 }
 
@@ -78,23 +77,22 @@ enum ResponseDecoderOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// The decoder for the response. Default: nil (the decoder of the client, or a plain `JSONDecoder` without a
-    /// client).
+    /// The response's decoder. Default: nil (the client's decoder, or a plain `JSONDecoder` without a client).
     public var decoder: (any HTTPBodyDecoder)? {
         get { self[option: ResponseDecoderOption.self] }
         set { self[option: ResponseDecoderOption.self] = newValue }
     }
 }
 
-/// Decodes by the media type of the response. Use it if the endpoints that you call respond in several formats, such as
-/// JSON and property lists.
+/// Chooses a decoder by the response's media type. Use it if the endpoints that you call respond in several formats,
+/// such as JSON and property lists.
 ///
 /// ```swift
 /// let decoder = MediaTypeDecoder([(.json, JSONDecoder()), ("application/x-plist", PropertyListDecoder())])
 /// ```
 ///
 /// `Accept` lists the types in this order. A type that ends in `+json` is decoded as JSON if no decoder has that type.
-/// A response without a type is decoded by the first decoder. Any other type is an error, which contains the type.
+/// The first decoder decodes a response without a type. Any other type is an error that names the type.
 public struct MediaTypeDecoder: HTTPBodyDecoder {
     private let decoders: [(type: MediaType, decoder: any HTTPBodyDecoder)]
 

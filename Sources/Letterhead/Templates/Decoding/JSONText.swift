@@ -3,8 +3,7 @@ package import LetterheadFoundation
 
 /// Parses a JSON text in UTF-8 (RFC 8259) in one pass over its bytes.
 ///
-/// A response without a fixed type is parsed by it, and not by `JSONDecoder`, which finds the kind of a value only by
-/// attempts to decode it as each kind.
+/// Parses responses without a fixed type. `JSONDecoder` would find a value's kind only by trying to decode each kind.
 package struct JSONText {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
@@ -29,11 +28,9 @@ package struct JSONText {
         throw DecodingError.typeMismatch(type, .init(codingPath: [], debugDescription: reason))
     }
 
-    /// Parses a complete text.
-    ///
     /// - Throws: `DecodingError.dataCorrupted` with the rule and the offset, but without the bytes.
     package static func value(of data: Data) throws -> JSONValue {
-        // Data with several regions is copied to contiguous memory.
+        // Copies data with several regions to contiguous memory.
         try (data.withContiguousStorageIfAvailable { try value(of: $0) })
             ?? Array(data).withUnsafeBufferPointer { try value(of: $0) }
     }
@@ -82,7 +79,7 @@ package struct JSONText {
         }
     }
 
-    /// If a name occurs more than once, the first value is used, as in `JSONDecoder`.
+    /// If a name occurs more than once, the first value counts, as in `JSONDecoder`.
     private mutating func members() throws -> [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         if ends(with: UInt8(ascii: "}")) { return members }
@@ -214,7 +211,7 @@ extension JSONText {
         }
     }
 
-    /// Parses the character of a `\u` escape, or of the two escapes of a surrogate pair.
+    /// Parses the character of a `\u` escape, or of a surrogate pair's two escapes.
     private mutating func scalar() throws -> Character {
         let first = try hexadecimal()
         if let scalar = Unicode.Scalar(first) { return Character(scalar) }
@@ -243,7 +240,7 @@ extension JSONText {
 }
 
 extension JSONValue {
-    /// The kind, as `JSONDecoder` describes it in its errors.
+    /// The kind, in the words of `JSONDecoder` errors.
     fileprivate var kind: String {
         switch self {
         case .null: "null"

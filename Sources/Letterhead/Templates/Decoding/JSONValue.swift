@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// Any JSON value. Use it for documents without a fixed type, such as cursors, sort keys and filters; if you know the
+/// Any JSON value. Use it for documents without a fixed type, such as cursors, sort keys and filters. If you know the
 /// members, declare a `Decodable` type instead.
 ///
-/// Read and change a document with subscripts. What does not exist is null, and the accessors are nil for another kind
-/// of value:
+/// Read and change a document with subscripts. A missing value is null, and the accessors are nil for another kind of
+/// value:
 ///
 /// ```swift
 /// var json = try await client.send(Get<JSONValue>("orders"))
@@ -11,9 +11,9 @@
 /// json["filter"]["size"] = 20          // creates the object "filter" if it does not exist
 /// ```
 ///
-/// Literals create values: `["after": nil, "size": 20]`. Signed and unsigned 64-bit integers are represented exactly. A
-/// decoded document may be nested 64 levels deep. Numbers are equal if their values are, so `2` equals `2.0`, and a
-/// document that is written and read again equals the original.
+/// Literals create values: `["after": nil, "size": 20]`. Signed and unsigned 64-bit integers are exact. A decoded
+/// document may be nested 64 levels deep. Numbers with the same value are equal, so `2` equals `2.0`, and a document
+/// that is written and read again equals the original.
 public enum JSONValue: Sendable {
     case null
     case bool(Bool)
@@ -25,29 +25,29 @@ public enum JSONValue: Sendable {
     case double(Double)
     case string(String)
     case array([JSONValue])
-    /// An object. Its members are not ordered.
+    /// Members are not ordered.
     case object([String: JSONValue])
 
-    /// The member of an object; null for other kinds of values, and for a name that does not exist. Setting a member
+    /// The member of an object, or null if there is no such member or the value isn't an object. Setting a member
     /// replaces any other kind of value with an object.
     public subscript(name: String) -> JSONValue {
         get { object?[name] ?? .null }
         _modify {
             var members: [String: JSONValue] = if case .object(let members) = self { members } else { [:] }
-            // The members are not copied, because nothing else refers to them.
+            // Nothing else refers to the members now, so they are not copied.
             self = .null
             defer { self = .object(members) }
             yield &members[name, default: .null]
         }
     }
 
-    /// The element of an array; null for other kinds of values, and for an index outside of the array.
+    /// The element of an array, or null if the index is outside of the array or the value isn't an array.
     public subscript(index: Int) -> JSONValue {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return .null }
         return elements[index]
     }
 
-    /// Removes a member of an object. Setting the member to nil would write null.
+    /// Removes a member of an object. By contrast, setting the member to nil writes null.
     public mutating func removeValue(forName name: String) {
         guard case .object(var members) = self else { return }
         self = .null
@@ -57,7 +57,7 @@ public enum JSONValue: Sendable {
 }
 
 extension JSONValue: Hashable {
-    /// The value of a number without a fraction, whatever the case.
+    /// The value of a number without a fraction, regardless of its case.
     private var whole: Int128? {
         switch self {
         case .int(let number): Int128(number)
@@ -92,12 +92,13 @@ extension JSONValue: Hashable {
 }
 
 extension JSONValue {
+    /// The text, or nil for other kinds of values.
     public var string: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// A whole number; nil for other kinds of values, and for a number that an `Int` cannot represent.
+    /// The whole number, or nil for other kinds of values and for a number that an `Int` cannot represent.
     public var int: Int? { whole.flatMap { Int(exactly: $0) } }
 
-    /// A number, which is rounded if it has more than 53 significant bits; nil for other kinds of values.
+    /// The number, rounded if it has more than 53 significant bits, or nil for other kinds of values.
     public var double: Double? {
         switch self {
         case .int(let number): Double(number)
@@ -107,19 +108,21 @@ extension JSONValue {
         }
     }
 
+    /// The boolean, or nil for other kinds of values. Numbers aren't converted.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
+    /// The elements of an array, or nil for other kinds of values.
     public var array: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 
+    /// The members of an object, or nil for other kinds of values.
     public var object: [String: JSONValue]? { if case .object(let members) = self { members } else { nil } }
 }
 
 extension JSONValue: Codable {
-    /// The maximum depth of arrays and objects in a decoded document. It limits the time and the stack size that a
-    /// document can require.
+    /// Limits the time and the stack that a document can require.
     static let maximumDepth = 64
 
-    /// A name of a member, to find out whether a value is an object.
+    /// Any member name, for testing whether a value is an object.
     private struct Name: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
@@ -128,8 +131,7 @@ extension JSONValue: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// The kind of a value inside another type is found by attempts. A response that is a `JSONValue` itself is parsed
-    /// without them.
+    /// Finds a value's kind by trying each one. A response that is a `JSONValue` itself is parsed without this.
     ///
     /// - Throws: `DecodingError`, also for a value that is nested more than 64 levels deep in its document.
     public init(from decoder: any Decoder) throws {
@@ -204,8 +206,8 @@ extension JSONValue: QueryElements {
 extension JSONValue: QueryValue {
     /// Appends a string, a number or a boolean, or each element of an array.
     ///
-    /// null and objects cannot be written in a query: the request fails with `.invalidRequest`, and the error names the
-    /// item. A Swift nil is omitted.
+    /// A query cannot contain null and objects: the request fails with `.invalidRequest`, and the error names the item.
+    /// A Swift nil is omitted.
     public func append(to query: inout QueryParameters, name: String) {
         switch self {
         case .null:

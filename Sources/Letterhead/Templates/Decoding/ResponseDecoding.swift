@@ -6,8 +6,8 @@ enum UnknownCharsetOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// The encoding in which text is decoded if the response declares a charset that the library does not support.
-    /// Default: nil (decoding such a response as a `String` fails with `.cannotDecodeResponse`).
+    /// The encoding for text in a charset that the library doesn't support. Default: nil (decoding such a response as a
+    /// `String` fails with `.cannotDecodeResponse`).
     public var unknownCharset: String.Encoding? {
         get { self[option: UnknownCharsetOption.self] }
         set { self[option: UnknownCharsetOption.self] = newValue }
@@ -15,7 +15,7 @@ extension RequestSettings {
 }
 
 extension RequestConfigurable {
-    /// Decodes text in an encoding if the response declares a charset that the library does not support:
+    /// Decodes text in an encoding if the library doesn't support the response's charset:
     /// `Get<String>("page").unknownCharset(.utf8)`. See ``RequestSettings/unknownCharset``.
     public func unknownCharset(_ encoding: String.Encoding?) -> Configured {
         configured { $0.unknownCharset = encoding }
@@ -23,7 +23,7 @@ extension RequestConfigurable {
 }
 
 enum ResponseDecoding {
-    /// Decodes the body. The constraint guarantees that the conformance may be used outside of any actor.
+    /// The constraint guarantees that the conformance may be used outside of any actor.
     static func decode<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) async throws -> Value {
         let data = try await response.body.data()
         if data.isEmpty, let none = (type as? any EmptyRepresentable.Type)?.empty as? Value { return none }
@@ -37,8 +37,8 @@ enum ResponseDecoding {
         return try decoder(of: response).value(of: type, from: data)
     }
 
-    /// Returns the value of a type that has no usable conformance to `Decodable`: the response, `Void`, or an optional
-    /// of them.
+    /// Returns the value of a type without a usable conformance to `Decodable`: the response, `Void`, or an optional of
+    /// them.
     static func value<Value>(_ type: Value.Type, withoutDecoding response: HTTPResponse) throws -> Value {
         if let value = response as? Value ?? () as? Value { return value }
         let rule =
@@ -59,7 +59,7 @@ enum ResponseDecoding {
 
     private static func decoder(of response: HTTPResponse) throws -> any HTTPBodyDecoder {
         let decoder = response.request.decoder ?? JSONDecoder()
-        // It reads every media type, so the header need not be parsed.
+        // It reads every media type, so the header isn't parsed.
         if decoder is JSONDecoder { return decoder }
         do {
             return try decoder.decoder(for: response.headers.mediaType)
@@ -70,7 +70,7 @@ enum ResponseDecoding {
         }
     }
 
-    /// Decodes the body as text in the charset of the response, or as UTF-8 if the response declares no charset.
+    /// Decodes the body as text in the response's charset, or as UTF-8 if there is none.
     private static func text(_ data: Data, of response: HTTPResponse) throws -> String {
         let charset = response.headers.mediaType?["charset"] ?? "utf-8"
         guard let encoding = TextEncoding.encoding(of: charset) ?? response.request.unknownCharset else {
@@ -85,25 +85,25 @@ enum ResponseDecoding {
                 .cannotDecodeResponse, request: response.request, response: response,
                 message: "the body cannot be decoded in the charset of the response (UTF-8 if none is declared)")
         }
-        // A comparison of strings would normalize them.
+        // Comparing strings would normalize them.
         let scalars = text.unicodeScalars
         return scalars.first == "\u{FEFF}" ? String(scalars.dropFirst()) : text
     }
 }
 
 extension HTTPResponse {
-    /// Decodes the body with the decoder of the request, or else with the decoder of the client.
+    /// Decodes the body with the request's decoder, or else with the client's.
     ///
     /// ```swift
     /// let user = try await client.send(HTTPRequest("https://api.example.com/users/ada")).decode(User.self)
     /// ```
     ///
-    /// `Data` and `String` are decoded without a decoder. If the type is an optional and the body is empty, the value
-    /// is nil. The status is not checked. Decoding never runs on the main actor of the caller.
+    /// `Data` and `String` need no decoder. An optional type is nil for an empty body. The status isn't checked.
+    /// Decoding never runs on the caller's main actor.
     ///
-    /// - Parameter type: the type of the value.
-    /// - Throws: ``HTTPError`` with `.cannotDecodeResponse` or `.emptyResponse`, or with the code of an error in
-    ///   receiving a streamed body; and `CancellationError` if the calling task was cancelled.
+    /// - Throws:
+    ///   ``HTTPError`` with `.cannotDecodeResponse`, `.emptyResponse`, or the code of an error while receiving a streamed body. `CancellationError`
+    ///   if the calling task was cancelled.
     @concurrent
     public func decode<Value: Decodable & Sendable>(_ type: Value.Type) async throws -> Value {
         do {
@@ -115,8 +115,8 @@ extension HTTPResponse {
 }
 
 extension HTTPError {
-    /// Decodes the body of the response to the ``RequestTemplate/Failure`` type of a template. Returns nil if there is
-    /// no response, or if its body is empty or cannot be decoded.
+    /// Decodes the response's body to a template's ``RequestTemplate/Failure`` type. Returns nil if there is no
+    /// response, or if its body is empty or cannot be decoded.
     ///
     /// ```swift
     /// catch let error as HTTPError { show(error.failure(of: CreateUser.self)?.title) }
@@ -125,17 +125,16 @@ extension HTTPError {
         decoded(Template.Failure.self)
     }
 
-    /// Decodes the body of the response to a type. Returns nil if there is no response, or if its body is empty or
-    /// cannot be decoded.
+    /// Decodes the response's body to a type. Returns nil if there is no response, or if its body is empty or cannot be
+    /// decoded.
     ///
     /// Use it for templates without a ``RequestTemplate/Failure`` type, such as ``Get``, and for plain requests.
     public func failure<Value: Decodable>(as type: Value.Type) -> Value? { decoded(type) }
 
-    /// The problem details in the body of the response (RFC 9457). It is nil if the media type is not
-    /// `application/problem+json`, or if the JSON is malformed or nested more than 64 levels deep.
+    /// The problem details in the response's body (RFC 9457). Nil if the media type isn't `application/problem+json`,
+    /// or if the JSON is malformed or nested more than 64 levels deep.
     ///
-    /// The body is parsed each time the property is read. The error of a status that is not accepted contains at most
-    /// the first 1 MiB of the body.
+    /// Each access parses the body. For a status that isn't accepted, the body holds at most its first 1 MiB.
     public var problem: ProblemDetails? {
         guard let type = mediaType, type.essence == MediaType.problemJSON.essence else { return nil }
         guard let data = response?.body.buffered, !data.isEmpty else { return nil }
@@ -159,26 +158,26 @@ extension Optional: EmptyRepresentable {
     fileprivate static var empty: Any { Wrapped?.none as Any }
 }
 
-/// The description of an error, in the format of RFC 9457.
+/// An API's description of an error, in the format of RFC 9457. Read it from ``HTTPError/problem``.
 public struct ProblemDetails: Sendable, Hashable {
     /// A URI that identifies the kind of problem. Default: `about:blank` (the status describes the problem).
     public var type: String
     /// A short summary, which is the same for every problem of this kind.
     public var title: String?
-    /// The status, copied to the body by the server.
+    /// The status in the body. An intermediary may have changed the response's own status.
     public var status: Int?
     /// An explanation of this occurrence.
     public var detail: String?
     /// A URI that identifies this occurrence.
     public var instance: String?
-    /// The additional members.
+    /// All other members.
     public var extensions: [String: JSONValue]
 }
 
 extension ProblemDetails: Decodable {
-    /// Decodes the members. A member whose type differs from the type in the RFC counts as absent.
+    /// A member counts as absent if its type differs from the RFC's.
     public init(from decoder: any Decoder) throws {
-        // The members are decoded as JSON values, so that no key strategy changes the names of extensions.
+        // Decoded as JSON values, so that no key strategy changes the names of extensions.
         self.init(members: try decoder.singleValueContainer().decode([String: JSONValue].self))
     }
 

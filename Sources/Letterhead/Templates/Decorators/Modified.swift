@@ -2,36 +2,36 @@
 public import LetterheadFoundation
 
 extension RequestTemplate {
-    /// Sets a header. The value replaces all values of that name in the template; nil removes them.
-    /// The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends 2. The body or the environment
-    /// may still add a header that was removed.
+    /// Sets a header. The value replaces the template's values of that name. Pass nil to remove them. The last modifier
+    /// takes precedence: `.header("X", "1").header("X", "2")` sends 2. The body or the environment may still add a
+    /// header that was removed.
     public func header(_ name: HTTPHeaders.Name, _ value: String?) -> Modified<Self> {
         Modified(base: self, value.map { .headers([name: $0], isReplacing: true) } ?? .noHeader(name))
     }
 
-    /// Sets headers. They replace all values of the same names in the template.
+    /// Sets headers. They replace the template's values of the same names.
     public func headers(_ headers: HTTPHeaders) -> Modified<Self> {
         Modified(base: self, .headers(headers, isReplacing: true))
     }
 
-    /// Adds a header, and keeps other values of the same name. nil adds nothing.
+    /// Adds a header and keeps other values of the same name. Nil adds nothing.
     public func addingHeader(_ name: HTTPHeaders.Name, _ value: String?) -> Modified<Self> {
         Modified(base: self, .headers(value.map { [name: $0] } ?? [:], isReplacing: false))
     }
 
-    /// Sets a query parameter. The value replaces all values of that name in the template; nil removes them.
+    /// Sets a query parameter. The value replaces the template's values of that name. Pass nil to remove them.
     ///
     /// The last modifier takes precedence: `.query("sort", "a").query("sort", "b")` sends `sort=b`.
     public func query(_ name: String, _ value: (any QueryValue)?) -> Modified<Self> {
         Modified(base: self, .query([name: value], replacing: name))
     }
 
-    /// Adds a query parameter, and keeps other values of the same name. nil adds nothing.
+    /// Adds a query parameter and keeps other values of the same name. Nil adds nothing.
     public func addingQuery(_ name: String, _ value: (any QueryValue)?) -> Modified<Self> {
         Modified(base: self, .query([name: value], replacing: nil))
     }
 
-    /// Returns the template with the settings that a closure sets; see ``RequestConfigurable/configured(_:)``.
+    /// Returns the template with the settings that a closure sets. See ``RequestConfigurable/configured(_:)``.
     public func configured(_ change: (inout HTTPRequestOptions) -> Void) -> Modified<Self> {
         var options = HTTPRequestOptions()
         change(&options)
@@ -39,13 +39,13 @@ extension RequestTemplate {
     }
 }
 
-/// A template with a change of its headers, its query or its options. All modifiers that change them return this type.
+/// A template with changed headers, query or options. All modifiers that change them return this type.
 ///
 /// The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends only 2.
-/// `.header("X", "1").addingHeader("X", "2")` sends both. Headers of the template take precedence over headers of its
-/// body, which take precedence over headers of the environment.
+/// `.header("X", "1").addingHeader("X", "2")` sends both. The template's headers take precedence over its body's
+/// headers, and these over the environment's headers.
 public struct Modified<Base: RequestTemplate>: RequestDecorator {
-    /// Values are stored as `HTTPHeaders`, whose descriptions contain no secrets.
+    /// Values are stored as `HTTPHeaders`, because its descriptions contain no secrets.
     enum Change: Sendable {
         case headers(HTTPHeaders, isReplacing: Bool)
         case noHeader(HTTPHeaders.Name)
@@ -58,7 +58,6 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
 
     init(base: Base, _ change: Change) { (self.base, self.change) = (base, change) }
 
-    /// The headers of the base, with the change.
     public var headers: HTTPHeaders {
         var headers = base.headers
         switch change {
@@ -70,8 +69,8 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
         return headers
     }
 
-    /// The query of the base, with the change. If the position of the page is a URL, the query is not changed, because
-    /// the server has chosen the URL.
+    /// The base's query with the change. If the page's position is a URL, the query doesn't change, because the server
+    /// has chosen the URL.
     public var query: QueryParameters { changed(base.query) }
 
     func changed(_ query: QueryParameters) -> QueryParameters {
@@ -87,7 +86,6 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
         return query
     }
 
-    /// The options of the base, with the change.
     public var options: HTTPRequestOptions {
         guard case .options(let added) = change else { return base.options }
         var options = base.options
@@ -95,7 +93,7 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
         return options
     }
 
-    /// The statuses that `.accepting(_:)` has set, or else those of the base.
+    /// The statuses that `.accepting(_:)` has set, or else the base's.
     public var acceptedStatuses: HTTPStatusSet? {
         guard case .options(let added) = change, added.contains(AcceptedStatusesOption.self) else {
             return base.acceptedStatuses
@@ -105,7 +103,7 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
 }
 
 // The members of the base. The defaults of RequestDecorator read `base` through the protocol, which copies all layers
-// of nested modifiers for each member; a stored property is read without a copy.
+// of nested modifiers for each member. A stored property is read without a copy.
 extension Modified {
     public var path: RequestPath { base.path }
     public var baseURL: URL? { base.baseURL }
@@ -122,31 +120,29 @@ extension Modified {
 extension Modified: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {}
 
 extension RequestConfigurable {
-    /// Replaces the whole environment of the client; nil applies no environment.
+    /// Replaces the client's whole environment. Nil applies no environment.
     ///
-    /// Credentials without `allowedOrigins` are still sent only to the origin of the environment with which the client
-    /// was created.
+    /// Credentials without `allowedOrigins` are still sent only to the origin of the client's original environment.
     public func environment(_ environment: ServerEnvironment?) -> Configured {
         configured { $0.serverEnvironment = environment }
     }
 
-    /// Sets the decoder for responses. It replaces the decoder of the client.
+    /// Sets the decoder for responses. It replaces the client's decoder.
     public func decoder(_ decoder: any HTTPBodyDecoder) -> Configured { configured { $0.decoder = decoder } }
 
-    /// Limits the number of bytes in the body of the response after decompression; see
-    /// ``RequestSettings/responseLimit``.
+    /// Limits the bytes in the response's body after decompression. See ``RequestSettings/responseLimit``.
     public func responseLimit(_ bytes: Int) -> Configured { configured { $0.responseLimit = bytes } }
 }
 
 extension RequestTemplate {
-    /// Sets how the body of the response is delivered. ``HTTPClient/stream(_:)-(Template)`` and
-    /// ``HTTPClient/download(_:to:)-(Template,_)`` replace this setting.
+    /// Sets how the response's body is delivered.
+    /// ``HTTPClient/stream(_:)-(Template)`` and ``HTTPClient/download(_:to:)-(Template,_)`` replace this setting.
     public func responseDelivery(_ delivery: HTTPResponse.Delivery) -> Modified<Self> {
         configured { $0.responseDelivery = delivery }
     }
 
-    /// Adds a closure that is called while the bodies of the request and of its response are transferred; see
-    /// ``RequestSettings/onProgress``. Closures are called in the order in which they were added.
+    /// Adds a closure that is called during the transfer of the request's and the response's bodies, after the closures
+    /// added before it. See ``RequestSettings/onProgress``.
     public func onProgress(
         _ report: @escaping @Sendable (HTTPRequest.Progress) -> Void
     ) -> Modified<Self> {
@@ -159,7 +155,7 @@ extension RequestTemplate {
         }
     }
 
-    /// Reports the progress of the request to ``ProgressUpdates``, in addition to those that were added earlier.
+    /// Reports the request's progress to ``ProgressUpdates``, in addition to the ones added before.
     public func onProgress(_ updates: ProgressUpdates) -> Modified<Self> {
         configured {
             $0.progressUpdates = options.progressUpdates

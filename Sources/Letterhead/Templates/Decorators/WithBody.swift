@@ -2,19 +2,19 @@
 import LetterheadFoundation
 
 extension RequestTemplate {
-    /// Replaces the body of the template.
+    /// Replaces the template's body.
     public func body<NewBody: HTTPBody>(_ body: NewBody) -> WithBody<Self, NewBody> {
         WithBody(base: self) { _ in body }
     }
 
-    /// Replaces the body of the template with parts, which are sent as `multipart/form-data` (RFC 7578).
+    /// Replaces the template's body with parts, sent as `multipart/form-data` (RFC 7578).
     ///
     /// ```swift
     /// upload.multipart([.text("Me", name: "caption"), .file(at: picture, name: "avatar")])
     /// ```
     ///
-    /// The boundary is the ``RequestTemplate/boundary`` of the template. If that is nil, a random boundary is created
-    /// once for the returned template, so that every retry sends the same bytes.
+    /// If the template's ``RequestTemplate/boundary`` is nil, the returned template creates a random boundary once, so
+    /// that every retry sends the same bytes.
     public func multipart(
         _ parts: [MultipartBody.Part], subtype: String = "form-data"
     ) -> WithBody<Self, MultipartBody> {
@@ -22,9 +22,9 @@ extension RequestTemplate {
         return WithBody(base: self) { $0.placed(body) }
     }
 
-    /// Adds parts at the end of the multipart body of the template. The multipart type and the boundary do not change.
+    /// Adds parts at the end of the template's multipart body. The multipart type and the boundary do not change.
     ///
-    /// If the template has no body, the parts are sent as a form. If the body of the template is not a
+    /// If the template has no body, the parts are sent as a form. If its body isn't a
     /// ``MultipartBody``, sending the template fails with `.invalidRequest`.
     public func multipart(adding parts: [MultipartBody.Part]) -> WithBody<Self, any HTTPBody> {
         let added = MultipartBody(parts)
@@ -35,13 +35,13 @@ extension RequestTemplate {
         }
     }
 
-    /// Returns the body with the boundary of the template, if the template has one.
+    /// Returns the body with the template's boundary, if there is one.
     private func placed(_ body: MultipartBody) -> MultipartBody {
         boundary.map { MultipartBody(body.parts, subtype: body.subtype, boundary: $0) } ?? body
     }
 }
 
-/// A template with another body.
+/// A template with another body. See ``RequestTemplate/body(_:)`` and ``RequestTemplate/multipart(_:subtype:)``.
 public struct WithBody<Base: RequestTemplate, Body: Sendable>: RequestDecorator {
     public var base: Base
     let make: @Sendable (Base) -> Body
@@ -51,7 +51,7 @@ public struct WithBody<Base: RequestTemplate, Body: Sendable>: RequestDecorator 
 
 extension WithBody: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {}
 
-/// A body that cannot be encoded. It replaces a body to which no parts can be added.
+/// A body that cannot be encoded, for a body that cannot take more parts.
 private struct PartsWithoutPlace: HTTPBody {
     let body: String
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 extension RequestTemplate {
-    /// Returns the same template with a type for the bodies of its error responses. Use it for an endpoint in one line;
-    /// a type that you declare has a ``RequestTemplate/Failure`` instead. An alias keeps the endpoints of an API short:
+    /// Returns the same template with a type for the bodies of its error responses. Use it for an endpoint in one line.
+    /// In a type that you declare, declare its ``RequestTemplate/Failure`` instead. An alias keeps an API's endpoints
+    /// short:
     ///
     /// ```swift
     /// typealias GitHubGet<Response: Sendable> = WithFailure<Get<Response>, GitHubFailure>
@@ -17,7 +18,7 @@ extension RequestTemplate {
     }
 }
 
-/// A template with a type for the bodies of its error responses; see ``RequestTemplate/failure(as:)``.
+/// A template with a type for the bodies of its error responses. See ``RequestTemplate/failure(as:)``.
 public struct WithFailure<Base: RequestTemplate, Failure: Decodable & Sendable>: RequestDecorator {
     public var base: Base
 }
