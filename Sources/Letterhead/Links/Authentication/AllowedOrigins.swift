@@ -11,7 +11,7 @@ struct AllowedOrigins: Hashable, Sendable {
 
     enum Chooser: Equatable {
         case client
-        /// The request, by the name of a method of the client's composite.
+        /// The request chooses a method of the client's composite by name.
         case name
         case request
 
@@ -27,7 +27,7 @@ struct AllowedOrigins: Hashable, Sendable {
     private let listed: Set<HTTPOrigin>?
     private let isMalformed: Bool
 
-    /// - Parameter urls: URLs of the origins; nil if the credentials belong to a single origin that is not yet known.
+    /// - Parameter urls: URLs of the origins. Nil if the credentials belong to a single origin that isn't known yet.
     init(_ urls: [URL]?) {
         let origins = urls.map { $0.map { HTTPOrigin(URLParts($0.absoluteString)) } }
         listed = origins.map { Set($0.compactMap { $0 }) }
@@ -37,8 +37,8 @@ struct AllowedOrigins: Hashable, Sendable {
     /// Whether origins were named. Otherwise, the credentials belong to a single origin.
     var areNamed: Bool { listed != nil }
 
-    /// Decides whether a request is signed: never after a redirect to another origin, and only for origins to which its
-    /// credentials belong.
+    /// Decides whether a request is signed: never after a redirect to another origin, and only for the credentials' own
+    /// origins.
     func verdict(on request: HTTPRequest, chosenBy chooser: Chooser) -> Verdict {
         if isMalformed { return .refuse("a URL in allowedOrigins has no scheme or no host") }
         guard let origin = request.origin else { return .leaveUnsigned("the request has no origin") }
@@ -73,15 +73,15 @@ struct AllowedOrigins: Hashable, Sendable {
         return chooser == .client ? .leaveUnsigned(rule) : .refuse(rule)
     }
 
-    /// Whether secrets may be sent to the origin of an authorization server.
+    /// Whether an authorization server at this origin may receive secrets.
     func areSafe(for origin: HTTPOrigin) -> Bool { origin.isSecure || listed?.contains(origin) == true }
 
     private static let insecure =
         "credentials are sent over https only; to allow http, add the request's origin with http to allowedOrigins"
 }
 
-/// The single origin to which credentials without `allowedOrigins` belong: the first one for which they are used, on
-/// which concurrent requests must agree. It also identifies the credentials of a custom method until a reset.
+/// The single origin of credentials without `allowedOrigins`: the first one that they are used for. Concurrent requests
+/// must agree on it. It also identifies a custom method's credentials until a reset.
 final class CredentialHome: Sendable {
     private struct State {
         var origin: HTTPOrigin?
@@ -90,7 +90,7 @@ final class CredentialHome: Sendable {
 
     private let state = Mutex(State())
 
-    /// The identity of the credentials, which no other credentials have in any process.
+    /// Unique among all credentials in any process.
     var identity: String {
         state.withLock { state in
             let identity = state.identity ?? RandomBytes.base64URL(RandomBytes.system(15))
@@ -99,7 +99,7 @@ final class CredentialHome: Sendable {
         }
     }
 
-    /// Returns the origin to which the credentials belong: the candidate, or an origin that was claimed before.
+    /// Returns the origin that the credentials belong to: the candidate, or an origin that was claimed before.
     func claim(_ candidate: HTTPOrigin) -> HTTPOrigin {
         state.withLock { state in
             let origin = state.origin ?? candidate
@@ -108,16 +108,15 @@ final class CredentialHome: Sendable {
         }
     }
 
-    /// Returns the origin to which the credentials would belong after ``claim(_:)``.
+    /// Returns the origin that ``claim(_:)`` would return, without claiming it.
     func owner(for candidate: HTTPOrigin) -> HTTPOrigin { state.withLock { $0.origin ?? candidate } }
 
-    /// Removes the origin and the identity, after the credentials have been removed.
+    /// Removes the origin and the identity. The credentials must have been removed before.
     func forget() { state.withLock { $0 = State() } }
 }
 
 extension HTTPRequest {
-    /// The request as it is sent without the credentials of its client. If the response is a 401, its error contains the
-    /// reason.
+    /// A copy of the request without the client's credentials. If the response is a 401, its error contains the reason.
     func unsigned(because reason: String) -> HTTPRequest {
         record(.credentialsWithheld) { event in
             event[.origin] = origin?.description

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Signs each request with its own authentication, or else with the authentication of the client.
+/// Signs each request with its own authentication, or else with the client's.
 ///
 /// ```swift
 /// let chain = FollowRedirects() --> ApplyEnvironment(local) --> Authenticate(oauth) --> HTTPClient.defaultTransport
 /// ```
 ///
-/// Put the link below ``FollowRedirects`` and ``ApplyEnvironment``, so that each hop is checked with its own origin.
-/// Credentials of the client without `allowedOrigins` require an ``ApplyEnvironment`` above: without it, no request is
-/// signed with them. A reset removes the stored credentials of all methods, including methods that were set by requests
-/// and are still referenced.
+/// Put the link below ``FollowRedirects`` and ``ApplyEnvironment``, so that it checks each hop's own origin. A client's
+/// credentials without `allowedOrigins` require an ``ApplyEnvironment`` above. Without it, they sign no requests. A
+/// reset removes the stored credentials of all methods, including methods from requests that are still referenced.
 public struct Authenticate: LoaderLink {
     private let authentication: HTTPAuthentication
     private let seen = SeenMethods()
-    /// The origin to which this link binds each method of the client. Only methods with fixed credentials use it.
+    /// The origin that this link binds each client method to. Only methods with fixed credentials use it.
     private let homes: [ObjectIdentifier: CredentialHome]
 
+    /// Creates a link that signs requests without their own authentication. Default: ``HTTPAuthentication/anonymous``.
     public init(_ authentication: HTTPAuthentication = .anonymous) {
         self.authentication = authentication
         homes = Dictionary(authentication.methods.map { (ObjectIdentifier($0), CredentialHome()) }) { first, _ in first
@@ -29,7 +29,7 @@ public struct Authenticate: LoaderLink {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let own = request.authentication
         var request = request
-        // Of an attempt that was not signed.
+        // It may come from an attempt that was not signed.
         if request.unsignedReason != nil { request.unsignedReason = nil }
         guard let method = try (own ?? authentication).method(for: request, in: authentication) else {
             return try await next.load(try Self.withoutCredentials(request))
@@ -56,7 +56,7 @@ public struct Authenticate: LoaderLink {
         }
     }
 
-    /// Signs the request once more if its signature is spent, as often as libcurl replaces connections that have ended.
+    /// Signs the request again if its signature is spent, as often as libcurl replaces connections that have ended.
     @inline(__always)
     private static func load(
         _ request: HTTPRequest, signedBy method: SigningMethod, next: any HTTPLoader
@@ -66,7 +66,7 @@ public struct Authenticate: LoaderLink {
             do throws(HTTPError) {
                 return try await send(request, signedBy: method, next: next)
             } catch {
-                // The first of several signatures is that of a link above.
+                // If there are several signatures, the first one comes from a link above.
                 guard error.code == .signatureSpent, !request.isSignedOnce else {
                     throw repetitions == 0 ? error : error.with(mayHaveBeenSent: true)
                 }
@@ -89,7 +89,7 @@ public struct Authenticate: LoaderLink {
         return try await method.link.load(request, next: marked)
     }
 
-    /// Returns a request for which there are no credentials, unless it requires them.
+    /// Returns a request without credentials, unless it requires them.
     private static func withoutCredentials(_ request: HTTPRequest) throws(HTTPError) -> HTTPRequest {
         guard request.authenticationRequirement == .required, !request.headers.contains(.authorization) else {
             return request
@@ -108,7 +108,7 @@ public struct Authenticate: LoaderLink {
         await below
     }
 
-    /// Tells how the request would be signed, without signing it and without binding a credential to its origin.
+    /// Tells how the request would be signed, without signing it or binding a credential to its origin.
     func explanation(of request: HTTPRequest) -> String {
         let own = request.authentication
         let method: SigningMethod?
@@ -134,7 +134,7 @@ public struct Authenticate: LoaderLink {
         ((request.authentication?.methods ?? []) + authentication.methods).compactMap(\.place)
     }
 
-    /// - Parameter home: returns the origin to which credentials belong that are used for an origin.
+    /// - Parameter home: returns the owner of credentials that are used for an origin.
     @inline(__always)
     private func verdict(
         of method: SigningMethod, on request: HTTPRequest, chosenBy chooser: AllowedOrigins.Chooser,
@@ -153,7 +153,7 @@ public struct Authenticate: LoaderLink {
     }
 }
 
-/// The methods of requests, referenced weakly. Copies of the link share one list.
+/// The requests' methods, referenced weakly. Copies of the link share one list.
 private final class SeenMethods: Sendable {
     private struct Weak: Sendable {
         weak var method: SigningMethod?
@@ -172,11 +172,12 @@ private final class SeenMethods: Sendable {
     var all: [SigningMethod] { list.withLock { $0.compactMap(\.method) } }
 }
 
-/// Signs requests with a link. All copies of an authentication share the stored credentials, which a reset must remove.
+/// Signs requests with a link. All copies of an authentication share the stored credentials, and a reset must remove
+/// them.
 final class SigningMethod: Hashable, Sendable {
     /// What a method keeps between requests, and who binds it to an origin.
     enum Memory {
-        /// No state: the method signs every request with a fixed credential. Each client binds it separately.
+        /// A fixed credential. Each client binds it separately.
         case given(GivenCredential)
         /// A credential that the link obtains, stores and binds itself.
         case bound
@@ -185,7 +186,7 @@ final class SigningMethod: Hashable, Sendable {
     }
 
     let name: String
-    /// The part of the request that contains the credential; nil if only the link knows this part.
+    /// The part of the request that contains the credential. Nil if only the link knows it.
     let place: CredentialPlace?
     let origins: AllowedOrigins
     let memory: Memory
@@ -203,7 +204,7 @@ final class SigningMethod: Hashable, Sendable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-    /// Resets this method only. The caller resets the links below.
+    /// Resets only this method. The caller resets the links below.
     func reset() async {
         await link.reset(next: ResetEnd())
         if case .unknown(let home) = memory { home.forget() }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// The identity of an authentication's credentials, if it is known without a request.
+/// The identity of an authentication's credentials, if it doesn't depend on a request.
 indirect enum AuthenticationIdentity: Hashable, Sendable {
     case anonymous
     case named(HTTPAuthentication.Name)
     case composite([HTTPAuthentication.Name: AuthenticationIdentity], default: HTTPAuthentication.Name?)
-    /// A credential that was passed by the caller. Equal values are one identity.
+    /// A credential from the caller. Equal values are one identity.
     case given(GivenCredential, AllowedOrigins)
     /// Any other method. Only copies of one authentication are one identity.
     case method(SigningMethod)
@@ -26,11 +26,11 @@ extension HTTPAuthentication {
     }
 }
 
-/// The identity of a request: the origin, and everything in the request that distinguishes users. A client serves
-/// another user after a reset.
+/// The identity of a request: the origin, and everything in the request that distinguishes users. After a reset, a
+/// client serves another user.
 ///
-/// A response or a token of one request is shared with another one only if both identities are equal. Two identities
-/// may belong to the same user, but one identity never belongs to two users.
+/// Two requests share a response or a token only if their identities are equal. Two identities may belong to the same
+/// user, but one identity never belongs to two users.
 struct RequestIdentity: Hashable, Sendable {
     private let generation: ClientGeneration?
     private let origin: HTTPOrigin?
@@ -54,11 +54,14 @@ struct RequestIdentity: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// The parts of a request that an authentication has written, and an identity that stays the same when these parts
-    /// change with each request. A cache compares the identity in place of the parts.
+    /// The parts of a request that an authentication has written, and an identity that stays the same when they change
+    /// with each request. A cache compares the identity instead of the parts.
     public struct Signature: Sendable {
+        /// Equal for requests that are signed with the same credentials.
         public let identity: String
+        /// The names of the headers that the authentication has written.
         public let headers: Set<HTTPHeaders.Name>
+        /// The query items that the authentication has added.
         public let query: [QueryParameters.Item]
     }
 }
@@ -68,18 +71,18 @@ private enum RequestSignatureOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// What an authentication above has written that a server may accept only once; nil if there is nothing.
+    /// What an authentication above has written and a server may accept only once. Nil if there is nothing.
     public internal(set) var signature: Signature? {
         get { self[option: RequestSignatureOption.self] }
         set { self[option: RequestSignatureOption.self] = newValue }
     }
 
-    /// Whether a server may accept the signature of this request only once, such as the count of a digest nonce.
+    /// Whether a server may accept this request's signature only once, such as the count of a digest nonce.
     ///
-    /// It is true below an authentication by `.digest`, `.challenge` or a custom method that writes headers or query items,
-    /// or by a provider with an ``CredentialProvider/identity(of:)``. A link or a transport must not send the request twice, unless the server
-    /// certainly has not processed it. Throw ``HTTPError/Code/signatureSpent`` instead. Set it in your link if it signs each
-    /// request.
+    /// It is true below an authentication by `.digest`, `.challenge` or a custom method that writes headers or query
+    /// items, or by a provider with an ``CredentialProvider/identity(of:)``. A link or a transport must not send the
+    /// request twice, unless the server certainly has not processed it. Throw ``HTTPError/Code/signatureSpent``
+    /// instead. Set it in your link if it signs each request.
     public var isSignedOnce: Bool {
         get { signature != nil }
         set {
@@ -88,7 +91,7 @@ extension HTTPRequest {
         }
     }
 
-    /// Removes what an ended load has signed, so that the request is signed anew. The mark of a relay has no parts.
+    /// Removes an ended load's signature, so that the request is signed anew. A relay's mark has no parts.
     mutating func removeSignature() {
         guard let signature, !signature.headers.isEmpty || !signature.query.isEmpty else { return }
         for name in signature.headers { headers[name] = nil }
@@ -96,7 +99,7 @@ extension HTTPRequest {
         self.signature = nil
     }
 
-    /// Another request that a method sends, such as a request for a nonce, is not a signed request.
+    /// A method's own requests, such as a request for a nonce, don't count as signed.
     mutating func markSigned(by identity: String, from unsigned: HTTPRequest) {
         guard method == unsigned.method, origin == unsigned.origin, path == unsigned.path else { return }
         let names = Set(headers.map(\.name)).filter { headers.values(for: $0) != unsigned.headers.values(for: $0) }

@@ -3,8 +3,8 @@ public import LetterheadFoundation
 
 /// Implement a provider for credentials that are fetched once and used by many requests, and pass it to
 /// ``HTTPAuthentication/shared(_:name:header:allowedOrigins:limit:per:clock:)``. It is called once for all concurrent
-/// requests, and again when the credentials are refused or expire. For tokens of an authorization server, use `oauth2` of
-/// `LetterheadOAuth`; for a username and password that a person enters, use
+/// requests, and again when the credentials are refused or expire. For an authorization server's tokens, use `oauth2`
+/// of `LetterheadOAuth`. For a username and password that a person enters, use
 /// ``HTTPAuthentication/basic(allowedOrigins:limit:per:clock:asking:)``.
 ///
 /// ```swift
@@ -20,43 +20,46 @@ public import LetterheadFoundation
 ///
 /// Laws:
 ///
-/// - Between two resets, only one call for each key runs at a time. A reset cancels the call in progress without awaiting
-///   it, so it may still be running beside the next one; its result is discarded.
+/// - Between two resets, only one call for each key runs at a time. A reset cancels the call in progress without
+///   awaiting it, so it may still be running beside the next one. Its result is discarded.
 /// - The provider sends its own requests to `need.next`, the chain below, or with the authentication
-///   ``HTTPAuthentication/anonymous``. `need.next` refuses a request that sets another authentication. Any other request over its own client would wait for itself, and fails with
-///   ``HTTPError/Code/cannotAuthenticate``. If the provider sends it in another task, it is not recognized and waits
-///   until its deadline, if it has one.
+///   ``HTTPAuthentication/anonymous``. `need.next` refuses a request that sets another authentication. Any other
+///   request over its own client would wait for itself, and fails with ``HTTPError/Code/cannotAuthenticate``. In
+///   another task, it isn't recognized and waits until its deadline, if it has one.
 /// - Requests with the same key can be signed with the same credential.
 /// - A call ends when its task is cancelled. Only a reset cancels it.
 /// - After ``reset()``, the provider returns no credentials that it stored before.
 public protocol CredentialProvider: Sendable {
+    /// What the provider fetches and the authentication stores, such as a ``Secret``.
     associatedtype Credential: Sendable
 
-    /// Obtains a credential for all waiting requests. If it is nil, they fail and the previous credential is removed.
+    /// Obtains a credential for all waiting requests. If it returns nil, they fail and the previous credential is
+    /// removed.
     ///
     /// - Throws: an error that fails all waiting requests. The next request calls the provider again.
     func credential(for need: HTTPAuthentication.Need<Credential>) async throws -> Credential?
 
     /// Identifies the credential that a request needs, such as by its tenant or its scope. Each key has its own
-    /// credential, call in progress and limit of calls. At most 1,000 credentials are stored; beyond that, the one that
-    /// was obtained first is removed. Without `allowedOrigins`, the credential of a key is sent only to the origin for
-    /// which it was obtained. Default: one key for all requests.
+    /// credential, call in progress and limit of calls. At most 1,000 credentials are stored, and the oldest one is
+    /// removed first. Without `allowedOrigins`, a key's credential is sent only to the origin that it was obtained for.
+    /// Default: one key for all requests.
     func key(for request: HTTPRequest) -> String
 
     /// Writes the credential into a request. Throws if it is malformed.
     func sign(_ request: inout HTTPRequest, with credential: Credential) throws
 
-    /// Identifies a credential whose signature changes with each request, such as by its key. A cache reuses responses
-    /// for all requests with the same identity, so two users must never share one. Default: nil (a cache compares the
-    /// values that ``sign(_:with:)`` writes).
+    /// Identifies a credential when its signature changes with each request, such as by its key. A cache reuses
+    /// responses for all requests with the same identity, so two users must never share one. Default: nil (a cache
+    /// compares the values that ``sign(_:with:)`` writes).
     func identity(of credential: Credential) -> String?
 
-    /// Default: always ``HTTPAuthentication/Freshness/fresh``; the credential is replaced only after a 401.
+    /// Whether the credential can be used for a request. Default: ``HTTPAuthentication/Freshness/fresh`` (the
+    /// credential is replaced only after a 401).
     func freshness(of credential: Credential, for request: HTTPRequest) -> HTTPAuthentication.Freshness
 
-    /// Reads a response to a request that was signed with the credential, and returns whether it refuses the credential.
-    /// Implement it for a server that refuses credentials with another status, or that announces the next signature in a
-    /// response. It is called once for each response. Default: returns true for a 401.
+    /// Reads a response to a signed request, and returns whether it refuses the credential. Implement it for a server
+    /// that refuses credentials with another status, or that announces the next signature in a response. It is called
+    /// once for each response. Default: returns true for a 401.
     func isRefused(_ credential: Credential, by response: HTTPResponse) -> Bool
 
     /// Removes all stored credentials, including external copies. Default: does nothing.
@@ -83,8 +86,8 @@ extension HTTPAuthentication {
     /// Whether a stored credential can be used.
     public enum Freshness: Sendable, Hashable {
         case fresh
-        /// The credential is still valid but expires soon. A new one is requested; if the limit of calls does not allow
-        /// this, the stored one is used.
+        /// Still valid, but expires soon. A new one is requested. If the limit of calls does not allow this, the stored
+        /// one is used.
         case stale
         case expired
         /// Valid, but not sufficient for this request.
@@ -97,14 +100,14 @@ extension HTTPAuthentication {
     public struct Need<Credential: Sendable>: Sendable {
         /// The first request that waits for the credential.
         public let request: HTTPRequest
-        /// The chain below the authentication, for requests of the provider.
+        /// The chain below the authentication, for the provider's requests.
         public let next: any HTTPLoader
         /// The credential that the new one replaces. If it is stale or insufficient, it is still valid.
         public let previous: Credential?
         /// Whether a 401 refused the previous credential.
         public let isRefused: Bool
-        /// The 401 that refused the previous credential, whose `WWW-Authenticate` tells what the server requires. Of its
-        /// body, it has at most the first 64 KiB. nil if the previous credential was not refused.
+        /// The 401 that refused the previous credential, with at most the first 64 KiB of its body. Its
+        /// `WWW-Authenticate` tells what the server requires. Nil if the previous credential was not refused.
         public let response: HTTPResponse?
 
         /// Creates a need for tests of a provider, usually with a mock as `next`.
@@ -127,29 +130,29 @@ extension HTTPAuthentication {
     }
 }
 
-/// Stops the loop that occurs when a server refuses the credentials that it has just issued.
+/// Stops the loop that occurs when a server refuses credentials that it has just issued.
 struct CredentialLimit: Sendable, Hashable {
     var count: Int
     var window: Duration
 }
 
 extension HTTPAuthentication {
-    /// Signs requests with a provider's credentials, which all requests with the same key share until a 401, their expiry
-    /// or a reset.
+    /// Signs requests with a provider's credentials. All requests with the same key share them until a 401, their
+    /// expiry or a reset.
     ///
-    /// A request that receives a 401 is sent once more, with the stored credentials if they have been replaced since it
-    /// was sent, and otherwise with new ones. A second 401 is returned to the caller. A request with a one-shot body is
-    /// not sent again: the 401 is returned, and the next request obtains new credentials.
+    /// After a 401, a request is sent once more, with the stored credentials if they have been replaced in the
+    /// meantime, and otherwise with new ones. The caller receives a second 401. A request with a one-shot body is not
+    /// sent again: the 401 is returned, and the next request obtains new credentials.
     ///
     /// - Parameters:
     ///   - provider: is called for new credentials.
     ///   - name: the name in descriptions. It must not be secret.
-    ///   - header: the header that contains the credential. A request of a client keeps one that it sets itself. Default:
-    ///     nil (not known).
-    ///   - allowedOrigins: where the credentials may be sent; see ``HTTPAuthentication``.
-    ///   - limit: the maximum number of calls to the provider for each key in a window. Over the limit, requests that need
-    ///     new credentials fail with ``HTTPError/Code/cannotAuthenticate``.
-    ///   - window: the period in which calls are counted.
+    ///   - header: the header that contains the credential. If a client's request sets it, the request keeps its value.
+    ///     Default: nil (not known).
+    ///   - allowedOrigins: where the credentials may be sent. See ``HTTPAuthentication``.
+    ///   - limit: the maximum number of calls to the provider for each key in a window. Over the limit, requests that
+    ///     need new credentials fail with ``HTTPError/Code/cannotAuthenticate``.
+    ///   - window: the period for counting calls.
     ///   - clock: measures the window.
     public static func shared(
         _ provider: some CredentialProvider, name: String = "shared", header: HTTPHeaders.Name? = nil,
@@ -167,15 +170,15 @@ extension HTTPAuthentication {
 }
 
 extension HTTPAuthentication {
-    /// Sends a username and a password that a closure returns.
+    /// Sends a username and a password from a closure.
     ///
     /// ```swift
     /// .basic { need in await loginSheet.credentials(retrying: need.isRefused) }
     /// ```
     ///
     /// The closure is called at the first request, once for all concurrent ones, and again after a 401. If it returns
-    /// nil, these requests fail with ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more
-    /// than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// nil, these requests fail with
+    /// ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func basic(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -192,12 +195,11 @@ extension HTTPAuthentication {
             clock: clock)
     }
 
-    /// Sends a bearer token that a closure returns.
+    /// Sends a bearer token from a closure.
     ///
     /// The closure is called at the first request, once for all concurrent ones, and again after a 401. Send its own
     /// requests to `need.next`. If it returns nil, the waiting requests fail with
-    /// ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more than `limit` times in a `window`.
-    /// See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func bearer(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),

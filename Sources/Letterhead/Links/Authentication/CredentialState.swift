@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
-/// The state machine of shared credentials: for each key, the stored credential and the next step of a request. It uses
-/// no task, lock or clock.
+/// The state machine of shared credentials: for each key, the stored credential and a request's next step. It uses no
+/// task, lock or clock.
 ///
 /// Each credential has a generation. A 401 refers to the generation that it refused. If that generation has been
-/// replaced, the request is retried with the current one; otherwise a new credential is obtained. For each key, at most
-/// one fetch is in flight. A reset begins a new epoch, and requests of earlier epochs receive no credentials of the new
-/// one.
+/// replaced, the request is retried with the current one. Otherwise, a new credential is obtained. Each key has at most
+/// one fetch in flight. A reset begins a new epoch, and requests of earlier epochs receive none of its credentials.
 struct CredentialState<Credential: Sendable>: Sendable {
     typealias Held = HeldCredential<Credential>
-    /// The bytes of the key that the provider returned: strings that only look the same are different keys.
+    /// The bytes of the provider's key: strings that only look the same are different keys.
     typealias Key = [UInt8]
 
     enum Answer {
         case use(Held)
         case wait(flight: Int)
-        /// Obtain a credential, and call ``finish(_:for:with:)`` with the number of the fetch.
+        /// Obtain a credential, and call ``finish(_:for:with:)`` with the fetch's number.
         case obtain(flight: Int, previous: Held?)
         /// The stored credential has changed since the caller judged it: judge it again.
         case again
@@ -37,12 +36,12 @@ struct CredentialState<Credential: Sendable>: Sendable {
     private struct Slot {
         var held: Held?
         var obtaining: Int?
-        /// Whether the stored credential remains usable by other requests during the fetch, and if the fetch fails.
+        /// Whether other requests may use the stored credential during the fetch, and if the fetch fails.
         var keepsHeld = false
         var starts: [Duration] = []
         var failure: (generation: Int, error: any Error)?
-        /// The origin for which the credential was obtained or is being obtained; nil without a credential, or if
-        /// origins were named.
+        /// The origin that the credential was or is being obtained for. Nil without a credential, or if origins were
+        /// named.
         var origin: HTTPOrigin?
 
         func owner(otherThan candidate: HTTPOrigin?) -> HTTPOrigin? {
@@ -51,7 +50,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
         }
     }
 
-    /// The largest number of keys. Beyond it, the credential that was obtained first is removed.
+    /// Beyond this number of keys, the oldest credential is removed.
     private static var capacity: Int { 1_000 }
 
     private var slots: [Key: Slot] = [:]
@@ -68,7 +67,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
     /// Returns the credential that a request to an origin can judge and use without waiting. Pass nil if origins were
     /// named.
     ///
-    /// - Throws: `.otherOrigin` if the credential was obtained, or is being obtained, for another origin.
+    /// - Throws: `.otherOrigin` if the credential was or is being obtained for another origin.
     func available(for key: Key, to origin: HTTPOrigin?) throws(CredentialRefusal) -> Held? {
         guard let slot = slots[key] else { return nil }
         if let owner = slot.owner(otherThan: origin) { throw .otherOrigin(owner) }
@@ -78,9 +77,9 @@ struct CredentialState<Credential: Sendable>: Sendable {
     /// Returns the next step for a request that needs a credential.
     ///
     /// - Parameters:
-    ///   - refused: the credential that a 401 refused, and the 401; nil for a request that has not been sent.
-    ///   - origin: the origin of the request, if credentials are bound to one origin; nil if `allowedOrigins` was set.
-    ///   - verdict: the caller's judgment of the credential that was available; nil if there was none.
+    ///   - refused: the credential that a 401 refused, and the 401. Nil for a request that has not been sent.
+    ///   - origin: the request's origin, if credentials are bound to one origin. Nil if `allowedOrigins` was set.
+    ///   - verdict: the caller's judgment of the available credential. Nil if there was none.
     mutating func enter(
         _ key: Key, refused: (held: Held, response: HTTPResponse)? = nil, origin: HTTPOrigin? = nil, verdict: Verdict?,
         now: Duration
@@ -111,7 +110,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
         }
     }
 
-    /// Marks a credential as refused by a 401. Has no effect if the credential has already been replaced or refused.
+    /// Marks a credential as refused by a 401, unless it has already been replaced or refused.
     mutating func refuse(_ refused: Held, for key: Key, by response: HTTPResponse) {
         guard let held = slots[key]?.held, held.generation == refused.generation, !held.isRefused else { return }
         slots[key]?.held?.refusal = response
@@ -146,7 +145,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
         if let oldest { slots[oldest.key] = nil }
     }
 
-    /// Ends a fetch, and returns the result for all waiting requests. nil means that no credential is available.
+    /// Ends a fetch, and returns the result for all waiting requests. Nil means that no credential is available.
     mutating func finish(
         _ flight: Int, for key: Key, with result: Result<Credential?, any Error>
     ) -> Result<Held, CredentialRefusal> {
@@ -188,7 +187,7 @@ struct HeldCredential<Credential: Sendable>: Sendable {
     let credential: Credential
     let generation: Int
     let epoch: Int
-    /// The 401 that refused the credential; nil if none did.
+    /// The 401 that refused the credential.
     var refusal: HTTPResponse?
 
     var isRefused: Bool { refusal != nil }
@@ -198,17 +197,17 @@ enum CredentialRefusal: Error {
     case resetting
     /// A reset has occurred since the request began, so the request may belong to the previous user.
     case reset
-    /// The provider found the last credential insufficient for the request, or a server refuses its credentials.
+    /// The provider found the last credential insufficient for the request, or a server refuses its own credentials.
     case tooMany(CredentialLimit, isInsufficient: Bool)
-    /// The request is sent by the provider and would wait for its own credential.
+    /// The provider sent the request, which would wait for its own credential.
     case ownRequest
     case failed(any Error)
-    /// The credential was obtained for this origin, and the request goes to another one.
+    /// The credential was obtained for this origin, but the request goes to another one.
     case otherOrigin(HTTPOrigin)
     case left
     case late
 
-    /// Pass the 401 because of which a new credential was requested, with its body in memory; nil if nothing has been
+    /// Pass the 401 that caused the request for a new credential, with its body in memory, or nil if nothing has been
     /// sent.
     func error(for request: HTTPRequest, response: HTTPResponse? = nil) -> HTTPError {
         if case .late = self {

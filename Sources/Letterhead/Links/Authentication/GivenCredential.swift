@@ -34,8 +34,8 @@ package struct BasicCredentials: Sendable, Hashable {
         return .success("Basic " + Data(pair.utf8).base64EncodedString())
     }
 
-    /// Returns the composed form of a username or a password, which does not depend on how the characters were typed (RFC
-    /// 7617, 2.1; RFC 7616, 4); nil if it contains a control character.
+    /// Returns the composed form of a username or a password, which does not depend on how it was typed (RFC 7617, 2.1
+    /// and RFC 7616, 4). Nil if it contains a control character.
     package static func composed(_ text: String) -> String? {
         #if Foundation || canImport(Darwin)
             let text = text.precomposedStringWithCanonicalMapping
@@ -65,19 +65,19 @@ extension Secret {
 }
 
 extension HTTPAuthentication {
-    /// Sends an API key in a header, whose value is redacted in all descriptions. If the key is empty or contains a
-    /// control character, each request fails with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// Sends an API key in a header. All descriptions redact its value. If the key is empty or contains a control
+    /// character, each request fails with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func apiKey(
         _ key: Secret, header: HTTPHeaders.Name = "X-API-Key", allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {
         apiKey(key, in: .header(header), allowedOrigins: allowedOrigins)
     }
 
-    /// Sends an API key in the query. Use it only for servers that do not accept the key in a header, because URLs are
+    /// Sends an API key in the query. Use it only for servers that don't accept the key in a header, because URLs are
     /// stored in logs and histories.
     ///
-    /// Values of `name` are redacted in all descriptions, also in forms and JSON. If the key is empty, each request
-    /// fails with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// All descriptions redact the values of `name`, also in forms and JSON. If the key is empty, each request fails
+    /// with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func apiKey(
         _ key: Secret, queryName name: String, allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {
@@ -98,7 +98,7 @@ extension HTTPAuthentication {
     }
 }
 
-/// A fixed credential, and the part of the request that contains it. The value is nil if the credential is malformed.
+/// A fixed credential and its place in the request. The value is nil if the credential is malformed.
 struct GivenCredential: Hashable, Sendable {
     let place: CredentialPlace
     let value: Secret?
@@ -130,8 +130,8 @@ enum CredentialPlace: Hashable, Sendable {
         }
     }
 
-    /// Writes a credential into the request, in place of an existing one, and marks it as secret, so that it is
-    /// redacted in all descriptions of the request and the response.
+    /// Replaces the credential in the request and marks it as secret, so that all descriptions of the request and the
+    /// response redact it.
     func put(_ credential: String, into request: inout HTTPRequest) {
         switch self {
         case .header(let name):
@@ -153,7 +153,6 @@ struct SignRequest: LoaderLink {
 
     init(_ sign: @escaping @Sendable (inout HTTPRequest) throws -> Void) { self.sign = sign }
 
-    /// If the credential is malformed, each request fails.
     init(_ credential: Result<String, RefusedCredential>, in place: CredentialPlace) {
         sign = { request in place.put(try credential.get(), into: &request) }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Follow redirects (RFC 9110, 15.4). A client contains this link; add it to a chain of your own, above the environment
-/// and the authentication, so that they apply to the origin of each hop.
+/// Follow redirects (RFC 9110, 15.4). A client contains this link. In a chain of your own, add it above the environment
+/// and the authentication, so that they apply to each hop's origin.
 ///
 /// ```swift
 /// FollowRedirects()                                          // the safe policy, at most 20 redirects
@@ -8,25 +8,30 @@
 /// request.redirectPolicy = .never                            // for one request
 /// ```
 ///
-/// Each redirect is a new load of the links below. `Location` is resolved according to RFC 3986 against the URL of the
-/// redirecting request; a username and password in it are never used. If the scheme, the host or the port changes,
-/// credentials, secret headers, and the headers that the policy names are removed for the rest of the load. A header is
-/// secret because of its name (``Redaction/standard``), the request's own redaction, or
-/// ``HTTPHeaders/setSecret(_:for:)``. The body of a request that is ``RequestSettings/isSecret`` is not sent to another
-/// origin.
+/// Each redirect is a new load of the links below. `Location` is resolved against the redirecting request's URL (RFC
+/// 3986). A username and password in it are never used. If the scheme, the host or the port changes, credentials,
+/// secret headers, and the policy's headers are removed for the rest of the load. A header is secret because of its
+/// name
+/// (``Redaction/standard``), the request's own redaction, or ``HTTPHeaders/setSecret(_:for:)``. If a request is ``RequestSettings/isSecret``,
+/// its body is not sent to another origin.
 ///
-/// A redirect is refused if the policy does not allow it, if it leads from https to http or to a scheme other than http
-/// and https, or if a secret body would leave its origin or a one-shot body would have to be sent again. The link then
-/// returns the redirect as the response, and sets ``HTTPResponse/redirectRefusal``. If the status is then not accepted,
-/// the message of the error contains the reason. ``HTTPResponse/redirects`` lists those that were followed.
+/// The link refuses a redirect in these cases:
 ///
-/// If there are too many redirects, or if they form a loop, the request fails with `.tooManyRedirects`, which contains
-/// the last response. A redirect to a URL that was requested before is a loop, unless a cookie has been set since. A
-/// redirect to its own URL is followed once, and again as long as its headers (other than `Date` and `Age`) change.
-/// ``RequestSettings/responseLimit`` does not apply to the body of a redirect that is followed.
+/// - The policy does not allow it.
+/// - It leads from https to http, or to a scheme other than http and https.
+/// - A secret body would leave its origin, or a one-shot body would have to be sent again.
+///
+/// It then returns the redirect as the response, and sets ``HTTPResponse/redirectRefusal``. If the status isn't
+/// accepted, the error's message contains the reason. ``HTTPResponse/redirects`` lists the followed ones.
+///
+/// Too many redirects, or a loop, fail with `.tooManyRedirects`, which contains the last response. A redirect to a URL
+/// that was requested before is a loop, unless a cookie has been set since. A redirect to its own URL is followed once,
+/// and again as long as its headers (other than `Date` and `Age`) change. ``RequestSettings/responseLimit`` does not
+/// apply to a followed redirect's body.
 public struct FollowRedirects: LoaderLink {
     private let policy: RedirectPolicy
 
+    /// Creates a link with a policy for requests that don't set one. Default: ``RedirectPolicy/safely``.
     public init(_ policy: RedirectPolicy = .safely) { self.policy = policy }
 
     @inline(__always)
@@ -125,12 +130,12 @@ public struct FollowRedirects: LoaderLink {
 }
 
 extension HTTPResponse {
-    /// Returns a redirect to the origin to which ``FollowRedirects`` has sent its request, even if a link below has moved
-    /// the request to another one, as for balancing. What belongs to the origin stays with the load.
+    /// Returns a redirect to the origin that ``FollowRedirects`` has sent its request to, even if a link below has
+    /// moved the request, for example for balancing. What belongs to the origin stays with the load.
     fileprivate mutating func returnToOrigin(ofRedirected request: HTTPRequest) {
         guard redirects.isEmpty else { return }
         let sent = request.withEnvironment
-        // Another path may mean that a loader below has followed a redirect to another server by itself.
+        // With another path, a loader below may have followed a redirect to another server itself.
         guard let origin = sent.origin, origin != self.request.origin, sent.path == self.request.path else { return }
         returnToOrigin(of: sent)
     }
@@ -139,14 +144,14 @@ extension HTTPResponse {
 struct RedirectTrail {
     private(set) var redirects: [RedirectPolicy.Redirect] = []
     private var visited: Set<String> = []
-    /// The headers of the previous response if it redirected to its own URL, without Date and Age; nil otherwise.
+    /// The headers of the previous response without Date and Age. Nil unless it redirected to its own URL.
     private var lastToItself: [HTTPHeaders.Field]?
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
 
-    /// A redirect that sets a cookie may lead to an earlier URL, because the response may differ after that. A redirect
-    /// to its own URL is a loop only if the same redirect is received again.
+    /// A redirect that sets a cookie may lead to an earlier URL, because the response may then differ. A redirect to
+    /// its own URL is a loop only if the same redirect is received again.
     mutating func add(_ response: HTTPResponse, target: HTTPRequest) throws(HTTPError) {
         var response = response
         response.redirects = redirects
@@ -178,7 +183,7 @@ struct RedirectTrail {
         return previous == fields
     }
 
-    /// The fragment is left out, because it is not sent to the server.
+    /// Without the fragment, because it isn't sent to the server.
     private static func key(of request: HTTPRequest) -> String {
         "\(request.method) \(request.origin?.description ?? "") \(request.target)"
     }

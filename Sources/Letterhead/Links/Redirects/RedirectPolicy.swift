@@ -2,6 +2,7 @@
 import LetterheadFoundation
 
 extension RequestConfigurable {
+    /// Sets ``RequestSettings/redirectPolicy``, for example `.redirects(.never)`.
     public func redirects(_ policy: RedirectPolicy) -> Configured {
         configured { $0.redirectPolicy = policy }
     }
@@ -12,7 +13,7 @@ enum RedirectPolicyOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Replaces the policy of ``FollowRedirects``; nil, the default, keeps it. Headers that the policy of the link
+    /// Replaces the policy of ``FollowRedirects``. Default: nil (the link's policy). Headers that the link's policy
     /// withholds from other origins are still withheld.
     public var redirectPolicy: RedirectPolicy? {
         get { self[option: RedirectPolicyOption.self] }
@@ -29,7 +30,7 @@ extension RequestSettings {
 /// ```
 public struct RedirectPolicy: Sendable {
     /// Returns the request to send next: the proposal, with or without changes. If it returns nil, the 3xx response is
-    /// returned; if it throws, the request fails. The proposal is what ``safely`` would send, even from https to http.
+    /// returned. If it throws, the request fails. The proposal is what ``safely`` would send, even from https to http.
     public typealias Choice = @Sendable (_ proposal: HTTPRequest, _ response: HTTPResponse) async throws -> HTTPRequest?
 
     enum Rule: Sendable {
@@ -42,15 +43,14 @@ public struct RedirectPolicy: Sendable {
     public private(set) var limit = 20
     /// Whether a redirect may lead from https to http. Default: false.
     public private(set) var allowsDowngrade = false
-    /// The headers that are not sent to other origins, in addition to ``standardWithheldHeaders`` and the secret
-    /// headers of the request.
+    /// The headers that other origins don't receive, in addition to ``standardWithheldHeaders`` and the request's
+    /// secret headers.
     public private(set) var removedHeaders: Set<HTTPHeaders.Name> = []
 
     init(rule: Rule) { self.rule = rule }
 
-    /// Follows redirects as specified by RFC 9110, 15.4 and the Fetch standard: 301 and 302 change POST to GET, 303
-    /// changes all methods but HEAD to GET, and 307 and 308 keep the method and the body. Redirects from https to http
-    /// are not followed.
+    /// Follows RFC 9110, 15.4 and the Fetch standard: 301 and 302 change POST to GET, 303 changes all methods but HEAD
+    /// to GET, and 307 and 308 keep the method and the body. Redirects from https to http are not followed.
     public static let safely = RedirectPolicy(rule: .safely)
 
     /// Follows redirects like ``safely``, but only if the scheme, the host and the port do not change.
@@ -59,17 +59,17 @@ public struct RedirectPolicy: Sendable {
     /// Follows no redirects: the 3xx response is returned.
     public static let never = RedirectPolicy(rule: .never)
 
-    /// Follows redirects like ``safely``, but keeps the method, the body and the headers of the body for every status.
+    /// Follows redirects like ``safely``, but keeps the method, the body and the body's headers for every status.
     public static let keepingOriginal = RedirectPolicy(rule: .keepingOriginal)
 
     /// Calls a closure for each redirect that leads to an http or https URL.
     ///
-    /// If the origin of the returned request differs from that of the proposal, its credentials are removed as for any
-    /// redirect to another origin. If the returned request has no host, the error is `.invalidRequest`.
+    /// If the returned request has another origin than the proposal, its credentials are removed as for any redirect to
+    /// another origin. If it has no host, the error is `.invalidRequest`.
     public static func custom(_ choice: @escaping Choice) -> RedirectPolicy { RedirectPolicy(rule: .custom(choice)) }
 
-    /// With a limit of 0, the first redirect fails with `.tooManyRedirects`; with a negative one, with
-    /// `.invalidRequest`.
+    /// Sets the maximum number of redirects. With 0, the first redirect fails with `.tooManyRedirects`. A negative
+    /// limit is `.invalidRequest`.
     public func limit(_ limit: Int) -> RedirectPolicy {
         var policy = self
         policy.limit = limit
@@ -83,14 +83,14 @@ public struct RedirectPolicy: Sendable {
         return policy
     }
 
-    /// Names more headers that are not sent to other origins.
+    /// Names more headers that other origins don't receive.
     public func removing(_ names: Set<HTTPHeaders.Name>) -> RedirectPolicy {
         var policy = self
         policy.removedHeaders.formUnion(names)
         return policy
     }
 
-    /// The headers that are never sent to another origin: those with credentials, and `Host`.
+    /// The headers that another origin never receives: the ones with credentials, and `Host`.
     public static let standardWithheldHeaders: Set<HTTPHeaders.Name> = [
         .authorization, .proxyAuthorization, .cookie, "Cookie2", .wwwAuthenticate, .proxyAuthenticate, "Host",
     ]
@@ -118,20 +118,20 @@ enum RedirectRules {
         default: changeMethod(of: &hop, status: response.status)
         }
         if !allowsDowngrade(policy), isSecure(answered), !isSecure(hop) { throw .downgrade }
-        // A secret body, such as that of a login, is intended for its original origin only.
+        // A secret body, such as a login's, is intended only for its original origin.
         if request.isSecret, !hop.body.isEmpty, leaves(hop, request, answered) { throw .otherOrigin }
         guard hop.body.isEmpty || hop.body.isReplayable else { throw .oneTimeBody }
         withhold(from: &hop, of: request, after: answered, policy: policy)
         return hop
     }
 
-    /// Whether a hop leads to another origin than that of the request, or than that which answered: a loader below may
-    /// have followed a redirect to another server by itself.
+    /// Whether a hop leaves the request's origin, or the origin that answered: a loader below may have followed a
+    /// redirect to another server itself.
     static func leaves(_ hop: HTTPRequest, _ request: HTTPRequest, _ answered: HTTPRequest) -> Bool {
         hop.origin != answered.origin || request.withEnvironment.origin.map { $0 != hop.origin } ?? false
     }
 
-    /// Marks a request as redirected, and permanently removes what must not be sent to another origin.
+    /// Marks a request as redirected, and permanently removes what another origin must not receive.
     static func withhold(
         from hop: inout HTTPRequest, of request: HTTPRequest, after answered: HTTPRequest, policy: RedirectPolicy
     ) {
@@ -184,7 +184,7 @@ enum RedirectRules {
 }
 
 extension HTTPRequest {
-    /// Returns this request with the URL of another one, without a username and password.
+    /// Returns this request with another request's URL, without a username and password.
     fileprivate func moved(to other: HTTPRequest, scheme: String) -> HTTPRequest {
         var moved = self
         moved.scheme = scheme
@@ -194,22 +194,25 @@ extension HTTPRequest {
         moved.path = other.path
         moved.query = other.query
         moved.fragment = other.fragment
-        // The required origin applies only to the first request. The redirect policy checks the following ones.
+        // The required origin applies only to the first request. The redirect policy checks the next ones.
         moved.options.remove(RequiredOriginOption.self)
         return moved
     }
 }
 
 extension RedirectPolicy {
+    /// A redirect that was followed: the request, the head of its response, and the next request.
     public struct Redirect: Sendable, CustomStringConvertible {
         /// The request that received the redirect, as it was sent.
         public let request: HTTPRequest
+        /// The redirect's status, such as 302.
         public let status: HTTPStatus
+        /// The redirect's headers, including `Location`.
         public let headers: HTTPHeaders
-        /// The request to which the redirect led, before the links below ``FollowRedirects`` changed it.
+        /// The request that the redirect led to, before the links below ``FollowRedirects`` changed it.
         public let target: HTTPRequest
 
-        /// For tests.
+        /// Creates a redirect for tests.
         public init(request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders = [:], target: HTTPRequest) {
             (self.request, self.status, self.headers, self.target) = (request, status, headers, target)
         }
@@ -232,19 +235,19 @@ extension RedirectPolicy {
 }
 
 extension RedirectPolicy.Redirect {
-    /// The reason why a redirect was not followed. The 3xx response is returned in that case.
+    /// Why a redirect was not followed. The caller then gets the 3xx response.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The redirect policy of the request or the client does not allow the redirect.
+        /// The request's or the client's policy does not allow the redirect.
         case policy
         /// The redirect leads to another origin, and either the policy does not allow that or the body is secret.
         case otherOrigin
         /// The redirect leads from https to http.
         case downgrade
-        /// The redirect leads to a URL whose scheme is neither http nor https.
+        /// The redirect leads to a URL with a scheme other than http and https.
         case scheme
         /// The `Location` is missing or malformed, or there are several that differ.
         case location
-        /// The body would have to be sent again, and is a one-shot body.
+        /// The body would have to be sent again, but it can be sent only once.
         case oneTimeBody
 
         public var description: String {
@@ -278,7 +281,7 @@ extension HTTPResponse {
         set { self[option: RedirectsValue.self] = newValue }
     }
 
-    /// The reason why this redirect was not followed; nil for any other response.
+    /// Why this redirect was not followed. Nil for any other response.
     public var redirectRefusal: RedirectPolicy.Redirect.Refusal? {
         get { self[option: RedirectRefusalValue.self] }
         set { self[option: RedirectRefusalValue.self] = newValue }

@@ -8,45 +8,45 @@ import LetterheadFoundation
 /// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
 /// ```
 ///
-/// Negative waits count as zero. Each load counts its retries from 1, and `maximumRetries` limits their number with
-/// every strategy; ``delays(_:)`` and ``times(_:)`` end them earlier. ``when(_:)`` selects the outcomes after which it
-/// retries, and ``then(_:)`` appends another strategy.
+/// Negative waits count as zero. Each load counts its retries from 1, and `maximumRetries` limits them with every
+/// strategy.
+/// ``delays(_:)`` and ``times(_:)`` end them earlier. ``when(_:)`` selects the outcomes to retry after, and ``then(_:)``
+/// appends another strategy.
 public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     /// A wait, and the share of it that is random, 0...1.
     typealias Wait = (duration: Duration, jitter: Double)
 
-    /// nil ends the retries.
+    /// Nil ends the retries.
     typealias Plan = @Sendable (Int, Retry.Outcome?) -> Wait?
 
-    /// Returns the request for the next attempts. It is unchanged if the work fails.
+    /// Returns the request for the next attempts, unchanged if the work fails.
     ///
     /// - Throws: `.cancelled` if the load was cancelled or reset.
     typealias Alternate =
         @Sendable (HTTPRequest, Retry.Outcome, any HTTPLoader, Timeline) async throws(HTTPError) -> HTTPRequest
 
-    /// The name of the strategy, for events and logs. Of the modifiers, it shows only ``times(_:)`` and ``then(_:)``.
+    /// The name of the strategy, for events and logs. It shows only the modifiers ``times(_:)`` and ``then(_:)``.
     public private(set) var description: String
     private var plan: Plan
-    /// nil if it is unlimited.
+    /// Nil if it is unlimited.
     private var count: Int?
-    /// nil if ``Retry/Condition/standard`` applies, or what a validator decides.
+    /// Nil for ``Retry/Condition/standard``, or for what a validator decides.
     private(set) var condition: Retry.Condition?
-    /// Whether a `Retry-After` of the server and the strategy of the request take precedence.
+    /// Whether the server's `Retry-After` and the request's strategy take precedence.
     private(set) var isFallback = false
-    /// Whether requests with any method are retried if the server refused them without processing them.
+    /// Whether requests with any method are retried if the server refused to process them.
     private(set) var retriesRefusals = false
-    /// Sends another request or runs a task before each retry; nil if there is nothing to do.
+    /// Sends another request or runs a task before each retry.
     private(set) var alternate: Alternate?
-    /// How many alternates one load sends; nil if only the number of its retries limits them.
+    /// How many alternates one load sends. Nil if only its retries limit them.
     var maximumAlternates: Int?
 
     private init(_ name: String, count: Int? = nil, plan: @escaping Plan) {
         (description, self.count, self.plan) = (name, count, plan)
     }
 
-    /// The wait, from zero to one year; nil if the request is not retried. Retries count from 1. Only ``custom(_:)``
-    /// uses the result of the attempt before. Pass a random source from 0 to 1 for jitter; without one, the wait is the
-    /// longest.
+    /// The wait, from zero to one year, or nil to stop retrying. Retries count from 1. Only ``custom(_:)`` uses the
+    /// previous attempt's result. Pass a random source from 0 to 1 for jitter. Without one, the wait is the longest.
     public func delay(
         before retry: Int, after result: Result<HTTPResponse, HTTPError>? = nil, random: () -> Double = { 1 }
     ) -> Duration? {
@@ -58,16 +58,16 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
         return chance == 1 ? wait : wait * (1 - jitter + jitter * chance)
     }
 
-    /// Retries after the outcomes for which a condition holds, instead of ``Retry/Condition/standard``. The last
-    /// condition counts. The strategy of a validator applies if the condition holds.
+    /// Retries after the outcomes that meet a condition, instead of ``Retry/Condition/standard``. The last condition
+    /// counts. A validator's strategy applies only if the condition holds.
     public func when(_ condition: Retry.Condition) -> HTTPRetryStrategy { changing { $0.condition = condition } }
 
-    /// Also retries requests of any method that the server refused without processing them: after a 429 or 529, and
-    /// after a 503 or 403 with a valid `Retry-After`. They are retried in addition to what ``when(_:)`` selects.
+    /// Also retries requests of any method that the server refused to process: after a 429 or 529, and after a 503 or
+    /// 403 with a valid `Retry-After`. They are retried in addition to what ``when(_:)`` selects.
     ///
-    /// HTTP does not guarantee that such a request was not processed, so by default, a POST is not retried. Use this
-    /// for a server that documents this guarantee, such as one with a rate limit. A request whose method was changed by
-    /// a redirect is not retried, because the server has processed it.
+    /// HTTP doesn't guarantee that such a request was not processed, so by default, a POST is not retried. Use this for
+    /// a server that documents the guarantee, such as one with a rate limit. If a redirect changed the method, the
+    /// request isn't retried, because the server has processed it.
     public func retryingRefusals() -> HTTPRetryStrategy { changing { $0.retriesRefusals = true } }
 
     /// Makes a validator's strategy a suggestion: the server's `Retry-After` and the request's strategy take
@@ -84,8 +84,10 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
 // MARK: Waits
 
 extension HTTPRetryStrategy {
+    /// Retries without a wait.
     public static let immediate = HTTPRetryStrategy("immediate") { _, _ in (.zero, 0) }
 
+    /// Waits for the same time before each retry, without jitter.
     public static func delayed(_ delay: Duration) -> HTTPRetryStrategy {
         HTTPRetryStrategy("delayed by \(delay)") { _, _ in (delay, 0) }
     }
@@ -110,7 +112,7 @@ extension HTTPRetryStrategy {
     /// Waits for 1, 1, 2, 3, 5 … units up to the cap, with full jitter (``jitter(_:)``).
     public static func fibonacci(unit: Duration, cap: Duration = .seconds(30)) -> HTTPRetryStrategy {
         HTTPRetryStrategy("fibonacci by \(unit)") { retry, _ in
-            // Later numbers are infinite.
+            // Beyond 1,500, the numbers are infinite.
             var (last, current) = (0.0, 1.0)
             for _ in 1..<min(retry, 1_500) { (last, current) = (current, last + current) }
             return (product(current, unit, cap: cap), jitter: 1)
@@ -124,7 +126,7 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// Waits for the time that a closure returns; nil ends the retries. The number of the retry starts at 1.
+    /// Waits for the time that a closure returns. Nil ends the retries. Retries count from 1.
     ///
     /// ```swift
     /// .custom { _, result in  // a service that sends the time in seconds since 1970
@@ -138,15 +140,15 @@ extension HTTPRetryStrategy {
         HTTPRetryStrategy("custom") { retry, result in result.flatMap { delay(retry, $0) }.map { ($0, 0) } }
     }
 
-    /// Varies the waits at random, so that clients that failed at the same time do not retry at the same time. With a
-    /// share of 0.2, a wait takes 80 to 100 % of its time; with 1 (full jitter), any time from zero to the whole. NaN
-    /// counts as 0.
+    /// Varies the waits at random, so that clients that failed together do not retry together. With a share of 0.2, a
+    /// wait takes 80 to 100 % of its time. With 1 (full jitter), it takes any time from zero to the whole. NaN counts
+    /// as 0.
     public func jitter(_ share: Double) -> HTTPRetryStrategy {
         let share = share.isNaN ? 0 : min(max(share, 0), 1)
         return changing { $0.plan = { [plan] in plan($0, $1).map { ($0.duration, share) } } }
     }
 
-    /// Limits the strategy to this number of waits; a negative count is zero.
+    /// Limits the strategy to this number of waits. A negative count is zero.
     public func times(_ count: Int) -> HTTPRetryStrategy {
         let count = min(max(count, 0), self.count ?? .max)
         return changing {
@@ -155,14 +157,14 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// Continues with the waits of another strategy, whose retries are counted from 1.
+    /// Continues with another strategy's waits, counting its retries from 1.
     ///
     /// ```swift
     /// HTTPRetryStrategy.immediate.times(1).then(.exponential(base: .seconds(1)))  // 0, 1, 2, 4 … s, before jitter
     /// ```
     ///
-    /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. The alternate and the condition
-    /// of `next` are ignored.
+    /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. `next`'s alternate and condition
+    /// are ignored.
     public func then(_ next: HTTPRetryStrategy) -> HTTPRetryStrategy {
         guard let count else { return self }
         let sum = next.count.map { count.addingReportingOverflow($0) }.map { $0.overflow ? .max : $0.partialValue }
@@ -174,7 +176,7 @@ extension HTTPRetryStrategy {
 
     private static func clamped(_ wait: Duration) -> Duration { min(max(wait, .zero), .seconds(31_536_000)) }
 
-    /// Returns a multiple of a wait. The comparison uses floating point, because a product of durations would overflow.
+    /// Returns a multiple of a wait. A product of durations would overflow, so the comparison uses floating point.
     private static func product(_ multiple: Double, _ unit: Duration, cap: Duration) -> Duration {
         let (unit, cap) = (clamped(unit), clamped(cap))
         guard unit > .zero else { return .zero }
@@ -187,20 +189,20 @@ extension HTTPRetryStrategy {
 extension HTTPRetryStrategy {
     /// Sends a template, decodes its response, then waits, and then retries the original.
     ///
-    /// The client of the original sends the template with its own settings and its own decoder. The template's request
+    /// The original's client sends the template with its own settings and its own decoder. The template's request
     /// passes through the links below the retry. It isn't validated or retried, and doesn't count as an attempt. It
-    /// must meet its own deadline and the original's. Each request sends its own alternate; for a token that many
-    /// requests share, use a ``CredentialProvider``
-    /// (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
+    /// must meet its own deadline and the original's. Each request sends its own alternate. For a token that many
+    /// requests share, use a
+    /// ``CredentialProvider`` (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
     ///
     /// The template is sent only after a response of the client's own server (``HTTPRequest/homeOrigin``), in the
-    /// environment of the template or else of the client, even if the original has another one. Without a client, the
-    /// environment of the original counts as home; without any, the server of the template does. After a response of
-    /// another server, the original is retried unchanged.
+    /// template's environment or else the client's, even if the original has another one. Without a client, the
+    /// original's environment counts as home, and without any, the template's server does. After another server's
+    /// response, the original is retried unchanged.
     ///
     /// - Parameters:
     ///   - template: the alternate request.
-    ///   - delay: the wait before the original is retried. A negative wait counts as zero.
+    ///   - delay: the wait before retrying the original. A negative wait counts as zero.
     ///   - onValue: receives the decoded response, and may change the original for its next attempts.
     ///   - onError: receives an error of the template or of `onValue`, such as a status that isn't accepted. The caller
     ///     doesn't get it. The original is then retried unchanged.
@@ -217,7 +219,7 @@ extension HTTPRetryStrategy {
     }
 
     /// Sends a plain request, with the other parameters of ``after(_:delay:onValue:onError:)``. `request` creates it
-    /// from the original; if it returns nil, nothing is sent before the retry. `onResponse` receives a response of any
+    /// from the original. If it returns nil, nothing is sent before the retry. `onResponse` receives a response of any
     /// status, and may change the original.
     public static func after(
         _ request: @escaping @Sendable (_ original: HTTPRequest) async throws -> HTTPRequest?, delay: Duration = .zero,
@@ -232,7 +234,7 @@ extension HTTPRetryStrategy {
     }
 
     /// Runs a task, which may change the original for its next attempts, then waits, and then retries it. A negative
-    /// `delay` counts as zero. `onError` receives the error of the task; the original is then retried unchanged.
+    /// `delay` counts as zero. `onError` receives the task's error, and the original is then retried unchanged.
     public static func afterTask(
         delay: Duration = .zero, task: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
@@ -250,7 +252,7 @@ extension HTTPRetryStrategy {
             var changed = original
             do {
                 try await prepare(&changed, result) { try await next.load($0, for: original, on: timeline) }
-                // The closure may have put another request in place of the original, such as an attempt.
+                // The closure may have replaced the original by another request, such as an attempt.
                 (changed.context, changed.attemptNumber) = (original.context, nil)
                 return changed
             } catch {
@@ -270,7 +272,7 @@ extension HTTPLoader {
         _ request: HTTPRequest, for original: HTTPRequest, on timeline: Timeline
     ) async throws -> HTTPResponse {
         var request = request
-        // The alternate may be a copy of the original. Its response must not be saved to the file of the original.
+        // The alternate may be a copy of the original. Its response must not go to the original's file.
         if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
         request.join(loadOf: original)
         request.attemptNumber = 1
@@ -289,12 +291,12 @@ extension HTTPLoader {
 }
 
 extension RequestTemplate {
-    /// The alternate; nil if the result did not come from the client's own server, which alone may cause it.
+    /// The alternate, or nil if the result came from a server other than the client's own. Only that one may cause it.
     func request(onBehalfOf original: HTTPRequest, after result: Retry.Outcome) throws(HTTPError) -> HTTPRequest? {
         var request = try StandardRequestBuilder(self).requestWithoutEnvironment()
         let hasEnvironment = request.options.contains(ServerEnvironment.self)
         original.context.settings?.apply(&request)
-        // The environment of a derived client may be that of a server to which the client's secrets do not belong.
+        // A derived client's environment may belong to a server that must not receive the client's secrets.
         if !hasEnvironment { request.options.remove(ServerEnvironment.self) }
         var home = result.request.homeOrigin
         if home == nil, original.client == nil, let environment = original.serverEnvironment {
@@ -330,15 +332,15 @@ enum RetryObserverOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Default: nil (the strategy of the client's ``Retry/Settings``, if any; otherwise only validators request
+    /// Default: nil (the strategy of the client's ``Retry/Settings``, if any, and otherwise only validators request
     /// retries).
     public var retryStrategy: HTTPRetryStrategy? {
         get { self[option: RetryStrategyOption.self] }
         set { self[option: RetryStrategyOption.self] = newValue }
     }
 
-    /// How often the request is retried at most, for its strategy and for validators together. With 2, there are at
-    /// most 3 attempts. Default: nil (the maximum of the client); a negative number is `.invalidRequest`.
+    /// The maximum number of retries, for the request's strategy and for validators together. With 2, there are at most
+    /// 3 attempts. Default: nil (the client's maximum). A negative number is `.invalidRequest`.
     public var maximumRetries: Int? {
         get { self[option: MaximumRetriesOption.self] }
         set { self[option: MaximumRetriesOption.self] = newValue }
@@ -353,15 +355,14 @@ extension RequestSettings {
 
 extension RequestConfigurable {
     /// Retries the request after a temporary failure (``Retry/Condition/standard``), or after the outcomes that the
-    /// condition of the strategy selects.
+    /// strategy's condition selects.
     ///
     /// ```swift
     /// try await client.send(GetUser(login: "ada").retry(.exponential, maximumRetries: 3))
     /// ```
     ///
-    /// A `Retry-After` of the server takes precedence over the wait of the strategy. Mark a POST
-    /// ``RequestTemplate/idempotent(key:)`` if it may be sent twice; see ``Retry``. A negative maximum is
-    /// `.invalidRequest`.
+    /// The server's `Retry-After` takes precedence over the strategy's wait. Mark a POST
+    /// ``RequestTemplate/idempotent(key:)`` if it may be sent twice. See ``Retry``. A negative maximum is `.invalidRequest`.
     public func retry(_ strategy: HTTPRetryStrategy, maximumRetries: Int = 3) -> Configured {
         configured {
             $0.retryStrategy = strategy
@@ -369,12 +370,12 @@ extension RequestConfigurable {
         }
     }
 
-    /// Sets ``RequestSettings/maximumRetries``.
+    /// Sets ``RequestSettings/maximumRetries``. Nil uses the client's maximum.
     public func maximumRetries(_ count: Int?) -> Configured { configured { $0.maximumRetries = count } }
 }
 
 extension RequestTemplate {
-    /// Adds an observer, called before the wait of each retry. Observers are called in the order written.
+    /// Adds an observer that is called before the wait of each retry, in the order written.
     public func onRetry(_ observer: @escaping @Sendable (Retry.Context) async -> Void) -> Modified<Self> {
         configured { $0.onRetry = joined(options.onRetry, observer) }
     }

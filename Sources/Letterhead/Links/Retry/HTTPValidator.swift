@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Judge each attempt by the rules of your API, such as an envelope around every response. Pass validators to a client,
-/// or to one endpoint with `validated(by:)`; they are called in order until one fails the load or requests a retry.
+/// Judge each attempt by your API's rules, such as an envelope around every response. Pass validators to a client, or
+/// to one endpoint with `validated(by:)`. They are called in order until one fails the load or requests a retry.
 ///
 /// ```swift
 /// struct Envelope: Decodable { var code: Int }
@@ -16,14 +16,14 @@
 /// To pass a value to the caller, set a typed option on a copy of the response (``HTTPResponse/subscript(option:)``)
 /// and return it with ``HTTPValidatorResult/nextValidatorWithResponse(_:)``.
 ///
-/// Store no state of a load in a validator, because it is called for many loads at the same time; the request has its
-/// ``HTTPRequest/attemptNumber``. An error that a validator throws has the effect of
-/// ``HTTPValidatorResult/failChain(_:)``. A validator receives only the head of a streamed response: reading the body
-/// throws ``HTTPBodyError/withheld`` and consumes no bytes.
+/// Store no state of a load in a validator, because it is called for many loads at the same time. The request has its
+/// ``HTTPRequest/attemptNumber``. If a validator throws an error, it has the effect of ``HTTPValidatorResult/failChain(_:)``.
+/// A validator receives only the head of a streamed response: reading the body throws ``HTTPBodyError/withheld`` and
+/// consumes no bytes.
 public protocol HTTPValidator: Sendable {
-    /// Judges a response of any status, after all redirects, or what an earlier validator replaced it with. The request
-    /// is what the retry link received, with the number of the attempt and the changes of alternate requests. Default:
-    /// continues with the next validator.
+    /// Judges a response of any status, after all redirects, or an earlier validator's replacement. The request is what
+    /// the retry link received, with the attempt's number and the changes of alternate requests. Default: continues
+    /// with the next validator.
     func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult
 
     /// Judges the error of an attempt without a response. Default: continues with the next validator.
@@ -31,17 +31,15 @@ public protocol HTTPValidator: Sendable {
 }
 
 extension HTTPValidator {
-    /// Continues with the next validator.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         .nextValidator
     }
 
-    /// Continues with the next validator.
     public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         .nextValidator
     }
 
-    /// A body that is still arriving is withheld from the validator.
+    /// Withholds a body that is still arriving from the validator.
     @inline(__always)
     func result(of result: Retry.Outcome, for request: HTTPRequest) async -> HTTPValidatorResult {
         do {
@@ -63,29 +61,29 @@ extension HTTPValidator {
     }
 }
 
-/// What follows the attempt that a validator judged.
+/// What follows a validator's judgment of an attempt.
 public enum HTTPValidatorResult: Sendable {
-    /// Continues with the next validator. After the last one, the result of the attempt is returned or thrown.
+    /// Continues with the next validator. After the last one, the attempt's result is returned or thrown.
     case nextValidator
 
-    /// Continues with the next validator and with this response in place of the result, even if the attempt failed.
+    /// Continues with the next validator and with this response instead of the result, even if the attempt failed.
     case nextValidatorWithResponse(HTTPResponse)
 
-    /// Fails the load. No other validator is called, and the request is not retried: return it before
-    /// ``DefaultValidator`` judges a response that it would retry. An ``HTTPError`` is thrown unchanged. A
-    /// `CancellationError` becomes the underlying error of a `.cancelled`, any other error that of a
-    /// `.validationFailed`.
+    /// Fails the load. No other validator is called, and the request isn't retried. To prevent a retry by
+    /// ``DefaultValidator``, return it from an earlier validator. An ``HTTPError`` is thrown unchanged. A `CancellationError` becomes the underlying error of a `.cancelled`, and any other error that of a `.validationFailed`.
     case failChain(any Error)
 
     /// Retries the request, within the limits of ``Retry``. No other validator is called.
     ///
-    /// If a retry is not possible, a failure is thrown unchanged; for a response, the error contains it and is
-    /// `.retriesExhausted` after at least one retry, else `.validationFailed` if the status counts as success, and
-    /// `.unacceptableStatus` if it does not.
+    /// If a retry isn't possible, a failure is thrown unchanged. For a response, the error contains it, and its code
+    /// is:
+    ///
+    /// - `.retriesExhausted` after at least one retry
+    /// - otherwise `.unacceptableStatus`, or `.validationFailed` if the status counts as success
     case retry(HTTPRetryStrategy)
 
-    /// Fails the load with a code, and a message in which you name the cause and the remedy, without secrets. The error
-    /// contains the request and the response that were judged; a judged failure is its underlying error.
+    /// Fails the load with a code and a message that names the cause and the remedy, without secrets. The error
+    /// contains the judged request and response. A judged failure is its underlying error.
     ///
     /// ```swift
     /// response.headers["X-Version"] == "2" ? .nextValidator : .failChain(.invalidResponse, "version 2 is required")
@@ -105,22 +103,23 @@ public enum HTTPValidatorResult: Sendable {
 /// ```
 ///
 /// In an error response, `X-Should-Retry` decides instead. The suggestion is a fallback
-/// (``HTTPRetryStrategy/asFallback()``): a `Retry-After` of the server and the strategies of the request and of the
-/// settings take precedence, and if no retry is possible, the next validator judges the result. The client checks the
-/// status of the final response, not this validator.
+/// (``HTTPRetryStrategy/asFallback()``): the server's `Retry-After` and the strategies of the request and the settings
+/// take precedence, and if no retry is possible, the next validator judges the result. The client, not this validator,
+/// checks the final response's status.
 public struct DefaultValidator: HTTPValidator {
-    /// The waits by status. Default: 429 after 3 seconds; 408, 425, 500, 502, 503, 504 and 529 with exponential
+    /// The waits by status. Default: 429 after 3 seconds, and 408, 425, 500, 502, 503, 504 and 529 with exponential
     /// back-off from one second.
     public var retriableStatuses: [HTTPStatus: HTTPRetryStrategy]
 
+    /// The failures to retry after. Default: ``Retry/Condition/standardFailures``.
     public var retriableFailures: Set<HTTPError.Code>
 
-    /// The strategy after a failure in ``retriableFailures``, and after an `X-Should-Retry: true` with a status that is
-    /// not in ``retriableStatuses``.
+    /// The strategy after a failure in ``retriableFailures``, and after an `X-Should-Retry:
+    /// true` with a status that isn't in ``retriableStatuses``.
     public var failureStrategy: HTTPRetryStrategy
 
-    /// If false, a 2xx response with an empty body, or a download of zero bytes, fails with `.emptyResponse`. The
-    /// statuses 204 and 205, responses to HEAD and streams are exempt.
+    /// If false, a 2xx response with an empty body, or a download of zero bytes, fails with `.emptyResponse`. Exempt
+    /// are the statuses 204 and 205, responses to HEAD, and streams. Default: true.
     public var allowsEmptyResponses: Bool
 
     public init(
@@ -132,7 +131,6 @@ public struct DefaultValidator: HTTPValidator {
         (self.failureStrategy, self.allowsEmptyResponses) = (failureStrategy, allowsEmptyResponses)
     }
 
-    /// The default of ``retriableStatuses``.
     public static let standardStatuses = Retry.Condition.standardStatuses.reduce(into: [:]) { statuses, status in
         statuses[status] = status == .tooManyRequests ? HTTPRetryStrategy.delayed(.seconds(3)) : .exponential
     }
@@ -159,7 +157,7 @@ public struct DefaultValidator: HTTPValidator {
 /// ContentTypeValidator(["application/json", "application/*+json"])
 /// ```
 ///
-/// Only responses that have an accepted status and a body are checked; the body of a download is the saved file. The
+/// Only responses with an accepted status and a body are checked. For a download, the saved file is the body. The
 /// failure is `.validationFailed`, and its message names the received and the expected types.
 public struct ContentTypeValidator: HTTPValidator {
     private let types: [String]
@@ -183,7 +181,7 @@ public struct ContentTypeValidator: HTTPValidator {
         return .failChain(.validationFailed, message + types.joined(separator: " or "))
     }
 
-    /// A star matches a whole type, a whole subtype, or the part of a subtype before its suffix.
+    /// A star matches a whole type, a whole subtype, or the part before a subtype's suffix.
     private static func pattern(_ pattern: String, matches type: String) -> Bool {
         guard let wanted = pattern.cut(at: "/"), let given = type.cut(at: "/") else { return false }
         guard wanted.head == "*" || wanted.head == given.head else { return false }
@@ -193,7 +191,7 @@ public struct ContentTypeValidator: HTTPValidator {
     }
 }
 
-/// Validates with closures. Without one for failures, the next validator judges them.
+/// Validates with closures. Without a `failure` closure, the next validator judges failures.
 ///
 /// ```swift
 /// ClosureValidator { response, _ in response.headers["X-Partial"] == nil ? .nextValidator : .retry(.immediate) }
@@ -222,8 +220,8 @@ public struct ClosureValidator: HTTPValidator {
 
 /// Sends another request after certain responses, by default a 401 or 403, and then retries the original.
 ///
-/// Each request sends its own alternate; for a token that many requests share, use a ``CredentialProvider``
-/// (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
+/// Each request sends its own alternate. For a token that many requests share, use a
+/// ``CredentialProvider`` (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
 ///
 /// ```swift
 /// let refreshing = AltRequestValidator(RefreshToken()) { original, token in
@@ -232,26 +230,26 @@ public struct ClosureValidator: HTTPValidator {
 /// ```
 ///
 /// Put it before ``DefaultValidator``. The retry counts toward the maximum, so `maximumRetries` must be at least 1.
-/// After a 401 or 403, the original is retried regardless of its method, because the server did not process it. After
-/// another result, or if a redirect changed the method, the usual conditions apply. A request with a one-shot body is
-/// not retried.
+/// After a 401 or 403, the original is retried regardless of its method, because the server didn't process it. After
+/// another result, or if a redirect changed the method, the usual conditions apply. A request with a one-shot body
+/// isn't retried.
 public struct AltRequestValidator: HTTPValidator {
     private let statuses: Set<HTTPStatus>
     private let includesFailures: Bool
     private let judge: @Sendable (HTTPRequest, Retry.Outcome) async throws -> HTTPValidatorResult
 
-    /// Sends a template as the client of the original sends it, and decodes the response; see
+    /// Sends a template as the original's client sends it, and decodes the response. See
     /// ``HTTPRetryStrategy/after(_:delay:onValue:onError:)``.
     ///
-    /// After a response of another server than the client's own, no template is sent, and the next validator judges. So
-    /// a request in another environment neither causes the template nor receives its token.
+    /// Only a response of the client's own server causes the template. After any other, the next validator judges. So a
+    /// request in another environment neither causes the template nor receives its token.
     ///
     /// - Parameters:
     ///   - template: if it cannot be built, the next validator judges.
     ///   - statuses: the statuses that require the template.
     ///   - maximum: how many alternate requests one load sends, for all such validators together. After the last one,
     ///     the load fails with `.retriesExhausted` and the response. A negative number counts as zero.
-    ///   - delay: the wait before the original is retried. A negative wait counts as zero.
+    ///   - delay: the wait before retrying the original. A negative wait counts as zero.
     ///   - onValue: receives the decoded response, and may change the original for its next attempts.
     ///   - onError: receives an error of the template or of the closure.
     public init<Template: RequestTemplate>(
@@ -265,7 +263,7 @@ public struct AltRequestValidator: HTTPValidator {
             onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
     }
 
-    /// Sends a plain request, with the other parameters of ``init(_:statuses:maximum:delay:onValue:onError:)``;
+    /// Sends a plain request, with the other parameters of ``init(_:statuses:maximum:delay:onValue:onError:)``.
     /// <doc:TryingAgain> has an example.
     ///
     /// With `includesFailures`, it is also sent after a failure without a response. If `request` returns nil or throws,
@@ -311,13 +309,13 @@ enum ValidatorsOption: HTTPRequestOption { static let defaultOptionValue: [any H
 enum ResponseTransformersOption: HTTPRequestOption { static let defaultOptionValue: [ModifyResponse] = [] }
 
 extension RequestSettings {
-    /// Validators for this request. They run before those of the client. Default: none.
+    /// Validators for this request. They run before the client's. Default: none.
     public var validators: [any HTTPValidator] {
         get { self[option: ValidatorsOption.self] }
         set { self[option: ValidatorsOption.self] = newValue }
     }
 
-    /// Response transformers for this request. They run after those of the client. Default: none.
+    /// Response transformers for this request. They run after the client's. Default: none.
     public var responseTransformers: [ModifyResponse] {
         get { self[option: ResponseTransformersOption.self] }
         set { self[option: ResponseTransformersOption.self] = newValue }
@@ -325,12 +323,12 @@ extension RequestSettings {
 }
 
 extension RequestTemplate {
-    /// Adds validators to this endpoint. They run in the order written, before those of the client.
+    /// Adds validators to this endpoint. They run in the order written, before the client's.
     public func validated(by validators: any HTTPValidator...) -> Modified<Self> {
         configured { $0.validators = options.validators + validators }
     }
 
-    /// Adds transformers, which run in the order written, after those of the client and before validators.
+    /// Adds transformers. They run in the order written, after the client's and before validators.
     public func transformed(by transformers: ModifyResponse...) -> Modified<Self> {
         configured { $0.responseTransformers = options.responseTransformers + transformers }
     }

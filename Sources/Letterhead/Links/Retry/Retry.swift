@@ -11,7 +11,7 @@ public import LetterheadFoundation
 /// ```
 ///
 /// Transformers change each attempt's response: first the link's, then the request's. Validators then judge it, the
-/// request's first. One maximum limits all retries of a load; it is 0 unless the request or the settings raise it. The
+/// request's first. One maximum limits all retries of a load. It is 0 unless the request or the settings raise it. The
 /// wait comes from the first of these:
 ///
 /// 1. The strategy of a validator other than ``DefaultValidator``.
@@ -23,11 +23,11 @@ public import LetterheadFoundation
 ///
 /// - A load that was cancelled or reset, and a response that was already returned to the caller.
 /// - A request with a one-shot body.
-/// - A request whose method is not idempotent, with the exceptions below.
-/// - A request whose deadline would pass during the wait: the load fails with `.timedOut`.
-/// - A request for which the server requests a wait over the limit, or whose host has no retry budget left.
+/// - A request with a method that isn't idempotent, with the exceptions below.
+/// - A request with a deadline that would pass during the wait: the load fails with `.timedOut`.
+/// - A request if the server requests a wait over the limit, or if its host has no retry budget left.
 ///
-/// A POST, or another request whose method is not idempotent, is retried in these cases:
+/// A POST, or another request with a method that isn't idempotent, is retried in these cases:
 ///
 /// - It is marked ``RequestTemplate/idempotent(key:)``.
 /// - No byte of it was sent, and no redirect was followed.
@@ -36,8 +36,8 @@ public import LetterheadFoundation
 ///   the method.
 ///
 /// ``HTTPResponse/attempts`` and ``HTTPError/attempts`` list every attempt with its reason. When no retry is left, the
-/// last result is returned or thrown unchanged, unless a validator requires another retry after a response; see
-/// ``HTTPValidatorResult/retry(_:)``. If a chain contains two retry links, the lower one does not retry a load that the
+/// last result is returned or thrown unchanged, unless a validator requires another retry after a response. See
+/// ``HTTPValidatorResult/retry(_:)``. If a chain contains two retry links, the lower one doesn't retry a load that the
 /// upper one may retry.
 public struct Retry: LoaderLink {
     private let transformers: [ModifyResponse]
@@ -78,7 +78,7 @@ public struct Retry: LoaderLink {
             await settings.onRetry(context)
             await request.context.additions.onRetry?(context)
             await load.request.onRetry?(context)
-            // A streamed response would hold its connection, and its place in a throttle, during the wait.
+            // During the wait, a streamed response would hold its connection and its place in a throttle.
             for case .success(let response) in [result, judged] { await response.body.discard() }
             do throws(HTTPError) {
                 if let alternate = strategy.alternate {
@@ -92,7 +92,7 @@ public struct Retry: LoaderLink {
         }
     }
 
-    /// Forgets the budgets, and resets the next loader. The reset of a client ends its waits; in a chain of your own,
+    /// Forgets the budgets, and resets the next loader. Resetting a client ends its waits. In a chain of your own,
     /// ``Autocancel`` does so.
     public func reset(next: any HTTPLoader) async {
         budgets.wipe()
@@ -108,13 +108,13 @@ public struct Retry: LoaderLink {
 // MARK: The decision
 
 extension Retry {
-    /// Asks the validators, which may replace the result. If none of them asks for a retry, the strategy of the request
-    /// or of the settings decides. A suggestion that cannot be followed does not end the calls.
+    /// Asks the validators, which may replace the result. If none asks for a retry, the request's or the settings'
+    /// strategy decides. A suggestion that cannot be followed does not end the calls.
     @inline(__always)
     private func decision(on result: inout Outcome, of load: inout RetryLoad) async -> RetryRules.Decision {
         if let code = result.failure?.code, [.cancelled, .resetInProgress].contains(code) { return .pass(.cancelled) }
         let (request, attempt) = (load.request, load.attempt)
-        // Why suggestions are not followed; nil if the strategy does not apply.
+        // Why suggestions are not followed. Nil if the strategy does not apply.
         var refusals: [RetryRules.Refusal?] = []
         let own = (request.attemptNumber == nil ? request.validators : []) + request.context.additions.validators
         for validator in own.isEmpty ? validators : own + validators {
@@ -125,7 +125,7 @@ extension Retry {
                 response.body = response.body.released()
                 result = .success(response)
             case .failChain(let error): return .fail(error)
-            // One failure takes tokens from a budget once.
+            // One failure takes tokens from a budget only once.
             case .retry(let strategy) where !refusals.contains(.budget):
                 let decision = decision(asked: strategy, after: result, of: &load)
                 guard case .pass(let refusal) = decision else { return decision }
@@ -139,7 +139,7 @@ extension Retry {
         return decision(after: result, of: &load)
     }
 
-    /// A retry takes tokens from the budget of the origin.
+    /// A retry takes tokens from the origin's budget.
     private func decision(
         asked: HTTPRetryStrategy? = nil, after result: Outcome, of load: inout RetryLoad
     ) -> RetryRules.Decision {
@@ -202,13 +202,13 @@ extension Observation {
 
 // MARK: A load
 
-/// One load in the link: the request of the next attempt, the attempts so far, and how the load ends.
+/// One load in the link: the next attempt's request, the attempts so far, and how the load ends.
 private struct RetryLoad {
     var request: HTTPRequest
     private(set) var attempts: [HTTPRequest.Attempt] = []
-    /// The number of alternate requests that the load has sent, of those that have a maximum.
+    /// How many alternate requests with a maximum the load has sent.
     var alternates = 0
-    /// The cost of the last retry that took tokens from the budget; nil before the first one.
+    /// The cost of the last retry that took tokens from the budget. Nil before the first one.
     var cost: Double?
     /// Whether a byte of any attempt may have been sent.
     private var mayHaveBeenSent = false
@@ -216,7 +216,7 @@ private struct RetryLoad {
     private let start: Duration
     private let timeline: Timeline
 
-    /// One idempotency key is used for all attempts.
+    /// All attempts use one idempotency key.
     ///
     /// - Throws: `.invalidRequest` if a maximum is negative.
     init(_ request: HTTPRequest, standardMaximum: Int, timeline: Timeline) throws(HTTPError) {
@@ -234,25 +234,25 @@ private struct RetryLoad {
 
     private var mayRetry: Bool { request.attemptNumber == nil && maximum > 0 }
 
-    /// The request for the next attempt. It has a number if this link may retry it.
+    /// The next attempt's request. It has a number if this link may retry it.
     var attempt: HTTPRequest {
         guard mayRetry else { return request }
         var attempt = request
         attempt.attemptNumber = attempts.count + 1
-        // A retry link further down would call the validators of the client for each attempt, too.
+        // Otherwise, a retry link further down would also call the client's validators for each attempt.
         if let settings = attempt.context.settings, !settings.additions.isEmpty {
             attempt.context.settings = ClientSettings(additions: HTTPRequestOptions(), apply: settings.apply)
         }
         return attempt
     }
 
-    /// The error of a load that was cancelled, or whose client was reset; nil otherwise.
+    /// Nil unless the load was cancelled or its client was reset.
     var cancellation: HTTPError? {
         if request.wasReset { return request.resetError() }
         return Task.isCancelled ? HTTPError(.cancelled, request: request) : nil
     }
 
-    /// The number is removed from the request of the result, because the caller may send that request again.
+    /// Removes the number from the result's request, because the caller may send that request again.
     @inline(__always)
     func send(to next: any HTTPLoader) async -> Retry.Outcome {
         do throws(HTTPError) {
@@ -267,7 +267,7 @@ private struct RetryLoad {
         }
     }
 
-    /// Applies the transformers to the response of an attempt, the client's first.
+    /// Applies the transformers to an attempt's response, the client's first.
     ///
     /// - Returns: false if a transformer threw. The result is then that failure, and validators are not called.
     @inline(__always)
@@ -288,7 +288,7 @@ private struct RetryLoad {
         }
     }
 
-    /// With a strategy, the retry has been decided and its attempt recorded.
+    /// With a strategy, the retry is decided and its attempt recorded.
     func context(
         after result: Retry.Outcome, strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
     ) -> Retry.Context {
@@ -306,7 +306,7 @@ private struct RetryLoad {
         attempts.append(attempt)
     }
 
-    /// If the server asked for too long a wait, the error of its status contains the reason, because only the client's
+    /// If the server asked for too long a wait, its status error contains the reason, because only the client's
     /// settings explain it.
     func ended(with result: Retry.Outcome, by refusal: RetryRules.Refusal? = nil) throws(HTTPError) -> HTTPResponse {
         switch result {
@@ -318,13 +318,13 @@ private struct RetryLoad {
         }
     }
 
-    /// The error has all attempts, and ``HTTPError/mayHaveBeenSent`` is true if it is for any of them.
+    /// The error with all attempts. ``HTTPError/mayHaveBeenSent`` is true if it's true for any of them.
     func ended(by error: HTTPError) -> HTTPError {
         error.with(attempts: attempts, mayHaveBeenSent: mayHaveBeenSent)
     }
 
-    /// The error if a validator requires a retry that is not made, or if the wait would pass the deadline. Without an
-    /// earlier retry, a response has not exhausted the retries.
+    /// The error if a validator's required retry isn't made, or if the wait would pass the deadline. Without an earlier
+    /// retry, a response has not exhausted the retries.
     func exhausted(by refusal: RetryRules.Refusal?, _ result: Retry.Outcome) async -> HTTPError {
         if let failure = result.failure, refusal != .deadline || failure.code == .timedOut { return failure }
         let response = await responseForError(of: result)
@@ -347,12 +347,11 @@ private struct RetryLoad {
                 .validationFailed, request: result.response?.request ?? request, response: response, underlying: error,
                 message: "a validator failed the request: \(HTTPError.summary(of: error))")
         }
-        // A validator does not see a streamed body. The error carries the part of it that can be read.
+        // A validator doesn't see a streamed body. The error carries the part of it that can be read.
         let failure = HTTPError(error, request: request, response: response)
         return failure.response?.body.buffered == nil ? failure.with(response: response) : failure
     }
 
-    /// In memory, and with the attempts.
     private func responseForError(of result: Retry.Outcome) async -> HTTPResponse? {
         guard var response = await result.response?.keptInMemory() else { return result.failure?.response }
         response.attempts = attempts
@@ -363,11 +362,11 @@ private struct RetryLoad {
 enum AttemptNumberOption: HTTPRequestOption { static let defaultOptionValue: Int? = nil }
 
 extension HTTPRequest {
-    /// The number of this attempt, 1 for the first; nil unless a retry link further up may retry the request.
+    /// The number of this attempt, 1 for the first, or nil unless a retry link further up may retry the request.
     ///
-    /// A retry link sends a request that has a number only once, so that retries don't multiply. It is an option, so a
-    /// client that is the transport of another client sees it, too. Your own retry link sets the number of each
-    /// attempt. It removes the number from each result's request, because the caller may send that request again.
+    /// A retry link sends a request that has a number only once, so that retries don't multiply. It's an option, so a
+    /// client that is another client's transport sees it, too. Your own retry link sets each attempt's number, and
+    /// removes it from each result's request, because the caller may send that request again.
     public var attemptNumber: Int? {
         get { self[option: AttemptNumberOption.self] }
         set {
@@ -382,26 +381,27 @@ extension HTTPRequest {
 extension Retry {
     /// Set the limits, the clocks and the random source of ``Retry`` for a client.
     public struct Settings: Sendable {
-        /// For requests that do not set their own. A negative number is `.invalidRequest`.
+        /// For requests that don't set their own. Default: 0. A negative number is `.invalidRequest`.
         public var maximumRetries: Int
 
-        /// For requests that have none; with nil, only validators suggest retries. It replaces the waits that
-        /// ``DefaultValidator`` suggests, and has no effect on requests whose maximum number of retries is 0.
+        /// For requests that have none. Default: nil (only validators suggest retries). It replaces the waits that
+        /// ``DefaultValidator`` suggests, and has no effect on requests with a maximum of 0 retries.
         public var strategy: HTTPRetryStrategy?
 
-        /// The longest `Retry-After` that is accepted. If the server requests a longer wait, the request is not
-        /// retried, because any earlier retry would be too early.
+        /// The longest accepted `Retry-After`. If the server requests a longer wait, the request isn't retried, because
+        /// any earlier retry would be too early. Default: 120 seconds.
         public var longestServerDelay: Duration
 
+        /// Limits the retries to each origin. Default: ``Budget/standard``.
         public var budget: Retry.Budget
 
-        /// Measures waits, and the deadlines of a client.
+        /// Measures waits and a client's deadlines.
         public var clock: any Clock<Duration>
 
-        /// The current date, for a `Retry-After` that is a date.
+        /// The current date, for comparison with a `Retry-After` date.
         public var now: @Sendable () -> Date
 
-        /// Returns numbers from 0 to 1, for jitter; 1 results in the longest wait.
+        /// Returns numbers from 0 to 1, for jitter. 1 results in the longest wait.
         public var random: @Sendable () -> Double
 
         /// Called before the wait of each retry.

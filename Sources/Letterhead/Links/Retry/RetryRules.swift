@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Whether a request is retried, after which wait, and why: a pure function of the facts. The budget is not among
-/// them, because a retry takes tokens from it.
+/// Whether a request is retried, after which wait, and why: a pure function of the facts. It excludes the budget,
+/// because a retry takes tokens from it.
 struct RetryRules {
     enum Decision {
         case retry(HTTPRetryStrategy, after: Duration, reason: String)
-        /// The result is final. If a retry applies but is not made, the refusal is the reason.
+        /// The result is final. The refusal is the reason for a retry that applies but isn't made.
         case pass(Refusal?)
-        /// A validator requires a retry that is not made.
+        /// A validator's required retry isn't made.
         case refuse(Refusal?)
         case fail(any Error)
 
-        /// A suggestion (``HTTPRetryStrategy/asFallback()``) is not required.
+        /// A suggestion (``HTTPRetryStrategy/asFallback()``) isn't required.
         static func no(_ refusal: Refusal?, asked: HTTPRetryStrategy?) -> Decision {
             asked?.isFallback == false ? .refuse(refusal) : .pass(refusal)
         }
@@ -28,10 +28,11 @@ struct RetryRules {
 
     var settings: Retry.Settings
     var maximumRetries: Int
-    /// The number of alternate requests that the load has sent, of those that have a maximum.
+    /// How many alternate requests with a maximum the load has sent.
     var alternates = 0
 
-    /// - Parameter asked: the strategy that a validator returned; nil for the request's, or else that of the settings.
+    /// - Parameter asked: the strategy that a validator returned. Nil for the request's strategy, or else the
+    ///   settings'.
     func decision(asked: HTTPRetryStrategy? = nil, in context: Retry.Context) -> Decision {
         let isRequired = asked?.isFallback == false
         guard isRequired || context.serverWantsRetry != false, let strategy = strategy(asked: asked, in: context) else {
@@ -51,7 +52,7 @@ struct RetryRules {
     }
 
     /// Picks a validator's strategy unless it is a suggestion, then the request's, then the settings', and last the
-    /// suggestion. nil if its condition does not hold.
+    /// suggestion. Nil if its condition does not hold.
     private func strategy(asked: HTTPRetryStrategy?, in context: Retry.Context) -> HTTPRetryStrategy? {
         if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
         guard let strategy = context.request.retryStrategy ?? settings.strategy ?? asked else { return nil }
@@ -79,7 +80,7 @@ struct RetryRules {
         return nil
     }
 
-    /// A server that responds with 401 or 403 did not process the request, so after an alternate any method may be
+    /// A server that responds with 401 or 403 did not process the request. So after an alternate, any method may be
     /// retried, unless a redirect changed it.
     private func isSafe(_ strategy: HTTPRetryStrategy, in context: Retry.Context) -> Bool {
         if context.isIdempotent || context.failure?.mayHaveBeenSent == false { return true }
@@ -96,7 +97,7 @@ extension RetryRules {
         case noneLeft(maximum: Int)
         case serverDelay(Duration, longest: Duration)
 
-        /// Whether the attempt deserved a retry, so that it counts as a failure of the origin.
+        /// Whether the attempt deserved a retry and counts as a failure of the origin.
         var isOfFailure: Bool { ![.cancelled, .transformerFailed, .nested, .alternatesUsedUp, .budget].contains(self) }
 
         var description: String {
@@ -125,17 +126,17 @@ extension RetryRules {
 
 extension Retry.Context {
     /// Whether the request may be sent twice. The environment below may have set the method, and a redirect may have
-    /// changed it, so the method that was sent first counts as well.
+    /// changed it, so the first method counts as well.
     fileprivate var isIdempotent: Bool {
         request.isMarkedIdempotent || (request.method.isIdempotent && result.firstRequest.method.isIdempotent)
     }
 
-    /// The value of `X-Should-Retry` in a response whose status is not accepted; nil if there is no such value.
+    /// The `X-Should-Retry` of a response with a status that isn't accepted. Nil if there is none.
     fileprivate var serverWantsRetry: Bool? {
         response.flatMap { request.accepts($0.status) ? nil : $0.headers.shouldRetry }
     }
 
-    /// Whether the response is a second 408. A server that has timed out twice while it waited for the request does not
+    /// Whether the response is a second 408. A server that has timed out twice while it waited for the request doesn't
     /// wait longer the next time (RFC 9110, 15.5.9).
     fileprivate var isRepeatedTimeout: Bool {
         response?.status == .requestTimeout && attempts.contains { $0.status == .requestTimeout }
@@ -167,13 +168,12 @@ extension Retry.Outcome {
         }
     }
 
-    /// The request before all redirects.
     var firstRequest: HTTPRequest { (response ?? failure?.response)?.redirects.first?.request ?? request }
 
     var origin: HTTPOrigin? { request.origin }
 
     /// Whether the attempt shows that the server is in trouble: a failure, a 5xx, 408, 425 or 429. Only a retry after
-    /// such an attempt takes tokens from the budget of its host, so that the budget does not stop polling.
+    /// such an attempt takes tokens from its host's budget, so that the budget doesn't stop polling.
     var showsTrouble: Bool {
         guard let status = response?.status else { return true }
         return status.code >= 500 || [.requestTimeout, .tooEarly, .tooManyRequests].contains(status)
@@ -183,10 +183,9 @@ extension Retry.Outcome {
 // MARK: What callers write
 
 extension Retry {
-    /// The outcome of an attempt.
     typealias Outcome = Result<HTTPResponse, HTTPError>
 
-    /// Decide after which outcomes a strategy retries. A condition replaces ``standard``.
+    /// Decide which outcomes a strategy retries after. A condition replaces ``standard``.
     ///
     /// ```swift
     /// let polling = HTTPRetryStrategy.exponential.when(.statuses([202, 503]) || .failures([.timedOut]))
@@ -194,11 +193,11 @@ extension Retry {
     ///     Retry.Condition { Retry.Condition.standard.holds(in: $0) && $0.elapsed < .seconds(30) })
     /// ```
     ///
-    /// A response whose status counts as success is retried only if ``statuses(_:)`` lists that status. ``Retry`` lists
-    /// what is never retried, regardless of conditions.
+    /// A response with a status that counts as success is retried only if ``statuses(_:)`` lists that status. ``Retry``
+    /// lists what is never retried, regardless of conditions.
     public struct Condition: Sendable {
         private let predicate: @Sendable (Retry.Context) -> Bool
-        /// The statuses that are retried even if they count as success.
+        /// The statuses to retry after even if they count as success.
         let statuses: Set<HTTPStatus>
 
         /// The closure must not block. To narrow the default choice, let it ask ``standard``.
@@ -208,14 +207,15 @@ extension Retry {
             (self.statuses, self.predicate) = (statuses, predicate)
         }
 
-        /// Asks this condition alone. ``Retry`` has further rules.
+        /// Tests this condition alone. ``Retry`` has further rules.
         public func holds(in context: Retry.Context) -> Bool { predicate(context) }
 
+        /// Holds if one of the conditions holds.
         public static func || (left: Retry.Condition, right: Retry.Condition) -> Retry.Condition {
             Retry.Condition(left.statuses.union(right.statuses)) { left.holds(in: $0) || right.holds(in: $0) }
         }
 
-        /// The statuses that describe a temporary state: 408, 425, 429, 500, 502, 503, 504 and 529.
+        /// The statuses of a temporary state: 408, 425, 429, 500, 502, 503, 504 and 529.
         public static let standardStatuses: Set<HTTPStatus> = [408, 425, 429, 500, 502, 503, 504, 529]
 
         /// `.cannotConnect`, `.connectionLost` and `.timedOut`, which may be temporary.
@@ -243,22 +243,22 @@ extension Retry {
     /// A ``Retry/Condition`` receives it before a retry is decided. ``Retry/Settings/onRetry`` and
     /// ``RequestSettings/onRetry`` receive it only if a retry follows, with the strategy and the wait.
     public struct Context: Sendable, CustomStringConvertible {
-        /// The request of the load, with the changes of earlier alternates.
+        /// The load's request, with the changes of earlier alternates.
         public let request: HTTPRequest
+        /// The result of the attempt before the possible retry.
         public let result: Result<HTTPResponse, HTTPError>
         /// The number of the possible retry: 1 after the first attempt.
         public let retry: Int
-        /// The time since the start of the load.
+        /// The time since the load began.
         public let elapsed: Duration
-        /// The earlier attempts; once a retry has been decided, with the last one and the reason for its retry.
+        /// The earlier attempts. After the decision, they include the last one and the reason for its retry.
         public let attempts: [HTTPRequest.Attempt]
-        /// nil before the decision.
+        /// Nil before the decision.
         public let strategy: HTTPRetryStrategy?
-        /// nil before the decision.
+        /// The wait before the retry. Nil before the decision.
         public let delay: Duration?
 
-        /// For tests of conditions and of code that observes retries. By default, it is a first retry that has not been
-        /// decided.
+        /// For tests of conditions and of code that observes retries. By default, it is an undecided first retry.
         public init(
             request: HTTPRequest, result: Result<HTTPResponse, HTTPError>, retry: Int = 1, elapsed: Duration = .zero,
             attempts: [HTTPRequest.Attempt] = [], strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
@@ -267,12 +267,13 @@ extension Retry {
             (self.attempts, self.strategy, self.delay) = (attempts, strategy, delay)
         }
 
+        /// The response of ``result``, or nil if it is a failure.
         public var response: HTTPResponse? { result.response }
 
+        /// The error of ``result``, or nil if it is a response.
         public var failure: HTTPError? { result.failure }
 
-        /// The request and the last of ``attempts``, or the state of the retry if there are none. It contains no
-        /// secrets.
+        /// The request and the last attempt, or the state of the retry if there are none. It contains no secrets.
         public var description: String {
             "\(request.method.printable) \(request.redaction.outline(of: request)): "
                 + (attempts.last?.description ?? delay.map { "retried after \($0)" } ?? "retry \(retry) is not decided")
@@ -285,12 +286,12 @@ extension Retry {
 enum IdempotencyOption: HTTPRequestOption { static let defaultOptionValue: HTTPRequest.IdempotencyKey? = nil }
 
 extension HTTPRequest {
-    /// The `Idempotency-Key` of a request that may be sent twice (draft-ietf-httpapi-idempotency-key-header), by which
-    /// the server recognizes a retry: `.random`, `.none`, or the text of a key.
+    /// The `Idempotency-Key` of a request that may be sent twice (draft-ietf-httpapi-idempotency-key-header):
+    /// `.random`, `.none`, or the text of a key. The server uses it to recognize a retry.
     public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringLiteral {
-        /// Each load has a random key, which all of its attempts share.
+        /// A random key for each load, shared by all of its attempts.
         public static let random = Self(nil, isSent: true)
-        /// No key is sent, for a POST that only reads.
+        /// No key, for a POST that only reads.
         public static let none = Self(nil, isSent: false)
 
         /// Nil for a random key.
@@ -304,7 +305,7 @@ extension HTTPRequest {
 
         public init(stringLiteral text: String) { self.init(text) }
 
-        /// The value for a load; nil if no key is sent.
+        /// Nil if no key is sent.
         var value: String? { isSent ? text ?? ASCII.lowercased(UUID().uuidString) : nil }
     }
 
@@ -316,7 +317,7 @@ extension HTTPRequest {
 }
 
 extension RequestSettings {
-    /// Allows retries with any method. All attempts of a load have the same `Idempotency-Key`, by which the server can
+    /// Allows retries with any method. All attempts of a load have the same `Idempotency-Key`, so that the server can
     /// recognize a retry. With `.none`, they have no key: use it for a POST that only reads.
     public mutating func markIdempotent(key: HTTPRequest.IdempotencyKey = .random) { idempotency = key }
 
@@ -327,8 +328,9 @@ extension RequestSettings {
 }
 
 extension RequestTemplate {
-    /// Allows retries with any method; see ``RequestSettings/markIdempotent(key:)``. Mark only requests to servers that
-    /// recognize the key, or, with `.none`, requests that change nothing.
+    /// Allows retries with any method. See
+    /// ``RequestSettings/markIdempotent(key:)``. Mark only requests to servers that recognize the key, or, with `.none`,
+    /// requests that change nothing.
     ///
     /// ```swift
     /// try await client.send(CreateOrder(order).idempotent().retry(.exponential))
