@@ -15,8 +15,8 @@ extension HTTPClient {
     /// stored response is stale.
     ///
     /// The sequence ends after the first value for which `until` is true, and after an error. If ``Reconnection``
-    /// accepts the error of a failed request, the request is sent again, with growing waits. After
-    /// ``reset()``, the error is `.cancelled`.
+    /// accepts the error of a failed request, the request is sent again, with growing waits. After ``reset()``, the
+    /// error is `.cancelled`.
     ///
     /// - Parameters:
     ///   - template: the request. A method that isn't idempotent is `.invalidRequest`, unless you mark the template

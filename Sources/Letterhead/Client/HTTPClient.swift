@@ -254,8 +254,8 @@ extension HTTPClient {
         /// The transport creates a separate session with a copy of the configuration. `timeoutIntervalForRequest` is
         /// the idle timeout, unless a request sets ``RequestSettings/idleTimeout``. The session doesn't follow
         /// redirects, because a link of the chain follows them. It manages its cache, cookies and credentials itself: a
-        /// response may come from the cache, and
-        /// ``reset()`` does not remove them. <doc:TheTransport> lists what `URLSession` doesn't support.
+        /// response may come from the cache, and ``reset()`` does not remove them. <doc:TheTransport> lists what
+        /// `URLSession` doesn't support.
         public static func makeTransport(sessionConfiguration: URLSessionConfiguration) -> any HTTPLoader {
             URLSessionLoader(sessionConfiguration: sessionConfiguration)
         }
@@ -285,13 +285,11 @@ extension HTTPClient {
     /// The file is created or replaced when the body is complete and the response has passed the validators, the status
     /// check and the template's `finish`. The size is limited to 16 GiB, or to
     /// ``RequestConfigurable/responseLimit(_:)``. The response isn't decoded, and the returned response's body is
-    /// empty. See
-    /// ``HTTPResponse/savedFile``. If a conditional request gets a 304, the file remains unchanged and `savedFile` is
-    /// nil.
+    /// empty. See ``HTTPResponse/savedFile``. If a conditional request gets a 304, the file remains unchanged and
+    /// `savedFile` is nil.
     ///
-    /// - Throws: the errors of
-    ///   ``send(_:)-(Template)``. ``HTTPError/Code/unacceptableStatus`` without saving the body. ``HTTPError/Code/cannotSaveResponse``
-    ///   if the file cannot be written.
+    /// - Throws: the errors of ``send(_:)-(Template)``. ``HTTPError/Code/unacceptableStatus`` without saving the body.
+    ///   ``HTTPError/Code/cannotSaveResponse`` if the file cannot be written.
     @discardableResult
     public func download<Template: RequestTemplate>(_ template: Template, to file: URL) async throws -> HTTPResponse {
         try await sendable(template.option(ResponseDeliveryOption.self, .file(file))).response()

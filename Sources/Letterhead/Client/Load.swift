@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// One load, from the call site's point of view, for
-/// ``SendableRequest``, the plain requests of ``HTTPClient`` and ``HTTPLoader/start(_:completion:)``.
+/// One load, from the call site's point of view, for ``SendableRequest``, the plain requests of ``HTTPClient`` and
+/// ``HTTPLoader/start(_:completion:)``.
 ///
 /// ```swift
 /// var load = Load(over: chain, for: client)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The query and the parameters of a request, into which the position of a page is written.
+/// The query and the parameters of a request. The position of a page is written into them.
 struct ParameterDraft: Sendable {
     var query: QueryParameters
-    /// The parameters, which are sent as the JSON body if the method is neither GET nor HEAD.
+    /// Sent as the JSON body if the method is neither GET nor HEAD.
     var parameters: RequestParameters
     let method: HTTPMethod
     private let isBodyFree: Bool
@@ -24,8 +24,8 @@ struct ParameterDraft: Sendable {
         !StandardParameters.areQuery(of: method) && (isBodyFree || !parameters.isEmpty)
     }
 
-    /// Writes a value to a parameter. null removes a query parameter. If a value along the path of a JSON parameter is
-    /// neither an object nor null, it is kept, and the request is refused when it is built.
+    /// Writes a value to a parameter. Null removes a query parameter. A value along the path of a JSON parameter that
+    /// is neither an object nor null is kept, and building the request fails.
     mutating func write(_ value: JSONValue, at parameter: PageParameter) {
         let path = parameter.path
         guard let name = path.first else { return }
@@ -48,8 +48,8 @@ struct ParameterDraft: Sendable {
         }
     }
 
-    /// Returns whether a parameter is set. If the path of a JSON parameter has several names, a null anywhere along it
-    /// counts as absent, because some APIs require an explicit null for the first page.
+    /// Whether a parameter is set. If a JSON parameter's path has several names, a null anywhere along it counts as
+    /// absent, because some APIs require an explicit null for the first page.
     func contains(_ parameter: PageParameter) -> Bool {
         guard let name = parameter.path.first else { return false }
         guard parameter.isJSON(in: self) else { return query.contains(name) || parameters[name] != nil }
@@ -67,7 +67,8 @@ struct ParameterDraft: Sendable {
     mutating func refuse(_ rule: String) { parameters.conflict = rule }
 }
 
-/// A template whose query and parameters are read together, so that nested ones are read once and not twice for each level.
+/// A template that provides its query and parameters together. Reading them separately would read nested ones twice for
+/// each level.
 protocol DraftedTemplate {
     var draft: ParameterDraft { get }
 }
@@ -81,7 +82,7 @@ extension Modified: DraftedTemplate {
 }
 
 extension JSONValue {
-    /// Creates the JSON that a parameter is sent as; nil if it cannot be encoded.
+    /// Creates a parameter's JSON. Nil if it cannot be encoded.
     fileprivate init?(encoding value: any ParameterValue) {
         if let json = value as? JSONValue {
             self = json
@@ -116,7 +117,7 @@ extension JSONValue {
     }
 }
 
-/// The parameter that contains the position of a page. A string literal creates an ``automatic(_:)`` parameter.
+/// The parameter that contains a page's position. A string literal creates an ``automatic(_:)`` parameter.
 public struct PageParameter: Sendable, Hashable {
     private enum Place {
         case automatic
@@ -127,10 +128,10 @@ public struct PageParameter: Sendable, Hashable {
     let path: [String]
     private let place: Place
 
-    /// A parameter whose location depends on the method and the body of the template.
+    /// A parameter with a location that depends on the template's method and body.
     ///
-    /// It is a query parameter if the method is GET or HEAD, or if the template has a body. Otherwise it is a member of
-    /// the JSON parameters.
+    /// It is a query parameter if the method is GET or HEAD, or if the template has a body. Otherwise, it is a member
+    /// of the JSON parameters.
     public static func automatic(_ name: String) -> PageParameter { PageParameter(path: [name], place: .automatic) }
 
     /// A query parameter, regardless of the method.
@@ -141,15 +142,14 @@ public struct PageParameter: Sendable, Hashable {
     /// Missing objects along the path are created. The request is `.invalidRequest` in these cases:
     ///
     /// - A value along the path is neither an object nor null.
-    /// - The path has several names, and the method is GET or HEAD, whose parameters are sent as the query.
-    /// - The template has a body, and the method is not GET or HEAD.
+    /// - The path has several names, and the method is GET or HEAD, which sends its parameters as the query.
+    /// - The template has a body, and the method isn't GET or HEAD.
     public static func json(_ path: String...) -> PageParameter { PageParameter(path: path, place: .json) }
 
-    /// Returns whether the parameter is a member of the JSON parameters.
+    /// Whether the parameter is a member of the JSON parameters.
     func isJSON(in draft: ParameterDraft) -> Bool { place == .json || place == .automatic && draft.hasJSON }
 }
 
 extension PageParameter: ExpressibleByStringLiteral {
-    /// Creates the same parameter as ``automatic(_:)``.
     public init(stringLiteral value: String) { self = .automatic(value) }
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Loads the pages of one iteration, one after the other, for a sequence or a pager.
+/// Loads the pages of one iteration in order, for a sequence or a pager.
 struct PageReader<Template: PaginatedTemplate>: Sendable {
     private var loader: Loader
-    /// The template of the page where the iteration begins.
+    /// The template of the first page in the iteration.
     private let start: Template
-    /// The number of the page at the checkpoint, if the template does not reach it.
+    /// The checkpoint's page number, if the template does not reach it.
     private let unreached: Int?
-    /// The template of the next page; nil after the last one, and if the next one cannot be reached.
+    /// Nil after the last page, and if the next one cannot be reached.
     private var template: Template?
-    /// The error that is thrown in place of a page that cannot be reached.
+    /// The error to throw instead of a page that cannot be reached.
     private var fault: (any Error)?
     private var seen: Set<[UInt8]>
     private var (pages, emptyPages) = (0, 0)
     private var ahead: Prefetch?
 
-    /// - Parameter itemCount: returns the number of items on a page. Default: the count of a collection.
+    /// - Parameter itemCount: the number of items on a page. Default: a collection's count.
     init(
         _ client: HTTPClient, _ template: Template, from checkpoint: PageCheckpoint?, _ settings: PageSettings,
         itemCount: @escaping @Sendable (Template.Response) -> Int? = { _ in nil }
@@ -27,7 +27,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
         (self.start, self.template, seen) = (start, start, [start.position.seenKey])
     }
 
-    /// Returns the reader for a new iteration. Its requests belong to the current generation of the client.
+    /// Returns the reader for a new iteration in the client's current generation.
     func begun() -> PageReader {
         var reader = self
         reader.loader.client = loader.client.pinned(asOneOf: "page")
@@ -40,9 +40,9 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
 
     /// Returns the next page, or nil after the last.
     ///
-    /// - Throws: ``HTTPError``, also `.cancelled` if the client was reset since the iteration began; and
-    ///   `CancellationError` if the calling task was cancelled. After an error, the next call requests the same
-    ///   page again, or throws the same error if no request leads to that page.
+    /// - Throws: ``HTTPError``, also `.cancelled` if the client was reset since the iteration began.
+    ///   `CancellationError` if the calling task was cancelled. After an error, the next call requests the same page
+    ///   again, or throws the same error if no request leads to that page.
     mutating func next() async throws -> Page<Template.Response>? {
         var page: Page<Template.Response>?
         defer { if page == nil { endProgress() } }
@@ -58,7 +58,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
             message: "the client was reset; start a new page sequence", mayHaveBeenSent: false)
     }
 
-    /// Ends the progress updates of the template. The first request has done so, unless it was never sent.
+    /// Ends the template's progress updates. The first request has done so, unless it was never sent.
     func endProgress() { for updates in start.options.progressUpdates { updates.finish() } }
 
     private mutating func nextPage() async throws -> Page<Template.Response>? {
@@ -79,7 +79,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
         }
         try refuseIfStale()
         let arrival: Page<Template.Response>
-        // A copy of this reader may have cancelled the prefetch that both copies share.
+        // Another copy of this reader may have cancelled the shared prefetch.
         if let prefetch = ahead.take(), !prefetch.isCancelled {
             arrival = try await prefetch.value()
         } else {
@@ -87,7 +87,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
         }
         try refuseIfStale()
         let page = try await advance(after: arrival, of: template)
-        // `advance` calls an asynchronous function of the template, so the client may have been reset in the meantime.
+        // `advance` calls an asynchronous function of the template, so the client may have been reset meanwhile.
         try refuseIfStale()
         if settings.prefetches, !isAtMaximum, let next = self.template { ahead = Prefetch(next, loader) }
         return page
@@ -103,9 +103,9 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
     /// Takes a page that has arrived, and advances to the next one.
     ///
     /// A page that has arrived is always returned. If the next page cannot be reached, ``fault`` is set, and the page
-    /// receives a checkpoint with the position ``PagePosition/unknown``, so that it is not mistaken for the last page.
+    /// receives a checkpoint with the position ``PagePosition/unknown``, so that it doesn't look like the last page.
     ///
-    /// - Returns: the page, or nil if the sequence ended before it.
+    /// - Returns: nil if the sequence ended before the page.
     /// - Throws: an error if the iteration was cancelled.
     private mutating func advance(
         after arrival: Page<Template.Response>, of current: Template
@@ -147,7 +147,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
 
 extension PageReader {
     fileprivate struct Loader: Sendable {
-        /// The client, in the generation in which the iteration began.
+        /// The client, in the generation of the iteration's start.
         var client: HTTPClient
         let settings: PageSettings
         let itemCount: @Sendable (Template.Response) -> Int?
@@ -175,7 +175,6 @@ extension PageReader {
 
         deinit { task.cancel() }
 
-        /// Whether the load was cancelled, so that its result must not be used.
         var isCancelled: Bool { task.isCancelled }
 
         /// Waits for the page. Cancelling the wait cancels the load.
@@ -190,10 +189,10 @@ extension PageReader {
 }
 
 extension PaginatedTemplate {
-    /// Returns whether the template for the next page sends the same request. In that case a modifier sets the page
-    /// parameter to a fixed value, and the sequence consists of this page.
+    /// Whether the next page's template sends the same request. A modifier then sets the page parameter to a fixed
+    /// value, and the sequence consists of this page.
     fileprivate func requestsTheSame(as next: Self) -> Bool {
-        // A link to its own page is a loop, and not a fixed page.
+        // A link to its own page is a loop, not a fixed page.
         if case .url = next.position { return false }
         // The position is usually in the query, and then no request is built.
         guard query == next.query,
@@ -207,7 +206,7 @@ extension PaginatedTemplate {
 }
 
 extension PagePosition {
-    /// The bytes by which a visited page is recognized: without carried values, and with a normalized URL.
+    /// Recognizes a visited page: without carried values, and with a normalized URL.
     fileprivate var seenKey: [UInt8] {
         switch withoutCarried {
         case .url(let text): Array("url \(PageURL(URLParts(text))?.text ?? text)".utf8)
@@ -218,7 +217,7 @@ extension PagePosition {
 }
 
 extension Page {
-    /// The positions of this page as URLs: the URL of the request that was sent first, and those of its redirects.
+    /// This page's positions as URLs: the first request's, and its redirects'.
     fileprivate var ownPositions: [[UInt8]] {
         let requests = [response.request] + response.redirects.map(\.request)
         return requests.compactMap { request in

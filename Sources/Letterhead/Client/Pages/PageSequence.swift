@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 extension HTTPClient {
-    /// Returns an asynchronous sequence of pages, which begins at the page of a template or at a checkpoint. Use it if
-    /// you need the response or the number of each page; for the items alone, use ``items(of:from:settings:)``.
+    /// Returns an asynchronous sequence of pages, from a template's page or a checkpoint on. Use it if you need each
+    /// page's response or number. For the items alone, use ``items(of:from:settings:)``.
     ///
     /// ```swift
     /// for try await page in client.pages(of: ListFollowers(login: "ada").paginated()) { print(page.value.count) }
     /// ```
     ///
-    /// Each page is requested when the iteration needs it. If a page cannot be loaded, the error is thrown after the
-    /// pages before it, and the next call of the iterator requests the page again. If a page that is not the last one
-    /// leads to no valid next page, the page itself is returned, and all further calls of the iterator throw one of
-    /// these errors:
+    /// The iteration requests each page when it needs it. If a page cannot be loaded, the error is thrown after the
+    /// pages before it, and the iterator's next call requests the page again. If a page leads to no valid next page
+    /// although it isn't the last, the page itself is returned, and all further calls throw one of these errors:
     ///
     /// - `.paginationLoop`: the next page was already visited, or there are too many pages or too many empty pages.
     /// - `.invalidResponse`: the link to the next page is invalid or leads to another origin.
-    /// - `.invalidRequest`: the items on the page cannot be counted, so the last page cannot be detected.
+    /// - `.invalidRequest`: the page's items cannot be counted, so the last page cannot be detected.
     ///
     /// After ``reset()``, iterations that have begun end with `.cancelled`, and deliver no further items of a page that
     /// has arrived.
@@ -24,21 +23,21 @@ extension HTTPClient {
         PageSequence(reader: PageReader(self, template, from: checkpoint, settings), maximum: .max) { [$0] }
     }
 
-    /// Returns an asynchronous sequence of the items of all pages. The value of each page must be a collection.
+    /// Returns an asynchronous sequence of all pages' items. Each page's value must be a collection.
     ///
     /// ```swift
     /// for try await user in client.items(of: ListFollowers(login: "ada").paginated()) { print(user.login) }
     /// ```
     ///
-    /// Pages are requested on demand. The errors are those of ``pages(of:from:settings:)``.
+    /// Pages are requested on demand. Throws the same errors as ``pages(of:from:settings:)``.
     public func items<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, settings: PageSettings = PageSettings()
     ) -> PageSequence<Template, Template.Response.Element> where Template.Response: Collection {
         items(of: template, at: \.self, from: checkpoint, settings: settings)
     }
 
-    /// Returns an asynchronous sequence of the items of all pages. A key path locates the items in the value of each
-    /// page: `items(of: template, at: \.items)`.
+    /// Returns an asynchronous sequence of all pages' items. A key path locates the items in each page's value:
+    /// `items(of: template, at: \.items)`.
     public func items<Template: PaginatedTemplate, Items: Collection & SendableMetatype>(
         of template: Template, at items: any KeyPath<Template.Response, Items> & Sendable,
         from checkpoint: PageCheckpoint? = nil, settings: PageSettings = PageSettings()
@@ -50,9 +49,9 @@ extension HTTPClient {
     }
 }
 
-/// An asynchronous sequence of the pages of a paginated template, or of the items on these pages. You receive it from
-/// ``HTTPClient/pages(of:from:settings:)`` or ``HTTPClient/items(of:from:settings:)``. A page is requested when the
-/// iteration needs it.
+/// An asynchronous sequence of a paginated template's pages, or of their items. Create it with
+/// ``HTTPClient/pages(of:from:settings:)`` or ``HTTPClient/items(of:from:settings:)``. The iteration requests each page
+/// when it needs it.
 public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence, Sendable {
     let reader: PageReader<Template>
     let maximum: Int
@@ -68,12 +67,12 @@ public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence,
         var left: Int
         var current: ArraySlice<Element> = []
 
-        /// Returns the next element, or nil after the last one. A page is requested when its first element is needed.
+        /// Returns the next element, or nil after the last one. Requests a page when its first element is needed.
         ///
         /// After an error, the next call requests the same page again. If that page cannot be requested, for example
         /// because the link to it is invalid, the next call throws the same error.
         ///
-        /// - Throws: ``HTTPError``, which is `.cancelled` if the client was reset after the iteration began; and
+        /// - Throws: ``HTTPError``, which is `.cancelled` if the client was reset after the iteration began.
         ///   `CancellationError` if the calling task was cancelled.
         public mutating func next() async throws -> Element? {
             while left != 0 {
@@ -98,31 +97,29 @@ extension PageSequence.Iterator: Sendable where Element: Sendable {}
 
 /// The limits and the delays of an iteration over pages.
 public struct PageSettings: Sendable {
-    /// The number of pages after which the sequence ends without an error. Default: nil (no limit other than
-    /// ``pageLimit``).
+    /// Ends the sequence after this many pages without an error. Default: nil (no limit other than ``pageLimit``).
     public var maximumPages: Int?
-    /// The number of items after which a sequence of items ends without an error. Further pages are not requested,
-    /// except a page that ``prefetches`` has requested already. Default: nil (no limit).
+    /// Ends a sequence of items after this many items without an error. No further pages are requested, except for a
+    /// page that ``prefetches`` has requested already. Default: nil (no limit).
     public var maximumItems: Int?
-    /// The delay before the request for each page except the first. Set it if you iterate over many pages of an API
-    /// with a rate limit. Default: zero.
+    /// The delay before each page's request except the first. Set it to iterate over many pages of an API with a rate
+    /// limit. Default: zero.
     public var delay: Duration
-    /// The time limit of the whole iteration. It begins with the first call of the iterator and includes the time
-    /// between calls. A page that does not arrive in time is `.timedOut`. Default: nil (no limit).
+    /// The time limit of the whole iteration, from the iterator's first call on, including the time between calls. A
+    /// page that doesn't arrive in time is `.timedOut`. Default: nil (no limit).
     public var deadline: Duration?
-    /// Set it to true to request the next page while you process the current one. If the iteration ends early, one page
-    /// may have been requested unnecessarily. Default: false.
+    /// Whether to request the next page while you process the current one. If the iteration ends early, one request may
+    /// have been unnecessary. Default: false.
     public var prefetches: Bool
-    /// The maximum number of consecutive empty pages. If there are more, the error is `.paginationLoop`. Default: 100.
+    /// The maximum number of consecutive empty pages. More are `.paginationLoop`. Default: 100.
     public var maximumEmptyPages: Int
-    /// The number of pages after which the iteration fails with `.paginationLoop` if another page follows. Default:
-    /// 100,000.
+    /// Fails the iteration with `.paginationLoop` if another page follows this many pages. Default: 100,000.
     public var pageLimit: Int
     /// The clock for the delay and the deadline. Default: the continuous clock.
     public var clock: any Clock<Duration>
 
-    /// Creates the settings. If a number or the delay is negative, or if the deadline is zero or less, the first call
-    /// of an iterator throws `.invalidRequest`, and nothing is sent.
+    /// Creates the settings. If a number or the delay is negative, or if the deadline is zero or less, an iterator's
+    /// first call throws `.invalidRequest`, and nothing is sent.
     public init(
         maximumPages: Int? = nil, maximumItems: Int? = nil, delay: Duration = .zero, deadline: Duration? = nil,
         prefetches: Bool = false, maximumEmptyPages: Int = 100, pageLimit: Int = 100_000,

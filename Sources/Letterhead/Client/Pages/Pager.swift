@@ -2,8 +2,8 @@
 import Synchronization
 
 extension HTTPClient {
-    /// Returns a pager, which loads one page for each call of ``Pager/next()``, beginning at a checkpoint if there is
-    /// one. Use it, for example, for a list that loads more when the user scrolls.
+    /// Returns a pager, which loads one page for each call of ``Pager/next()``, from the checkpoint on if there is one.
+    /// Use it, for example, for a list that loads more when the user scrolls.
     public func pager<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, settings: PageSettings = PageSettings()
     ) -> Pager<Template> {
@@ -13,8 +13,8 @@ extension HTTPClient {
     }
 }
 
-/// Loads pages one at a time, on demand, and can be shared by all tasks that show a list.
-/// ``HTTPClient/pager(of:from:settings:)`` creates it.
+/// Loads pages one at a time, on demand. All tasks that show a list can share it. Create it with
+/// ``HTTPClient/pager(of:from:settings:)``.
 ///
 /// ```swift
 /// let pager = client.pager(of: ListFollowers(login: "ada").paginated())
@@ -41,8 +41,8 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
         var waiters: [(number: Int, waiter: Waiter)] = []
         var lastWaiter = 0
 
-        /// Restarts with a reader, and returns the previous state. Its load and its waiters must be ended, and its values
-        /// released, after the lock is released: their deallocation may cancel a waiting call.
+        /// Restarts with a reader, and returns the previous state. After releasing the lock, end its load and its
+        /// waiters, and release its values: deallocating them may cancel a waiting call.
         mutating func restart(with reader: PageReader<Template>) -> State {
             let past = self
             self = State(reader: reader, turn: turn + 1, lastWaiter: lastWaiter)
@@ -55,9 +55,9 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
         }
     }
 
-    /// The readers at the checkpoint and at the first page.
+    /// At the checkpoint and at the first page.
     private let (start, first): (PageReader<Template>, PageReader<Template>)
-    /// The generation of the client in which the pager was created.
+    /// The client's generation when the pager was created.
     private let generation: ClientGeneration
     private let state: Mutex<State>
 
@@ -68,14 +68,14 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
 
     deinit { state.withLock { $0.load.take() }?.cancel() }
 
-    /// Whether there may be another page. It is true until the last page has been returned.
+    /// Whether there may be another page. True until the last page has been returned.
     public var hasMore: Bool { state.withLock { $0.hasMore || $0.reader.generation.hasEnded } }
 
     var waiting: Int { state.withLock { $0.waiters.count } }
 
     /// Returns the next page, or nil after the last one.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled or the pager was reset during
+    /// - Throws: ``HTTPError``, or `CancellationError` if the calling task was cancelled or the pager was reset during
     ///   the call.
     public func next() async throws -> Page<Template.Response>? {
         let number = state.withLock { state in
@@ -89,15 +89,14 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
         }
     }
 
-    /// Starts again at the checkpoint. If there is no checkpoint, or if the client was reset after the pager was
-    /// created, the pager starts at the first page. Waiting calls throw `CancellationError`, and a page whose load is
-    /// in progress is discarded.
+    /// Starts again at the checkpoint. Without a checkpoint, or after a reset of the client, the pager starts at the
+    /// first page. Waiting calls throw `CancellationError`, and a page that is still loading is discarded.
     public func reset() {
         let reader = makeReader()
         state.withLock { $0.restart(with: reader) }.end()
     }
 
-    /// Returns a reader at the checkpoint, or at the first page if the client was reset after the pager was created.
+    /// At the checkpoint, or at the first page if the client was reset after the pager was created.
     private func makeReader() -> PageReader<Template> { (generation.hasEnded ? first : start).begun() }
 }
 
@@ -112,7 +111,7 @@ extension Pager {
             return past
         }
         past?.end()
-        // A call that is cancelled before it has joined the queue is not found there.
+        // A call that is cancelled before it has joined the queue isn't found there.
         if Task.isCancelled { leave(number) }
     }
 

@@ -1,54 +1,53 @@
 // SPDX-License-Identifier: MIT
 extension RequestTemplate {
-    /// Returns a template for one page, which is identified by its number.
+    /// Returns a template for one page, identified by its number.
     ///
-    /// The number is sent as a query parameter if the method is GET or HEAD, or if the template has a body.
-    /// Otherwise it is sent as a member of the JSON parameters. If the template itself sets this parameter, its value
-    /// is kept, and a page sequence contains only that page.
+    /// The number is a query parameter if the method is GET or HEAD, or if the template has a body. Otherwise, it is a
+    /// member of the JSON parameters. If the template itself sets this parameter, it keeps its value, and a page
+    /// sequence contains only that page.
     ///
     /// - Parameters:
     ///   - page: the number of the page. Default: 1.
     ///   - key: the name of the parameter. Default: `page`.
-    ///   - size: the number of items on a full page. A page with fewer items is the last one. The size is not sent: set
-    ///     the parameter for it in the template. Default: nil (the sequence ends at the first empty page).
+    ///   - size: the number of items on a full page. A page with fewer items is the last one. The size isn't sent: set
+    ///     its parameter in the template. Default: nil (the sequence ends at the first empty page).
     public func paginated(page: Int = 1, key: String = "page", size: Int? = nil) -> Paginated<Self> {
         paginated(by: .page(start: page, parameter: .automatic(key), size: size))
     }
 
-    /// Returns a template for the first page of a pagination: `.paginated(by: .linkHeader)`.
+    /// Returns a template for a pagination's first page: `.paginated(by: .linkHeader)`.
     public func paginated(by pagination: Pagination<Response>) -> Paginated<Self> {
         Paginated(base: self, pagination: pagination, page: pagination.firstPage, position: pagination.start)
     }
 }
 
-/// A template that requests one of several pages.
+/// A template that requests one of several pages. See ``RequestTemplate/paginated(by:)``.
 public struct Paginated<Base: RequestTemplate>: RequestDecorator {
     public var base: Base
     let pagination: Pagination<Base.Response>
     public let page: Int
     public let position: PagePosition
 
-    /// The path of the base. If the position is a URL, the path of that URL, with the route of the base.
+    /// The base's path. If the position is a URL, that URL's path, with the base's route.
     public var path: RequestPath {
         link.map { RequestPath(escaped: $0.path.isEmpty ? "/" : $0.path, route: base.path.route) } ?? base.path
     }
 
-    /// The query of the base, with the position if it is a query parameter. If the position is a URL, the query of that
-    /// URL.
+    /// The base's query, with the position if it is a query parameter. If the position is a URL, that URL's query.
     public var query: QueryParameters { draft.query }
 
-    /// The parameters of the base, with the position if it is a JSON parameter. If the position is a URL and the method
-    /// is GET or HEAD, there are none, because the URL contains the whole query.
+    /// The base's parameters, with the position if it is a JSON parameter. If the position is a URL and the method is
+    /// GET or HEAD, there are none, because the URL contains the whole query.
     public var parameters: RequestParameters { draft.parameters }
 
-    /// The options of the base. If the position is a URL, the request can be sent only to the origin of that URL.
+    /// The base's options. If the position is a URL, the request can be sent only to that URL's origin.
     public var options: HTTPRequestOptions {
         var options = base.options
         if let origin = link.flatMap({ HTTPOrigin($0) }) { options[option: RequiredOriginOption.self] = origin }
         return options
     }
 
-    /// The URL of the page, percent-encoded, because a checkpoint can contain any string.
+    /// The page's URL, percent-encoded, because a checkpoint can contain any string.
     private var link: URLParts? {
         guard case .url(let text) = position else { return nil }
         return URLParts(text).escaped(path: .pathLiteral, query: .queryLiteral)
@@ -69,24 +68,24 @@ extension Paginated: DraftedTemplate {
 }
 
 extension Paginated: PaginatedTemplate {
-    /// Returns the template for the page with the next number or offset. For other paginations, the position of the
-    /// returned template is ``PagePosition/unknown``.
+    /// Returns the template for the page with the next number or offset. For other paginations, its position is
+    /// ``PagePosition/unknown``.
     public func requestForNextPage() -> Self { moved(to: pagination.blindly(position) ?? .unknown, page: following) }
 
-    /// Returns the continuation that the pagination determines from a page.
+    /// Returns the pagination's continuation after a page.
     public func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> {
         if pagination.isPinned(ParameterDraft(of: base)) { return .last }
         return try pagination.next(position, arrival).map { moved(to: $0, page: following) }
     }
 
-    /// Returns this template for the page at a checkpoint. If the position of the checkpoint belongs to another kind of
-    /// pagination, the position of the returned template is ``PagePosition/unknown``. If the position is a URL with
-    /// another origin than the request, sending the returned template fails with `.invalidRequest`.
+    /// Returns this template for the page at a checkpoint. If the checkpoint's position belongs to another kind of
+    /// pagination, the returned template's position is ``PagePosition/unknown``. If the position is a URL with another
+    /// origin than the request, sending fails with `.invalidRequest`.
     public func resumed(from checkpoint: PageCheckpoint) -> Self {
         moved(to: pagination.isOwn(checkpoint.position) ? checkpoint.position : .unknown, page: checkpoint.page)
     }
 
-    /// The next number, unless it would overflow: a stored checkpoint may contain any number.
+    /// A stored checkpoint may contain any number, so the next one could overflow.
     private var following: Int { page == .max ? page : page + 1 }
 
     private func moved(to position: PagePosition, page: Int) -> Self {
@@ -95,9 +94,9 @@ extension Paginated: PaginatedTemplate {
 }
 
 extension URLParts {
-    /// The rule that the URL of a page violates; nil if the page can be requested.
+    /// The rule that a page's URL violates. Nil if the page can be requested.
     ///
-    /// A reference without a scheme and a host is allowed, because it does not restrict the origin of the request.
+    /// A reference without a scheme and a host is allowed, because it doesn't restrict the request's origin.
     fileprivate var brokenPageRule: String? {
         if scheme == nil, authority == nil { return nil }
         if userInfo != nil { return "the URL of the page contains a user or password; use HTTPAuthentication" }
@@ -105,12 +104,12 @@ extension URLParts {
     }
 }
 
-/// The URL of a page, for comparison. Two URLs are equal if they have the same origin, the same path, and the same
-/// query items, in any order.
+/// A page's URL, for comparison. Two URLs are equal if they have the same origin, the same path, and the same query
+/// items, in any order.
 ///
-/// The URLs are normalized before the comparison (RFC 3986, 6.2.2): the spelling of escapes and dot segments in the
-/// path make no difference. A `+` in the query is a space. Empty items, an `=` without a value, the fragment, and the
-/// username and password are not compared.
+/// The comparison normalizes the URLs (RFC 3986, 6.2.2): the spelling of escapes and dot segments in the path make no
+/// difference. A `+` in the query is a space. Empty items, an `=` without a value, the fragment, and the username and
+/// password are not compared.
 struct PageURL: Hashable, Sendable {
     let text: String
 

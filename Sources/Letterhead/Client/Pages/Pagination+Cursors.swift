@@ -2,7 +2,7 @@
 import LetterheadFoundation
 
 extension JSONValue {
-    /// Creates the JSON of a cursor, which is a value in a page that identifies the next page.
+    /// Creates the JSON of a cursor, a value in a page that identifies the next page.
     ///
     /// Returns nil if there is no next page: for nil, null, an empty string and an empty list.
     ///
@@ -44,7 +44,7 @@ extension Pagination {
         }
     }
 
-    /// Uses a cursor that a closure returns for each page. If the closure returns nil, the page is the last one.
+    /// Uses a cursor that a closure returns for each page. Nil marks the last page.
     public static func cursor(
         parameter: PageParameter, find: @escaping @Sendable (Page<Value>) throws -> JSONValue?
     ) -> Pagination {
@@ -56,10 +56,10 @@ extension Pagination {
             next: { _, page in try find(page).map { .next(.cursor($0)) } ?? .last })
     }
 
-    /// Uses a value of the last item of each page as the cursor. A page without items, or whose last item has no
-    /// value, is the last one. So is a page for which `hasMore` returns false.
+    /// Uses a value of each page's last item as the cursor: `.lastItem(of: \.data, \.id, parameter: "starting_after")`.
     ///
-    /// For example, `.lastItem(of: \.data, \.id, parameter: "starting_after")`.
+    /// The last page is one without items, one with a last item without the value, or one for which `hasMore` returns
+    /// false.
     public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: Encodable & SendableMetatype>(
         of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
         parameter: PageParameter, hasMore: @escaping @Sendable (Value) -> Bool = { _ in true }
@@ -78,15 +78,15 @@ extension Pagination {
 }
 
 extension Pagination {
-    /// Returns the pagination, extended by a second value that is read from each page and sent with the next request.
+    /// Extends the pagination by a second value that is read from each page and sent with the next request.
     ///
     /// ```swift
     /// .lastItem(of: \.hits, \.sort, parameter: "search_after").carrying(\.pit, parameter: .json("pit", "id"))
     /// ```
     ///
-    /// If a page does not contain the value, the value of the page before it is sent. The modifier has an effect only
-    /// on paginations with cursors, including ``lastItem(of:_:parameter:hasMore:)`` and ``header(_:parameter:)``. It has
-    /// no effect on page numbers, offsets and links.
+    /// If a page doesn't contain the value, the previous page's value is sent. The modifier affects only paginations
+    /// with cursors, including ``lastItem(of:_:parameter:hasMore:)`` and ``header(_:parameter:)``. It has no effect on
+    /// page numbers, offsets and links.
     ///
     /// - Parameters:
     ///   - value: the key path of the value in the decoded page.
@@ -112,14 +112,14 @@ extension Pagination {
 }
 
 extension PagePosition {
-    /// The position without carried values, by which a loop is detected: the same cursor with a new carried value is
-    /// still the same page.
+    /// The position without carried values, for detecting loops: the same cursor with a new carried value is still the
+    /// same page.
     var withoutCarried: PagePosition { CarriedCursor(self).position }
 }
 
 /// A cursor with a carried value, encoded as a single cursor.
 private struct CarriedCursor {
-    /// The cursor without the carried value.
+    /// Without the carried value.
     let position: PagePosition
     let carried: JSONValue?
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// Describes how an API paginates: the parameters that contain the position of a page, and how the position of the next
-/// page is found in a page. Pass it to ``RequestTemplate/paginated(by:)``.
+/// Describes how an API paginates: the parameters for a page's position, and how a page identifies the next one. Pass
+/// it to ``RequestTemplate/paginated(by:)``.
 ///
 /// Choose by what the API sends: page numbers (``page(start:step:parameter:size:totalPagesHeader:)``), offsets
 /// (``offset(limit:start:parameter:limitParameter:)``), a cursor (``cursor(_:parameter:hasMore:)``,
-/// ``header(_:parameter:)``), the key of the last item (``lastItem(of:_:parameter:hasMore:)``), or a link
-/// (``linkHeader``, ``nextURL(_:hasMore:)``). For other APIs, create a pagination from two closures:
+/// ``header(_:parameter:)``), the last item's key (``lastItem(of:_:parameter:hasMore:)``), or a link (``linkHeader``,
+/// ``nextURL(_:hasMore:)``). For other APIs, create a pagination from two closures:
 ///
 /// ```swift
 /// let byWeek = Pagination<Report>(parameters: { position in
@@ -15,16 +15,16 @@
 ///
 /// Law: `parameters` always returns the same for the same position, and `next` for the same page.
 public struct Pagination<Value: Sendable>: Sendable {
-    /// The parameters for a page, each with its value. The value null removes a query parameter.
+    /// The parameters for a page with their values. Null removes a query parameter.
     public typealias Parameters = [(parameter: PageParameter, value: JSONValue)]
 
     var firstPage = 1
     var start = PagePosition.first
-    /// Returns whether a position belongs to this pagination. A checkpoint may come from another one.
+    /// Whether a position belongs to this pagination. A checkpoint may come from another one.
     var isOwn: @Sendable (PagePosition) -> Bool = { _ in true }
-    /// Returns whether the template itself sets the page.
+    /// Whether the template itself sets the page.
     var isPinned: @Sendable (ParameterDraft) -> Bool = { _ in false }
-    /// Returns the next position without a page; nil if only the page contains it.
+    /// Returns the next position without a page. Nil if only the page contains it.
     var blindly: @Sendable (PagePosition) -> PagePosition? = { _ in nil }
     var write: @Sendable (PagePosition, inout ParameterDraft) -> Void
     var next: @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
@@ -48,12 +48,12 @@ extension Pagination {
     ///
     /// - Parameters:
     ///   - start: the number of the first page. Default: 1.
-    ///   - step: the difference between the numbers of consecutive pages; 0 is `.invalidRequest`. Default: 1.
+    ///   - step: the difference between consecutive page numbers. 0 is `.invalidRequest`. Default: 1.
     ///   - parameter: the parameter for the number. Default: `page`.
     ///   - size: the number of items on a full page. A page with fewer items is the last one. A size less than 1 is
-    ///     `.invalidRequest`. Default: nil (the sequence ends at the first empty page, which is not returned).
-    ///   - totalPagesHeader: a response header with the number of the last page. If a response has it, the number alone
-    ///     determines which page is the last one. Default: nil.
+    ///     `.invalidRequest`. Default: nil (the sequence ends at the first empty page, which isn't returned).
+    ///   - totalPagesHeader: a response header with the number of the last page. If a response has it, only this number
+    ///     determines the last page. Default: nil.
     public static func page(
         start: Int = 1, step: Int = 1, parameter: PageParameter = "page", size: Int? = nil,
         totalPagesHeader: HTTPHeaders.Name? = nil
@@ -67,11 +67,10 @@ extension Pagination {
         }
     }
 
-    /// Uses page numbers. The sequence ends at the page for which `hasMore` returns false:
-    /// `.page(hasMore: \.hasMore)`.
+    /// Uses page numbers. The sequence ends at the page for which `hasMore` returns false: `.page(hasMore: \.hasMore)`.
     ///
-    /// An empty page is returned like any other page. It does not end the sequence. `start`, `step` and `parameter` are
-    /// those of ``page(start:step:parameter:size:totalPagesHeader:)``.
+    /// Empty pages are returned like any other page and don't end the sequence. For `start`, `step` and `parameter`,
+    /// see ``page(start:step:parameter:size:totalPagesHeader:)``.
     public static func page(
         start: Int = 1, step: Int = 1, parameter: PageParameter = "page",
         hasMore: @escaping @Sendable (Value) -> Bool
@@ -85,11 +84,11 @@ extension Pagination {
     /// than the limit.
     ///
     /// - Parameters:
-    ///   - limit: the number of items on a full page. It is sent in `limitParameter`. A limit less than 1 is
+    ///   - limit: the number of items on a full page, sent in `limitParameter`. A limit less than 1 is
     ///     `.invalidRequest`.
     ///   - start: the offset of the first page. Default: 0.
     ///   - parameter: the parameter for the offset. Default: `offset`.
-    ///   - limitParameter: the parameter for the limit. A value that the template sets is kept. Default: `limit`.
+    ///   - limitParameter: the parameter for the limit. The template's own value is kept. Default: `limit`.
     public static func offset(
         limit: Int, start: Int = 0, parameter: PageParameter = "offset", limitParameter: PageParameter = "limit"
     ) -> Pagination {
@@ -142,7 +141,7 @@ extension PagePosition {
         }
     }
 
-    /// Returns the position after a step; nil if the position is neither a number nor an offset, or would overflow.
+    /// Returns the position after a step. Nil if it is neither a number nor an offset, or would overflow.
     fileprivate func advanced(by step: Int) -> PagePosition? {
         guard let count else { return nil }
         let (next, overflow) = count.addingReportingOverflow(step)
@@ -155,11 +154,11 @@ extension PagePosition {
 extension Pagination {
     /// Uses the `Link` header of each response: the target of the first link with the relation `next` (RFC 8288).
     ///
-    /// The target is resolved against the URL of the page. As in a `Location`, characters that RFC 3986 does not allow
-    /// in a URL, such as spaces, brackets and characters outside ASCII, are percent-encoded, and a `%` that does not
-    /// begin an escape is sent as `%25`. All other characters are sent unchanged. The query of the template is not
-    /// added. A page without such a link is the last one. A link to another origin is `.invalidResponse`, and nothing
-    /// is sent to that origin.
+    /// The target is resolved against the page's URL. As in a `Location`, characters that RFC 3986 doesn't allow in a
+    /// URL, such as spaces, brackets and characters outside ASCII, are percent-encoded, and a `%` that doesn't begin an
+    /// escape is sent as `%25`. All other characters are sent unchanged. The template's query isn't added. A page
+    /// without such a link is the last one. A link to another origin is `.invalidResponse`, and that origin receives
+    /// nothing.
     public static var linkHeader: Pagination {
         linked { try $0.nextLink().map { .string($0.target) } }
     }
@@ -167,11 +166,11 @@ extension Pagination {
     /// Uses an absolute or relative URL that each page contains: `.nextURL(\.links.next)`.
     ///
     /// The value is a string, a URL, an object with `href` that is decoded as a ``JSONValue`` (JSON:API, HAL), or an
-    /// optional of these. If such an object has a true `templated`, its `href` is a ``URITemplate`` whose variables have
-    /// the values of the query with which the page was requested. The URL is resolved and percent-encoded like the target
-    /// of a ``linkHeader``. The query of the template is not added. A page without a URL is the last one. So is a page for
-    /// which `hasMore` returns false, even if it contains a URL. A URL with another origin is `.invalidResponse`, and
-    /// nothing is sent to that origin.
+    /// optional of these. If such an object has a true `templated`, its `href` is a ``URITemplate``, and its variables
+    /// get their values from the page's query. The URL is resolved and percent-encoded like a ``linkHeader``'s target.
+    /// The template's query isn't added. A page without a URL is the last one. So is a page for which `hasMore` returns
+    /// false, even if it contains a URL. A URL with another origin is `.invalidResponse`, and that origin receives
+    /// nothing.
     public static func nextURL<Link: Encodable & SendableMetatype>(
         _ link: any KeyPath<Value, Link> & Sendable, hasMore: @escaping @Sendable (Value) -> Bool = { _ in true }
     ) -> Pagination {
@@ -188,11 +187,8 @@ extension Pagination {
 extension Page {
     private var context: URLParts? { (try? response.request.urlString()).map { URLParts($0) } }
 
-    /// Returns the first link to the next page.
-    ///
     /// - Throws: `.invalidResponse` if more than 100 links before it have an anchor that refers to another document.
-    ///   The limit is necessary because each anchor is resolved against the URL of the page, and a server can make both
-    ///   long.
+    ///   Each anchor is resolved against the page's URL, and a server can make both long.
     fileprivate func nextLink() throws -> LinkHeader.Link? {
         var foreign = 0
         for link in LinkHeader.links(in: response.headers.values(for: .link)) where link.relations.contains("next") {
@@ -207,13 +203,13 @@ extension Page {
         return nil
     }
 
-    /// Returns whether an anchor refers to this page (RFC 8288, 3.2).
+    /// Whether an anchor refers to this page (RFC 8288, 3.2).
     private func isContext(_ anchor: String) -> Bool {
         guard let context else { return true }
         return PageURL(resolved(anchor, in: context)) == PageURL(context)
     }
 
-    /// Resolves a reference. A server that has responded for the origin of the page may name itself.
+    /// Resolves a reference. A server that has responded for the page's origin may name itself.
     private func resolved(_ reference: String, in context: URLParts) -> URLParts {
         var target = context.resolving(URLParts(reference))
         if let server = response.respondingServer, target.userInfo == nil, HTTPOrigin(target) == server {
@@ -222,7 +218,7 @@ extension Page {
         return target
     }
 
-    /// Returns the URL reference of a link: a string, or an object with `href` (JSON:API, HAL).
+    /// The URL reference of a link: a string, or an object with `href` (JSON:API, HAL).
     private func reference(of link: JSONValue) throws -> String {
         if case .string(let text) = link { return ASCII.trimmed(text) }
         guard case .string(let text) = link["href"] else {
@@ -237,7 +233,7 @@ extension Page {
         return expansion.text
     }
 
-    /// Returns the absolute URL of a link, which must have the origin of the page.
+    /// The absolute URL of a link, which must have the page's origin.
     fileprivate func target(of link: JSONValue) throws -> String {
         let reference = try reference(of: link)
         guard !reference.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {

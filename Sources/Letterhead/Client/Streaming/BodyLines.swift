@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 extension HTTPResponseBody {
-    /// The lines of the body as they arrive, without their endings.
+    /// The body's lines as they arrive, without their endings.
     ///
     /// ```swift
     /// for try await line in try await client.stream(Logs()).body.lines { print(line) }
@@ -8,15 +8,16 @@ extension HTTPResponseBody {
     ///
     /// A line ends with LF or CRLF. Empty lines are returned, and so is a last line without an ending. The bytes are
     /// decoded as UTF-8, and a malformed sequence becomes U+FFFD. At most one chunk of the body, one incomplete line
-    /// and 7 complete lines are kept in memory. A line of more than 1 MiB is `.responseTooLarge`; for another limit,
+    /// and 7 complete lines are kept in memory. A line of more than 1 MiB is `.responseTooLarge`. For another limit,
     /// see ``lines(upTo:)``.
     public var lines: Lines { lines(upTo: 1 << 20) }
 
-    /// Returns the lines of the body as they arrive, with another limit.
+    /// Returns the body's lines as they arrive, with another limit.
     ///
     /// - Parameter limit: the maximum number of bytes in a line, without its ending.
     public func lines(upTo limit: Int) -> Lines { Lines(body: self, limit: limit) }
 
+    /// The lines of a body. See ``HTTPResponseBody/lines``.
     public struct Lines: AsyncSequence, Sendable {
         fileprivate let body: HTTPResponseBody
         fileprivate let limit: Int
@@ -24,7 +25,7 @@ extension HTTPResponseBody {
         public func makeAsyncIterator() -> Iterator { Iterator(body: body, limit: limit) }
 
         public struct Iterator: AsyncIteratorProtocol, Sendable {
-            /// The next lines of the chunk, in reverse order. They are split in batches, so that most calls of `next` need
+            /// The chunk's next lines, in reverse order. They are split in batches, so that most calls of `next` need
             /// neither another function call nor an access to the chunk.
             @usableFromInline var batch: [String] = []
             private var pieces: HTTPResponseBody.Iterator?
@@ -49,7 +50,6 @@ extension HTTPResponseBody {
             @inlinable
             public mutating func next(isolation actor: (any Actor)?) async throws -> String? { try await next() }
 
-            /// Splits the next batch, and returns its first line.
             @usableFromInline
             mutating func nextOfBatch() async throws -> String? {
                 while true {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Finds the elements of a streamed response, such as its events, in the chunks in which it arrives. It performs no
-/// input or output.
+/// Finds a streamed response's elements, such as events, in the arriving chunks. It performs no input or output.
 protocol ElementParser: Sendable {
     associatedtype Element: Sendable
 
     /// What a user iterates over, for messages.
     static var name: String { get }
-    /// The identifier that the next connection sends in `Last-Event-ID`; empty if there is none.
+    /// The next connection's `Last-Event-ID`. Empty if there is none.
     var lastID: String { get }
-    /// The wait before a reconnection that the server has set; nil if it has set none.
+    /// The server's wait before a reconnection. Nil if it has set none.
     var reconnectionTime: Duration? { get }
 
     /// Removes the identifier, because the next connection does not continue this stream.
@@ -24,7 +23,7 @@ protocol ElementParser: Sendable {
     /// Adds the next chunk. All elements of the previous chunk must have been read.
     mutating func append(_ piece: Data)
 
-    /// Returns the next complete element; nil if it needs another chunk.
+    /// Returns the next complete element. Nil if it needs another chunk.
     ///
     /// - Throws: ``StreamFault``.
     mutating func next() throws -> Element?
@@ -50,17 +49,17 @@ struct StreamConnection: Sendable {
 struct StreamConnections: Sendable {
     let client: HTTPClient
     let reconnection: Reconnection
-    /// The progress updates of the template. They end with the stream, even if nothing was sent.
+    /// The template's progress updates. They end with the stream, even if nothing was sent.
     let progress: [ProgressUpdates]
     let first: StreamConnection
-    /// Returns the request to send after an error that ends the stream otherwise, or nil to throw the error. It is nil for
-    /// a stream whose connections all send the same request.
+    /// Returns the request to send after an error that would end the stream, or nil to throw the error. It is nil if
+    /// all connections send the same request.
     let restart: (@Sendable (HTTPError) async throws -> StreamConnection?)?
 }
 
 enum StreamSource: Sendable {
     case connections(StreamConnections)
-    /// A response that has arrived, which is iterated over without reconnecting.
+    /// A response that has arrived. It is iterated over without reconnecting.
     case response(HTTPResponse)
 
     func stream<Parser>(_ parser: Parser) -> ElementStream<Parser> {
@@ -77,31 +76,31 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         case notConnected, connected, ended
     }
 
-    /// Returns the request of the next connection; nil to send the last one again.
+    /// Returns the next connection's request. Nil to send the last one again.
     var resume: (@Sendable () async throws -> StreamConnection?)?
     private(set) var parser: Parser
     private(set) var origin: HTTPResponseBody.Origin?
-    /// The decoder of the request, or else a plain one.
+    /// The request's decoder, or else a plain one.
     private(set) var decoder: any HTTPBodyDecoder = JSONDecoder()
 
     private let connections: StreamConnections?
-    /// The response of the first connection, if the caller has sent the request.
+    /// The first connection's response, if the caller has sent the request.
     private var response: HTTPResponse?
     private var connection: StreamConnection?
-    /// Whether the request of ``connection`` was not sent yet.
+    /// Whether ``connection``'s request was not sent yet.
     private var isNew = true
     /// The error for which a request to restart could not be obtained yet.
     private var unrestarted: HTTPError?
-    /// The client, in the generation in which the first connection was opened.
+    /// The client, in the first connection's generation.
     private var client: HTTPClient?
     private var generation: ClientGeneration?
     private var state = State.notConnected
     private var deadline: DeadlinePoint?
     private var reconnects = false
-    /// The number of attempts to reconnect since the last element.
+    /// The attempts to reconnect since the last element.
     private var attempts = 0
     private var pieces: HTTPResponseBody.Iterator?
-    /// Whether the last element was returned at the end of its body, so that it may be truncated.
+    /// Whether the last element came from the end of its body, so that it may be truncated.
     private var isLastOfBody = false
 
     init(_ connections: StreamConnections, parser: Parser) {
@@ -123,8 +122,8 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         }
     }
 
-    /// Continues after an element that could not be decoded: with the next connection if the element may be truncated, or
-    /// else with what the error restarts.
+    /// Continues after an element that could not be decoded: with the next connection if the element may be truncated,
+    /// or else with what the error restarts.
     ///
     /// - Throws: the error, if nothing continues the stream.
     mutating func recover(from error: HTTPError) async throws {
@@ -177,7 +176,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         }
     }
 
-    /// Returns the next element, and reconnects when a connection has ended; nil if the stream has ended.
+    /// Returns the next element, and reconnects when a connection has ended. Nil if the stream has ended.
     private mutating func nextOfConnection() async throws -> Parser.Element? {
         while state == .connected {
             if let element = try nextInPiece() { return element }
@@ -231,9 +230,9 @@ struct ElementStream<Parser: ElementParser>: Sendable {
 // MARK: Reconnecting
 
 extension ElementStream {
-    /// Reconnects after a connection has ended, within the limits of the settings.
+    /// Reconnects after a connection has ended, within the settings' limits.
     ///
-    /// - Parameter error: the error that ended it; nil when the server closed it.
+    /// - Parameter error: the error that ended it. Nil if the server closed it.
     private mutating func connectAgain(after error: HTTPError?) async throws {
         pieces = nil
         guard reconnects, let reconnection = connections?.reconnection else { return end() }
@@ -261,8 +260,7 @@ extension ElementStream {
         }
     }
 
-    /// Replaces the request by one that starts again. If that request cannot be obtained now, the next attempt asks for it
-    /// again.
+    /// Replaces the request by one that starts again. If it cannot be obtained now, the next attempt asks for it again.
     ///
     /// - Throws: the error, if nothing restarts the stream.
     private mutating func restart(after cause: HTTPError) async throws {
@@ -279,7 +277,7 @@ extension ElementStream {
         }
     }
 
-    /// Replaces the request. The identifier of the last event belongs to the stream before.
+    /// Replaces the request. The last event's identifier belongs to the previous stream.
     private mutating func replace(by next: StreamConnection) {
         (connection, isNew) = (next, true)
         parser.forgetID()

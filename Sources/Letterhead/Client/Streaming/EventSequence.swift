@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPClient {
-    /// Sends a template and returns the server-sent events of its response as they arrive (HTML Standard, section 9.2).
+    /// Sends a template and returns its response's server-sent events as they arrive (HTML Standard, section 9.2).
     ///
     /// ```swift
     /// for try await event in client.events(of: Completion(prompt: "…")) {
@@ -10,11 +10,11 @@ extension HTTPClient {
     /// }
     /// ```
     ///
-    /// The request is sent when the first event is requested. You may use any method and a body. It contains an
-    /// `Accept` of `text/event-stream` and a `Cache-Control` of `no-cache`, unless the template sets these header
-    /// fields itself. Authentication, retries and redirects work like those of any other request until the head of the
-    /// response has arrived. A response of another content type is `.invalidResponse`; a 204 has no events. If you need
-    /// the head, send the template with ``stream(_:)-(Template)``, and iterate over ``HTTPResponse/events(limit:)``.
+    /// The request is sent when you ask for the first event. You may use any method and a body. Unless the template
+    /// sets them, `Accept` is `text/event-stream` and `Cache-Control` is `no-cache`. Until the head of the response has
+    /// arrived, authentication, retries and redirects work as for any other request. A response of another content type
+    /// is `.invalidResponse`. A 204 has no events. If you need the head, send the template with
+    /// ``stream(_:)-(Template)``, and iterate over ``HTTPResponse/events(limit:)``.
     ///
     /// By default, the sequence ends with its connection. To reconnect, pass ``Reconnection/whenClosed``. Each event is
     /// delivered at most once. Leaving the loop, cancelling the task and ``HTTPClient/reset()`` close the connection.
@@ -22,8 +22,8 @@ extension HTTPClient {
     /// - Parameters:
     ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.
     ///   - reconnection: whether to reconnect after the connection has ended. Default: never.
-    ///   - limit: the maximum number of bytes in a line and in the data of an event; a larger event is
-    ///     `.responseTooLarge`. Default: 16 MiB.
+    ///   - limit: the maximum number of bytes in a line and in an event's data. A larger event is `.responseTooLarge`.
+    ///     Default: 16 MiB.
     public func events<Template: RequestTemplate>(
         of template: Template, reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
     ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
@@ -31,8 +31,8 @@ extension HTTPClient {
             source: .connections(eventConnections(of: template, reconnecting: reconnection)), limit: limit)
     }
 
-    /// Follows the events of a server where another request continues an interrupted stream, instead of the same one
-    /// with `Last-Event-ID`.
+    /// Follows a server's events when another request continues an interrupted stream, instead of the same one with
+    /// `Last-Event-ID`.
     ///
     /// ```swift
     /// let events = client.events(of: Changes(since: "now"), resuming: { event in event.id.map { Changes(since: $0) } })
@@ -41,15 +41,16 @@ extension HTTPClient {
     /// - Parameters:
     ///   - template: the first request.
     ///   - reconnection: when to reconnect. Default: whenever the connection has ended.
-    ///   - limit: the maximum number of bytes in a line and in the data of an event. Default: 16 MiB.
-    ///   - resume: returns the request that continues after an event; nil to send the last request again. It is called
-    ///     once for each reconnection, with the last event.
+    ///   - limit: the maximum number of bytes in a line and in an event's data. Default: 16 MiB.
+    ///   - resume: returns the request that continues after an event, or nil to send the last request again. It is
+    ///     called once for each reconnection, with the last event.
     ///   - restart: returns the request to send after an error that would end the sequence, such as 410 Gone because
-    ///     the server no longer has the position; nil to throw the error. Discard there what you have built from the
-    ///     events. The waits of `reconnection` apply, also if `restart` itself throws an error that it accepts. Default:
+    ///     the server no longer has the position, or nil to throw the error. Discard there what you have built from the
+    ///     events. `reconnection`'s waits apply, also if `restart` itself throws an error that it accepts. Default:
     ///     nil.
     ///
-    /// A request that is neither the first one nor returned by a closure is sent again only if its method allows it.
+    /// Only the first request and a closure's requests are always sent. Any other is sent again only if its method
+    /// allows it.
     public func events<Template: RequestTemplate>(
         of template: Template, reconnecting reconnection: Reconnection = .whenClosed, limit: Int = 16 << 20,
         resuming resume: @escaping @Sendable (ServerSentEvent) async throws -> Template?,
@@ -63,7 +64,7 @@ extension HTTPClient {
         }
     }
 
-    /// Sends a template and decodes the data of each server-sent event of its response.
+    /// Sends a template and decodes the data of each server-sent event in its response.
     ///
     /// ```swift
     /// for try await delta in client.events(of: Completion(prompt: "…"), as: Delta.self, endingWith: "[DONE]") {
@@ -73,13 +74,13 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.
-    ///   - type: the type of the values. If the data of an event cannot be decoded, the error is
-    ///     `.cannotDecodeResponse`, after the values of earlier events.
-    ///   - sentinel: the data of the event that ends the stream. If it is set, a stream that ends without it is
-    ///     `.invalidResponse`, because the stream is incomplete. Default: nil (the stream ends with its connection).
+    ///   - type: the type of the values. If an event's data cannot be decoded, the error is `.cannotDecodeResponse`,
+    ///     after the values of earlier events.
+    ///   - sentinel: the data of the event that ends the stream. If you set it, a stream that ends without it is
+    ///     incomplete and `.invalidResponse`. Default: nil (the stream ends with its connection).
     ///   - reconnection: whether to reconnect after the connection has ended. Default: never.
-    ///   - limit: the maximum number of bytes in a line and in the data of an event; a larger event is
-    ///     `.responseTooLarge`. Default: 16 MiB.
+    ///   - limit: the maximum number of bytes in a line and in an event's data. A larger event is `.responseTooLarge`.
+    ///     Default: 16 MiB.
     public func events<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, endingWith sentinel: String? = nil,
         reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
@@ -100,9 +101,9 @@ extension HTTPClient {
 }
 
 extension HTTPResponse {
-    /// Returns the server-sent events of the body as they arrive.
+    /// Returns the body's server-sent events as they arrive.
     ///
-    /// Use it if the head of the response decides how to read the body. Otherwise, use
+    /// Use it if the response's head decides how to read the body. Otherwise, use
     /// ``HTTPClient/events(of:reconnecting:limit:)``, which sends an `Accept` of `text/event-stream` and can reconnect.
     ///
     /// ```swift
@@ -112,7 +113,7 @@ extension HTTPResponse {
     ///
     /// A response of another content type is `.invalidResponse`. A streamed body can be iterated once.
     ///
-    /// - Parameter limit: the maximum number of bytes in a line and in the data of an event; a larger event is
+    /// - Parameter limit: the maximum number of bytes in a line and in an event's data. A larger event is
     ///   `.responseTooLarge`. Default: 16 MiB.
     public func events(limit: Int = 16 << 20) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
         EventSequence(source: .response(self), limit: limit)
@@ -151,7 +152,7 @@ private struct EventSequence: AsyncSequence, Sendable {
     /// Returns the request that continues after an event. Default: nil (the same as before).
     var resume: (@Sendable (ServerSentEvent) async throws -> StreamConnection?)?
 
-    /// Starts the iteration. Each iteration has a separate connection.
+    /// Each iteration has a separate connection.
     func makeAsyncIterator() -> Iterator {
         Iterator(stream: source.stream(EventStreamParser(limit: limit)), resume: resume)
     }
@@ -160,9 +161,7 @@ private struct EventSequence: AsyncSequence, Sendable {
         fileprivate var stream: ElementStream<EventStreamParser>
         fileprivate let resume: (@Sendable (ServerSentEvent) async throws -> StreamConnection?)?
 
-        /// Returns the next event, or nil at the end of the stream.
-        ///
-        /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled. The sequence ends after
+        /// - Throws: ``HTTPError``, or `CancellationError` if the calling task was cancelled. The sequence ends after
         ///   an error.
         mutating func next() async throws -> ServerSentEvent? {
             guard var event = try await stream.next() else { return nil }

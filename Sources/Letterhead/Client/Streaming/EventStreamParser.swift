@@ -14,7 +14,7 @@ struct EventStreamParser: ElementParser {
 
     mutating func forgetID() { fields.lastID = "" }
 
-    /// - Parameter limit: the maximum number of bytes in a line and in the data of an event.
+    /// - Parameter limit: the maximum number of bytes in a line and in an event's data.
     init(limit: Int) {
         self.limit = limit
         lines = LineSplitter(.carriageReturnToo, limit: limit)
@@ -49,8 +49,8 @@ struct EventStreamParser: ElementParser {
     }
 }
 
-/// Interprets the lines of an event stream. It takes one line at a time, and returns an event at the blank line that
-/// ends it.
+/// Interprets an event stream's lines. It takes one line at a time, and returns an event at the blank line that ends
+/// it.
 private struct EventFields: Sendable {
     private let limit: Int
     private var isAtStart = true
@@ -58,24 +58,23 @@ private struct EventFields: Sendable {
     private var data: [UInt8] = []
     private var hasData = false
     private var retry: Duration?
-    /// The identifier that a field has set, before a blank line confirms it.
+    /// Set by a field, before a blank line confirms it.
     private var pendingID: String?
-    /// The last identifier of the stream. It also applies to the next connection.
+    /// The stream's last identifier. It also applies to the next connection.
     var lastID: String
-    /// The reconnection time that the server has set, in this connection or before.
+    /// Set by the server, in this connection or before.
     private(set) var reconnectionTime: Duration?
 
     /// - Parameters:
-    ///   - limit: the maximum number of bytes in the data of an event.
-    ///   - lastID: the last identifier of the previous connection.
-    ///   - reconnectionTime: the reconnection time of the previous connection.
+    ///   - limit: the maximum number of bytes in an event's data.
+    ///   - lastID: the previous connection's last identifier.
+    ///   - reconnectionTime: the previous connection's reconnection time.
     init(limit: Int, lastID: String = "", reconnectionTime: Duration? = nil) {
         (self.limit, self.lastID, self.reconnectionTime) = (limit, lastID, reconnectionTime)
     }
 
-    /// Processes the next line.
-    ///
-    /// - Returns: the event that a blank line ends; nil for any other line, and if the event has no data.
+    /// Processes the next line. Returns an event that a blank line ends, and nil for any other line, or if the event
+    /// has no data.
     mutating func take(_ line: UnsafeRawBufferPointer) throws -> ServerSentEvent? {
         var line = line
         if isAtStart {
@@ -109,8 +108,7 @@ private struct EventFields: Sendable {
             if !value.contains(0) { pendingID = String(decoding: value, as: UTF8.self) }
         } else if Self.isSame(name, "retry") {
             guard !value.isEmpty, value.allSatisfy({ (48...57).contains($0) }) else { return }
-            // A number with more digits than an integer can represent is an extremely long time. The limit on waits
-            // applies to it.
+            // A number with too many digits for an integer is an extremely long time. The limit on waits applies to it.
             let milliseconds = Int64(String(decoding: value, as: UTF8.self)) ?? .max
             retry = .milliseconds(min(milliseconds, 1 << 50))
             reconnectionTime = retry
@@ -136,7 +134,7 @@ private struct EventFields: Sendable {
 }
 
 extension EventStreamParser {
-    /// Parses a stream in memory in chunks of one size, and returns all its events. It throws the errors of a stream.
+    /// Parses a stream in memory in chunks of one size, and returns all its events. It throws a stream's errors.
     static func events(in bytes: [UInt8], piecesOf size: Int, limit: Int) throws -> [ServerSentEvent] {
         var parser = EventStreamParser(limit: limit)
         var events: [ServerSentEvent] = []

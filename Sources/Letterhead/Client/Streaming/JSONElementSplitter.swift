@@ -3,8 +3,8 @@ import LetterheadFoundation
 
 /// Splits a JSON array (RFC 8259, 5) into its elements, as encoded JSON, before the array has ended.
 ///
-/// It tracks strings and the depth of brackets, and reads each byte once. Whether an element is valid JSON is checked
-/// by its decoder.
+/// It tracks strings and the depth of brackets, and reads each byte once. Each element's decoder checks whether it is
+/// valid JSON.
 struct JSONElementSplitter: Sendable {
     static let maximumDepth = 512
 
@@ -39,7 +39,7 @@ struct JSONElementSplitter: Sendable {
 
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-    /// Returns the next complete element; nil if it needs another chunk.
+    /// Returns the next complete element. Nil if it needs another chunk.
     mutating func next() throws -> Data? {
         let piece = piece
         return try piece.withUnsafeBytes { bytes -> Data? in
@@ -68,7 +68,7 @@ struct JSONElementSplitter: Sendable {
         }
     }
 
-    /// Checks the end of the body.
+    /// Checks that the array has ended.
     func end() throws {
         guard position != .end else { return }
         throw StreamFault("the array ended before its closing bracket")
@@ -143,7 +143,7 @@ struct JSONRecordSplitter: Sendable {
 
     mutating func append(_ next: Data) { piece = next }
 
-    /// Returns the next text that is followed by a record separator; nil if more bytes are needed.
+    /// Returns the next text that a record separator follows. Nil if more bytes are needed.
     mutating func next() throws -> Data? {
         while !piece.isEmpty {
             let end = piece.firstIndex(of: Self.separator)
@@ -164,10 +164,9 @@ struct JSONRecordSplitter: Sendable {
         return nil
     }
 
-    /// Returns the last text.
     mutating func end() throws -> Data? { try taken() }
 
-    /// The current record; nil if it is blank. A number or a keyword without a delimiter after it may be truncated (RFC
+    /// The current record. Nil if it is blank. A number or a keyword without a delimiter after it may be truncated (RFC
     /// 7464, 2.4).
     private mutating func taken() throws -> Data? {
         defer { record = Data() }
@@ -185,9 +184,9 @@ struct JSONRecordSplitter: Sendable {
 extension HTTPResponseBody {
     /// The format of a response with several JSON values.
     public enum JSONFormat: Sendable, Hashable {
-        /// The format that the content type determines. A body of type `application/json-seq` is a text sequence. A body of
-        /// type `application/json` or `text/json`, or of a type that ends in `+json`, is an array if it begins with `[`.
-        /// Any other body has one value per line.
+        /// The content type determines the format. A body of type `application/json-seq` is a text sequence. A body of
+        /// type `application/json` or `text/json`, or of a type that ends in `+json`, is an array if it begins with
+        /// `[`. Any other body has one value per line.
         case automatic
         /// One value per line, as in NDJSON and JSON Lines. Blank lines are ignored.
         case lines

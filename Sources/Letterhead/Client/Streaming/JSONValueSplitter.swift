@@ -7,7 +7,7 @@ struct JSONTextParser: ElementParser {
 
     let format: HTTPResponseBody.JSONFormat
     let limit: Int
-    /// The number of values that were returned.
+    /// The number of returned values.
     private(set) var count = 0
     private var splitter: JSONValueSplitter
 
@@ -46,7 +46,7 @@ struct JSONTextParser: ElementParser {
 
 /// Splits bytes that arrive in chunks into encoded JSON values, in linear time.
 ///
-/// It finds the start and the end of each value. Whether a value is valid JSON is checked by its decoder.
+/// It finds the start and the end of each value. The value's decoder checks whether it is valid JSON.
 struct JSONValueSplitter: Sendable {
     /// The format, as far as the content type determines it.
     enum Format {
@@ -90,7 +90,7 @@ struct JSONValueSplitter: Sendable {
     mutating func append(_ piece: Data) {
         guard case .undecided = rule else { return take(piece) }
         guard let first = piece.first(where: { !JSONElementSplitter.isSpace($0) }) else { return }
-        // A byte order mark is allowed only before lines. An array after a byte order mark is decoded as a line.
+        // A byte order mark is allowed only before lines. An array after it is decoded as a line.
         rule =
             first == UInt8(ascii: "[")
             ? .elements(JSONElementSplitter(limit: limit)) : .lines(LineSplitter(.lineFeed, limit: limit))
@@ -115,7 +115,7 @@ struct JSONValueSplitter: Sendable {
         }
     }
 
-    /// Returns the next complete value; nil if it needs another chunk.
+    /// Returns the next complete value. Nil if it needs another chunk.
     mutating func next() throws -> Data? {
         switch rule {
         case .undecided: return nil
@@ -160,7 +160,7 @@ struct JSONValueSplitter: Sendable {
         } catch let error as LineSplitter.LineTooLong { throw StreamFault(error) }
     }
 
-    /// Returns the bytes of a line without surrounding whitespace; nil for a blank line.
+    /// Returns a line's bytes without surrounding whitespace. Nil for a blank line.
     private static func content(_ line: UnsafeRawBufferPointer) -> Data? {
         guard let first = line.firstIndex(where: { !JSONElementSplitter.isSpace($0) }),
             let last = line.lastIndex(where: { !JSONElementSplitter.isSpace($0) })
@@ -180,7 +180,7 @@ extension StreamFault {
 }
 
 extension JSONValueSplitter {
-    /// Splits a body in memory in chunks of one size, and returns all its encoded values up to the first error.
+    /// Splits a body in memory in chunks of one size, and returns its encoded values up to the first error.
     static func texts(
         in bytes: [UInt8], format: HTTPResponseBody.JSONFormat, piecesOf size: Int, limit: Int
     ) -> (texts: [Data], isWhole: Bool) {

@@ -19,21 +19,20 @@ struct LineSplitter: Sendable {
 
     private static let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
 
-    /// The maximum number of lines that are read at once. Allocators reuse a few freed blocks of one size without a
-    /// search. With larger batches, the allocation of the strings takes more time.
+    /// The maximum number of lines per batch. Allocators reuse a few freed blocks of one size without a search. With
+    /// larger batches, allocating the strings takes more time.
     private static let batchSize = 7
 
     private let ending: Ending
     private let limit: Int
     private var piece = Data()
-    /// The index of the next line in the chunk.
+    /// The next line's index in the chunk.
     private var offset = 0
-    /// The indices of the next LF and the next CR in the chunk; the end of the chunk if there is none. They prevent
-    /// searching a byte twice.
+    /// The chunk's next LF and CR, or its end if there is none. They prevent searching a byte twice.
     private var nextOffsets = (lineFeed: -1, carriageReturn: -1)
     /// The beginning of an incomplete line, from previous chunks.
     private var partial: [UInt8] = []
-    /// Whether the last chunk ended with CR, so that an LF at the beginning of the next one belongs to it.
+    /// Whether the last chunk ended with CR, so that an LF at the next chunk's beginning belongs to it.
     private var skipsLineFeed = false
 
     init(_ ending: Ending, limit: Int) {
@@ -52,12 +51,12 @@ struct LineSplitter: Sendable {
 
     /// Calls a closure with each complete line, without its ending, until the closure returns a value.
     ///
-    /// - Returns: the value; nil if the closure needs a line of another chunk.
-    /// - Throws: ``LineTooLong``, and the errors of the closure.
+    /// - Returns: nil if the closure needs another chunk's line.
+    /// - Throws: ``LineTooLong``, and the closure's errors.
     @inline(__always)
     mutating func next<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result?) throws -> Result? {
         let (piece, ending, limit) = (piece, ending, limit)
-        // What is called here with all of `self` by value would copy it for each line.
+        // A call that takes all of `self` by value would copy it for each line.
         return try piece.withUnsafeBytes { bytes -> Result? in
             while offset < bytes.count {
                 let start = offset
@@ -83,7 +82,7 @@ struct LineSplitter: Sendable {
         }
     }
 
-    /// Returns a line without the CR of its ending.
+    /// Returns a line without its ending's CR.
     private static func line(
         _ line: UnsafeRawBufferPointer, _ ending: Ending, _ limit: Int
     ) throws -> UnsafeRawBufferPointer {
@@ -92,8 +91,8 @@ struct LineSplitter: Sendable {
         return hasReturn ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
     }
 
-    /// Reads complete lines of the chunk that end with LF, as UTF-8 and in reverse order, up to ``batchSize``. Reads
-    /// none if the next line began in a previous chunk or continues in the next one; see ``next(_:)``.
+    /// Reads the chunk's complete lines that end with LF, as UTF-8 and in reverse order, up to ``batchSize``. Reads
+    /// none if the next line began in a previous chunk or continues in the next one. See ``next(_:)``.
     ///
     /// - Throws: ``LineTooLong`` if the first line is longer than the limit.
     mutating func takeLines(into lines: inout [String]) throws {
@@ -118,7 +117,7 @@ struct LineSplitter: Sendable {
         lines.reverse()
     }
 
-    /// Calls a closure with the bytes after the last line ending; returns nil if there are none.
+    /// Calls a closure with the bytes after the last line ending. Returns nil if there are none.
     mutating func rest<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
         guard !partial.isEmpty else { return nil }
         defer { partial = [] }
@@ -126,7 +125,7 @@ struct LineSplitter: Sendable {
         return try partial.withUnsafeBytes(body)
     }
 
-    /// Stores the beginning of a line. One byte over the limit may still be the CR of its ending.
+    /// Stores the beginning of a line. One byte over the limit may still be its ending's CR.
     private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
         guard bytes.count <= limit + 1 - min(partial.count, limit + 1) else { throw LineTooLong(limit: limit) }
         partial.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes))
@@ -142,7 +141,7 @@ struct LineSplitter: Sendable {
         let end = ending == .lineFeed ? nextOffsets.lineFeed : min(nextOffsets.lineFeed, nextOffsets.carriageReturn)
         guard end < bytes.count else { return nil }
         guard end != nextOffsets.lineFeed else { return (end, end + 1) }
-        // The line ends here, even if an LF follows, so that an event is not delayed until the next byte arrives.
+        // The line ends here, even if an LF follows, so that an event isn't delayed until the next byte arrives.
         if end + 1 == bytes.count { skipsLineFeed = true }
         return (end, end + 1 < bytes.count && bytes[end + 1] == Self.lineFeed ? end + 2 : end + 1)
     }

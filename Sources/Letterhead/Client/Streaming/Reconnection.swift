@@ -2,7 +2,7 @@
 public import LetterheadFoundation
 
 /// Determines whether and how a stream of events or values reconnects after its connection has ended. Use
-/// ``whenClosed`` if you want to follow a stream for longer than one connection lasts.
+/// ``whenClosed`` to follow a stream for longer than one connection lasts.
 ///
 /// ```swift
 /// client.events(of: News(), reconnecting: .whenClosed)
@@ -11,37 +11,37 @@ public import LetterheadFoundation
 ///
 /// A stream reconnects in three cases: its connection ends or is lost, the request exceeds a limit such as
 /// `idleTimeout`, or a new connection fails for a reason that ``Retry/Condition/standard`` accepts. If the first
-/// connection cannot be opened, the error is thrown; to retry the request, use
-/// ``RequestConfigurable/retry(_:maximumRetries:)``. A 204 and any other error end the stream. The request of a
-/// reconnection contains the last identifier in `Last-Event-ID`.
+/// connection cannot be opened, the error is thrown. To retry that request, use
+/// ``RequestConfigurable/retry(_:maximumRetries:)``. A 204 and any other error end the stream. A reconnection sends the
+/// last identifier in `Last-Event-ID`.
 ///
-/// If the server has set a reconnection time (`retry`), the delay before the first attempt after an event is this time,
-/// and the delay before each further attempt is this time plus the next wait of the strategy. Otherwise, the delay
-/// before each attempt is the next wait of the strategy. If a response that refuses the connection has a longer
-/// `Retry-After`, the delay is that time, up to ``longestServerDelay``.
+/// If the server has set a reconnection time (`retry`), the first attempt after an event waits for this time, and each
+/// further attempt also for the strategy's next wait. Otherwise, each attempt waits for the strategy's next wait. If a
+/// response that refuses the connection has a longer `Retry-After`, the attempt waits for that time, up to
+/// ``longestServerDelay``.
 ///
-/// A request whose method is not idempotent is sent again only if it is marked ``RequestTemplate/idempotent(key:)`` or
-/// `allowsAnyMethod` is set. A request with a one-shot body is never sent again. If the request cannot be sent again,
-/// the stream ends with its first connection.
+/// A request with a method that isn't idempotent is sent again only if it is marked
+/// ``RequestTemplate/idempotent(key:)`` or `allowsAnyMethod` is set. A request with a one-shot body is never sent
+/// again. If the request cannot be sent again, the stream ends with its first connection.
 public struct Reconnection: Sendable {
     let isEnabled: Bool
     /// The waits between attempts. Default: ``HTTPRetryStrategy/exponential``, up to 30 seconds with full jitter.
     public var strategy: HTTPRetryStrategy
     /// The maximum number of consecutive attempts without an event. Default: nil (no limit).
     public var maximumAttempts: Int?
-    /// The time in which the stream may reconnect, counted from the first request. A reconnection that would begin
-    /// later is `.timedOut`. An open connection is not ended. Default: nil (no limit).
+    /// How long the stream may reconnect, counted from the first request. A reconnection that would begin later is
+    /// `.timedOut`. An open connection isn't ended. Default: nil (no limit).
     public var deadline: Duration?
-    /// The longest wait that the server may set; a longer one is shortened to it. Default: 120 seconds.
+    /// The longest wait that the server may set. Longer ones are shortened to it. Default: 120 seconds.
     public var longestServerDelay: Duration
-    /// Whether a request with a method that is not idempotent is sent again. Default: false.
+    /// Whether a request with a method that isn't idempotent is sent again. Default: false.
     public var allowsAnyMethod: Bool
     /// The clock for waits and the deadline. Default: the continuous clock.
     public var clock: any Clock<Duration>
-    /// Returns the current date, for a `Retry-After` that is a date. Default: the date of the system.
+    /// Returns the current date, for comparison with a `Retry-After` date. Default: the system's date.
     public var now: @Sendable () -> Date
-    /// Returns random numbers from 0 to 1, for jitter. 1 results in the longest wait. Default: the random source of the
-    /// system.
+    /// Returns random numbers from 0 to 1, for jitter. 1 results in the longest wait. Default: the system's random
+    /// source.
     public var random: @Sendable () -> Double
 
     /// The stream ends with its first connection.
@@ -50,7 +50,7 @@ public struct Reconnection: Sendable {
     /// The stream reconnects with the defaults of ``whenClosed(strategy:maximumAttempts:deadline:longestServerDelay:allowsAnyMethod:clock:now:random:)``.
     public static let whenClosed = Reconnection(isEnabled: true)
 
-    /// The stream reconnects; see the properties for the defaults.
+    /// The stream reconnects. See the properties for the defaults.
     ///
     /// A negative `maximumAttempts` or `longestServerDelay`, a deadline of zero or less, and a strategy that sends
     /// another request or runs a task are `.invalidRequest`.
@@ -77,7 +77,7 @@ public struct Reconnection: Sendable {
         (self.allowsAnyMethod, self.clock, self.now, self.random) = (allowsAnyMethod, clock, now, random)
     }
 
-    /// The rule that the settings violate; nil if they are valid.
+    /// Nil if the settings are valid.
     var brokenRule: String? {
         if let maximumAttempts, maximumAttempts < 0 {
             return "maximumAttempts of Reconnection is negative; use 0 or more"
@@ -99,9 +99,9 @@ public struct Reconnection: Sendable {
     /// Whether to send a request again after an error.
     func acceptsFailure(_ error: HTTPError) -> Bool { isEnabled && accepts(error, isReading: false) }
 
-    /// Returns whether to reconnect after an error.
+    /// Whether to reconnect after an error.
     ///
-    /// - Parameter isReading: whether the error ended a connection; otherwise, it ended an attempt to connect.
+    /// - Parameter isReading: whether the error ended a connection. Otherwise, it ended an attempt to connect.
     func accepts(_ error: HTTPError, isReading: Bool) -> Bool {
         if let status = error.response?.status, error.code == .unacceptableStatus || error.code == .retriesExhausted {
             return Retry.Condition.standardStatuses.contains(status)
@@ -111,7 +111,7 @@ public struct Reconnection: Sendable {
             || (isReading && error.code == .invalidResponse)
     }
 
-    /// Returns the wait before an attempt, counted from 1 after each event; nil ends the stream.
+    /// Returns the wait before an attempt, counted from 1 after each event. Nil ends the stream.
     func wait(before attempt: Int, reconnectionTime: Duration?, after error: HTTPError?) -> Duration? {
         if let maximumAttempts, attempt > maximumAttempts { return nil }
         let result = error.map { Result<HTTPResponse, HTTPError>.failure($0) }

@@ -11,12 +11,12 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var event: String
     /// The lines of data, joined by LF.
     public var data: String
-    /// The last identifier that the stream has set, with this event or before it; nil if it has set none.
+    /// The stream's last identifier, set with this event or before it. Nil if it has set none.
     public var id: String?
-    /// The reconnection time that the server has set with this event; nil if it has set none.
+    /// The reconnection time that the server has set with this event. Nil if it has set none.
     public var retry: Duration?
 
-    /// The response that contains the event; nil for an event that was created by a caller.
+    /// The response that contains the event. Nil for an event that a caller has created.
     var origin: HTTPResponseBody.Origin?
 
     /// Creates an event, for tests.
@@ -24,7 +24,7 @@ public struct ServerSentEvent: Sendable, Hashable {
         (self.event, self.data, self.id, self.retry) = (event, data, id, retry)
     }
 
-    /// Decodes the data, with the decoder of the template or the client by default. For an event that you created
+    /// Decodes the data, with the template's or the client's decoder by default. For an event that you created
     /// yourself, the default is a plain `JSONDecoder`.
     ///
     /// - Throws: ``HTTPError/Code/cannotDecodeResponse`` with the `DecodingError` as the underlying error.
@@ -56,7 +56,7 @@ public struct ServerSentEvent: Sendable, Hashable {
 }
 
 extension ServerSentEvent: CustomStringConvertible, CustomReflectable {
-    /// The type, the number of bytes of the data, and whether there is an identifier. The data itself is not included.
+    /// The event's type, the size of its data in bytes, and whether it has an identifier. The data itself is omitted.
     public var description: String {
         "ServerSentEvent(\(Redaction.visible(event)), \(data.utf8.count) bytes\(id == nil ? "" : ", with id"))"
     }

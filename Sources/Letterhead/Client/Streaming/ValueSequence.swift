@@ -2,17 +2,17 @@
 import LetterheadFoundation
 
 extension HTTPClient {
-    /// Sends a template and decodes the JSON values of its response one at a time, as they arrive.
+    /// Sends a template and decodes its response's JSON values one at a time, as they arrive.
     ///
     /// ```swift
     /// for try await row in client.values(of: ExportRows(), as: Row.self) { print(row) }
     /// ```
     ///
-    /// The request is sent when the first value is requested. Its ``RequestTemplate/decode(_:)`` is not called: its
-    /// decoder, or that of the client, decodes each value. By default, the content type determines the format. At most
-    /// one value and one chunk of the body are kept in memory; a value of more than `limit` bytes is
-    /// `.responseTooLarge`. If a value cannot be decoded, all earlier values are delivered first; the error is then
-    /// `.cannotDecodeResponse` and contains the number of the value. A truncated array or text sequence is
+    /// The request is sent when you ask for the first value. The template's ``RequestTemplate/decode(_:)`` is not
+    /// called: its decoder, or the client's, decodes each value. By default, the content type determines the format. At
+    /// most one value and one chunk of the body are kept in memory. A value of more than `limit` bytes is
+    /// `.responseTooLarge`. If a value cannot be decoded, all earlier values are delivered first. The error is then
+    /// `.cannotDecodeResponse` and contains the value's number. A truncated array or text sequence is
     /// `.invalidResponse`. Leaving the loop closes the connection. After ``reset()``, the next call of an iterator that
     /// has begun throws `.cancelled`.
     public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
@@ -23,8 +23,8 @@ extension HTTPClient {
             source: .connections(valueConnections(of: template, .never, format)), format: format, limit: limit)
     }
 
-    /// Follows the values of a server that never ends them, such as a watch over keys. When a connection has ended, the
-    /// next request continues at the position of the last value.
+    /// Follows a server's values that never end, such as a watch over keys. When a connection has ended, the next
+    /// request continues at the last value's position.
     ///
     /// ```swift
     /// let changes = client.values(
@@ -34,9 +34,9 @@ extension HTTPClient {
     /// for try await change in changes { apply(change) }
     /// ```
     ///
-    /// Values are decoded as those of ``values(of:as:format:limit:)``. If a connection is lost inside a value, that value
-    /// is dropped, because the next request asks for it again. A request that is neither the first one nor returned by a
-    /// closure is sent again only if its method allows it.
+    /// Values are decoded as in ``values(of:as:format:limit:)``. If a connection is lost inside a value, that value is
+    /// dropped, because the next request asks for it again. Only the first request and a closure's requests are always
+    /// sent. Any other is sent again only if its method allows it.
     ///
     /// - Parameters:
     ///   - template: the first request.
@@ -44,11 +44,11 @@ extension HTTPClient {
     ///   - format: the format of the response. Default: determined by the content type.
     ///   - limit: the maximum number of bytes in a value. Default: 16 MiB.
     ///   - reconnection: when to reconnect. Default: whenever the connection has ended.
-    ///   - resume: returns the request that continues after a value; nil to send the last request again. It is called
-    ///     once for each reconnection, with the last value.
+    ///   - resume: returns the request that continues after a value, or nil to send the last request again. It is
+    ///     called once for each reconnection, with the last value.
     ///   - restart: returns the request to send after an error that would end the sequence, such as 410 Gone because
-    ///     the server no longer has the position, or a value that cannot be decoded; nil to throw the error. Discard there
-    ///     what you have built from the values. The waits of `reconnection` apply, also if `restart` itself throws an
+    ///     the server no longer has the position, or a value that cannot be decoded. Nil throws the error. Discard
+    ///     there what you have built from the values. `reconnection`'s waits apply, also if `restart` itself throws an
     ///     error that it accepts. Default: nil.
     public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic,
@@ -76,9 +76,9 @@ extension HTTPClient {
 }
 
 extension HTTPResponse {
-    /// Decodes the JSON values of the body one at a time, as they arrive.
+    /// Decodes the body's JSON values one at a time, as they arrive.
     ///
-    /// Use it if the head of the response decides how to read the body:
+    /// Use it if the response's head decides how to read the body:
     ///
     /// ```swift
     /// let response = try await client.stream(Search("…"))
@@ -87,7 +87,8 @@ extension HTTPResponse {
     /// }
     /// ```
     ///
-    /// Otherwise, use ``HTTPClient/values(of:as:format:limit:)``, whose rules apply. A streamed body can be iterated once.
+    /// Otherwise, use ``HTTPClient/values(of:as:format:limit:)``, which has the same rules. A streamed body can be
+    /// iterated once.
     public func values<Value: Decodable & Sendable>(
         as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic, limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
@@ -101,8 +102,8 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
 
     let base: Base
     let format: HTTPResponseBody.JSONFormat
-    /// Whether the stream never ends. The values of a text sequence then arrive too late: only the beginning of the next
-    /// one ends a value.
+    /// Whether the stream never ends. The values of a text sequence then arrive too late: only the beginning of the
+    /// next one ends a value.
     let isFollowed: Bool
 
     var headers: HTTPHeaders {
