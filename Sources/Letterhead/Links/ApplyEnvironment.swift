@@ -6,15 +6,16 @@
 /// ApplyEnvironment(.provided { _ in await settings.environment })   // called for each attempt and redirect
 /// ```
 ///
-/// The ``RequestSettings/serverEnvironment`` of a request replaces this environment entirely. If a request
-/// explicitly sets it to nil, no environment is applied. See ``ServerEnvironment`` for the parts that are completed.
+/// A request's ``RequestSettings/serverEnvironment`` replaces this environment entirely. A request that sets it to nil
+/// gets no environment. See ``ServerEnvironment`` for the parts that are completed.
 ///
 /// The link also passes the origin of the client's environment to an ``Authenticate`` link below. The client's
 /// credentials without `allowedOrigins` are sent only to that origin, even if a request has another environment.
 public struct ApplyEnvironment: LoaderLink {
-    /// Default: nil (only the environments of the requests are applied).
+    /// Default: nil (only the requests' environments are applied).
     let environment: ServerEnvironment?
 
+    /// Creates a link. With nil, only the requests' own environments are applied.
     public init(_ environment: ServerEnvironment? = nil) { self.environment = environment }
 
     @inline(__always)
@@ -23,7 +24,7 @@ public struct ApplyEnvironment: LoaderLink {
         var filled = request
         if let applied = try await (hasOwn ? request.serverEnvironment : environment)?.resolved(for: request) {
             try applied.complete(&filled)
-            // A closure is not called for a request that has its own environment, so its origin is not known.
+            // If a request has its own environment, the closure isn't called, so its origin is unknown.
             if let environment { filled.homeOrigin = hasOwn ? environment.origin : applied.origin }
         } else if hasOwn {
             filled.homeOrigin = nil

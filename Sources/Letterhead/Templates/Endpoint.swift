@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// An endpoint that needs no separate type. Use
-/// ``Get``, ``Post``, ``Put``, ``Patch`` and ``Delete`` for these methods, and `Endpoint` itself for any other method.
-/// Declare an API's endpoints as static functions, and pass their results to a client:
+/// An endpoint that needs no separate type. Use ``Get``, ``Post``, ``Put``, ``Patch`` and ``Delete`` for these methods,
+/// and `Endpoint` itself for any other method. Declare an API's endpoints as static functions, and pass their results
+/// to a client:
 /// ```swift
 /// extension RequestTemplate where Self == Get<User> {
 ///     static func user(_ login: String) -> Self { Get("users/\(login)") }
@@ -11,8 +11,9 @@
 /// let options = try await client.send(Endpoint<HTTPResponse>(.options, "users"))
 /// ```
 ///
-/// The response is a `Decodable` type, `Void` or
-/// ``HTTPResponse``. For custom decoding, declare a type that conforms to ``RequestTemplate``. To read the bodies of error responses, use ``HTTPError/failure(as:)``, or declare their type with ``RequestTemplate/failure(as:)``.
+/// The response is a `Decodable` type, `Void` or ``HTTPResponse``. For custom decoding, declare a type that conforms to
+/// ``RequestTemplate``. To read the bodies of error responses, use ``HTTPError/failure(as:)``, or declare their type
+/// with ``RequestTemplate/failure(as:)``.
 public struct Endpoint<Response: Sendable>: RequestTemplate {
     public let method: HTTPMethod
     public let path: RequestPath

@@ -4,9 +4,9 @@ public import LetterheadFoundation
 /// A template that wraps another template and changes some of its members. Modifiers, such as `.header(_:_:)`, create
 /// the decorators of this library.
 ///
-/// Write a decorator for a change to single endpoints: `GetUser(login: "ada").traced()`. Use a
-/// ``LoaderLink`` to change every request of a client, and a ``RequestBuilder`` to build requests in another way. A
-/// decorator is a generic type with a ``base``, and declares only the members that it changes:
+/// Write a decorator for a change to single endpoints: `GetUser(login: "ada").traced()`. Use a ``LoaderLink`` to change
+/// every request of a client, and a ``RequestBuilder`` to build requests in another way. A decorator is a generic type
+/// with a ``base``, and declares only the members that it changes:
 ///
 /// ```swift
 /// struct Traced<Base: RequestTemplate>: RequestDecorator {

@@ -20,8 +20,8 @@ public import LetterheadFoundation
 /// ```
 ///
 /// Use ``Get``, ``Post`` and ``Endpoint`` for endpoints without a custom type. To change one endpoint where you send
-/// it, use a modifier or write a
-/// ``RequestDecorator``. To change every request of a client, write a ``LoaderLink``. To accept, reject or retry responses, write an ``HTTPValidator``.
+/// it, use a modifier or write a ``RequestDecorator``. To change every request of a client, write a ``LoaderLink``. To
+/// accept, reject or retry responses, write an ``HTTPValidator``.
 ///
 /// Laws: a template is a value without a client, and a member returns the same result each time it is read.
 ///
@@ -47,7 +47,8 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// The type of the decoded response. Default: ``HTTPResponse``.
     ///
     /// It may be a `Decodable` type, `Data`, `String`, `Void`, an optional of these (nil for an empty body), or
-    /// ``HTTPResponse``. For any other type, implement ``decode(_:)``. Otherwise, decoding the response fails with `.cannotDecodeResponse`.
+    /// ``HTTPResponse``. For any other type, implement ``decode(_:)``. Otherwise, decoding the response fails with
+    /// `.cannotDecodeResponse`.
     ///
     /// Decoding runs outside the main actor. In a module whose default isolation is the main actor, declare the model
     /// `nonisolated`.

@@ -177,8 +177,8 @@ extension HTTPAuthentication {
     /// ```
     ///
     /// The closure is called at the first request, once for all concurrent ones, and again after a 401. If it returns
-    /// nil, these requests fail with
-    /// ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// nil, these requests fail with ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more
+    /// than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func basic(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -199,7 +199,8 @@ extension HTTPAuthentication {
     ///
     /// The closure is called at the first request, once for all concurrent ones, and again after a 401. Send its own
     /// requests to `need.next`. If it returns nil, the waiting requests fail with
-    /// ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more than `limit` times in a
+    /// `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func bearer(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// Choose how requests are signed: those of a client, those of a template, or a single one.
+/// Choose how to sign the requests of a client, a template, or a single request.
 ///
 /// ```swift
 /// HTTPClient(environment: .production, authentication: .bearer(token))       // every request of a client
@@ -10,25 +10,25 @@ public import LetterheadFoundation
 /// ```
 ///
 /// Use ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, an API key, `digest`, a method for
-/// the challenge of a server, tokens of an authorization server (`oauth2` of the product `LetterheadOAuth`), or a custom
-/// method (``method(_:header:allowedOrigins:link:)``). The authentication of a request replaces that of its client entirely.
+/// a server's challenge, an authorization server's tokens (`oauth2` of the product `LetterheadOAuth`), or a custom
+/// method (``method(_:header:allowedOrigins:link:)``). A request's authentication replaces its client's entirely.
 ///
-/// Credentials belong to origins and are sent to no other. List the origins in `allowedOrigins`; an origin with `http`
+/// Credentials belong to origins and are sent to no other. List the origins in `allowedOrigins`. An origin with `http`
 /// is allowed only if it is listed. Without `allowedOrigins`:
 ///
-/// - A client's credentials belong to the origin of the client's environment. A request that sets an environment or a
-///   base URL of another origin is sent without them. A client without an environment does not send them.
-/// - If the environment of a client is a closure, the client's credentials belong to the first origin for which they
-///   are used. To use them with several environments, list the origins.
-/// - Stored credentials, such as tokens, belong to the origin for which they were obtained, until a reset.
-/// - The credentials of a request belong to the origin to which the request is addressed.
+/// - A client's credentials belong to its environment's origin. A request that sets an environment or a base URL of
+///   another origin is sent without them. A client without an environment doesn't send them.
+/// - If a client's environment is a closure, the client's credentials belong to the first origin that they are used
+///   for. To use them with several environments, list the origins.
+/// - Stored credentials, such as tokens, belong to the origin that they were obtained for, until a reset.
+/// - A request's credentials belong to the origin that the request is addressed to.
 /// - All of them are sent only over https or to the local machine.
 ///
-/// With or without `allowedOrigins`, credentials are removed when a redirect leads to another origin, and they are not
-/// sent again during the attempt. If a request sets credentials that must not be sent to its origin, it fails
-/// with ``HTTPError/Code/cannotAuthenticate``, and nothing is sent.
+/// With or without `allowedOrigins`, a redirect to another origin removes the credentials, and they are not sent again
+/// during the attempt. If a request sets credentials that its origin must not receive, it fails with
+/// ``HTTPError/Code/cannotAuthenticate``, and nothing is sent.
 public struct HTTPAuthentication: Sendable {
-    /// The kind of authentication. At most one method signs a request.
+    /// At most one method signs a request.
     enum Choice: Sendable {
         case anonymous
         case named(Name)
@@ -40,15 +40,15 @@ public struct HTTPAuthentication: Sendable {
 
     init(_ choice: Choice) { self.choice = choice }
 
-    /// Whether it stores credentials that a reset removes, such as tokens; false for fixed ones.
+    /// Whether it stores credentials that a reset removes, such as tokens. False for fixed ones.
     public var storesCredentials: Bool { methods.contains { $0.isStateful } }
 
     /// No authentication: requests are sent unchanged. A request with an `Authorization` header keeps it.
     public static let anonymous = HTTPAuthentication(.anonymous)
 }
 
-/// Two authentications are equal if they sign with the same credentials: copies of one value, and methods with equal fixed
-/// credentials for the same origins.
+/// Two authentications are equal if they sign with the same credentials: copies of one value, and methods with equal
+/// fixed credentials for the same origins.
 extension HTTPAuthentication: Equatable {
     public static func == (left: HTTPAuthentication, right: HTTPAuthentication) -> Bool {
         left.identity == right.identity
@@ -56,7 +56,6 @@ extension HTTPAuthentication: Equatable {
 }
 
 extension HTTPAuthentication: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The kind of method, without credentials.
     public var description: String {
         switch choice {
         case .anonymous: "anonymous"
@@ -70,12 +69,12 @@ extension HTTPAuthentication: CustomStringConvertible, CustomDebugStringConverti
 
     public var debugDescription: String { description }
 
-    /// A mirror that contains only the description, so that `dump` prints no secrets.
+    /// Contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension RequestTemplate {
-    /// Signs requests with an authentication, in place of the client's authentication and of an `Authorization` header.
+    /// Signs requests with an authentication, instead of the client's authentication and an `Authorization` header.
     public func authenticated(by authentication: HTTPAuthentication) -> Modified<Self> {
         configured { $0.authentication = authentication }
     }
@@ -90,19 +89,19 @@ extension RequestTemplate {
         configured { $0.authenticationRequirement = requirement }
     }
 
-    /// Sets the scopes that the token of the request must have. If the current token lacks a scope, a token with this
-    /// scope is requested first.
+    /// Sets the scopes that the request's token must have. If the current token lacks a scope, a token with this scope
+    /// is requested first.
     ///
-    /// If the grant cannot request the scope or the server does not grant it, the request fails with
-    /// ``HTTPError/Code/cannotAuthenticate`` and is not sent. Only OAuth 2 uses the scopes.
+    /// If the grant cannot request the scope or the server doesn't grant it, the request fails with
+    /// ``HTTPError/Code/cannotAuthenticate`` and isn't sent. Only OAuth 2 uses the scopes.
     public func authenticated(scopes: Set<String>) -> Modified<Self> {
         configured { $0.requiredScopes = scopes }
     }
 }
 
 extension RequestSettings {
-    /// Signs the request in place of the client's authentication and of an `Authorization` header. Default: nil (the
-    /// authentication of the client).
+    /// Signs the request instead of the client's authentication and an `Authorization` header. Default: nil (the
+    /// client's authentication).
     public var authentication: HTTPAuthentication? {
         get { self[option: AuthenticationOption.self] }
         set { self[option: AuthenticationOption.self] = newValue }
@@ -114,7 +113,7 @@ extension RequestSettings {
         set { self[option: AuthenticationRequirementOption.self] = newValue }
     }
 
-    /// The scopes that the token of the request must have. Default: none.
+    /// The scopes that the request's token must have. Default: none.
     public var requiredScopes: Set<String> {
         get { self[option: RequiredScopesOption.self] }
         set { self[option: RequiredScopesOption.self] = newValue }
@@ -135,11 +134,11 @@ enum AuthenticationRequirementOption: HTTPRequestOption {
 
 extension HTTPAuthentication {
     /// What happens to a request that cannot be signed. By default, a request is sent without credentials if its client
-    /// has none, or has some that do not belong to its origin; if its credentials cannot be obtained, it fails.
+    /// has none, or only some that belong to other origins. If its credentials cannot be obtained, it fails.
     public enum Requirement: Sendable, Hashable {
-        /// The request fails with ``HTTPError/Code/cannotAuthenticate`` before anything is sent, with the reason
-        /// ``Failure/Reason/noCredentials`` if there are none. An `Authorization` header that the request sets itself
-        /// suffices, and so does a digest or a challenge, which may begin with a request without credentials.
+        /// The request fails with ``HTTPError/Code/cannotAuthenticate`` before anything is sent. The reason is
+        /// ``Failure/Reason/noCredentials`` if there are none. The request's own `Authorization` header suffices, and
+        /// so does a digest or a challenge, which may begin with a request without credentials.
         case required
         /// The request is sent without credentials, also if the stored ones are refused and cannot be replaced. A
         /// malformed credential is an error.
@@ -159,15 +158,15 @@ extension HTTPAuthentication {
         public var description: String { rawValue }
     }
 
-    /// Combines several named methods, from which each request chooses one.
+    /// Combines several named methods. Each request chooses one.
     ///
     /// ```swift
     /// let both = HTTPAuthentication.composite(["user": oauth, "service": .bearer(key)], default: "user")
     /// GetReport().authenticated(by: .named("service"))
     /// ```
     ///
-    /// Each method has its own origins and credentials; a reset applies to all of them. Requests that choose no method
-    /// use the `default`: without one, they are not signed; if `methods` does not contain it, they fail with
+    /// Each method has its own origins and credentials. A reset applies to all of them. Requests that choose no method
+    /// use the `default`. Without one, they are not signed. If `methods` doesn't contain it, they fail with
     /// ``HTTPError/Code/cannotAuthenticate``.
     public static func composite(
         _ methods: [Name: HTTPAuthentication], default name: Name? = nil
@@ -177,11 +176,11 @@ extension HTTPAuthentication {
 
     /// Uses a method of the client's ``composite(_:default:)``.
     ///
-    /// If the composite has no method of that name, the request fails with ``HTTPError/Code/cannotAuthenticate`` and
-    /// nothing is sent.
+    /// If the composite has no such method, the request fails with ``HTTPError/Code/cannotAuthenticate`` and nothing is
+    /// sent.
     public static func named(_ name: Name) -> HTTPAuthentication { HTTPAuthentication(.named(name)) }
 
-    /// Returns nil if the request is not signed. Names are looked up in the authentication of the client.
+    /// Returns nil if the request isn't signed. Names are looked up in the client's authentication.
     ///
     /// - Throws: `.cannotAuthenticate` if there is no method of that name.
     func method(for request: HTTPRequest, in client: HTTPAuthentication) throws(HTTPError) -> SigningMethod? {
@@ -209,7 +208,7 @@ extension HTTPAuthentication {
     private static func method(
         _ name: Name, of methods: [Name: HTTPAuthentication], for request: HTTPRequest
     ) throws(HTTPError) -> SigningMethod? {
-        // A name that refers to another name is not resolved, because it could form a loop.
+        // A name that refers to another name could form a loop, so it isn't resolved.
         guard let method = methods[name] else { throw unknown(name, request) }
         if case .named = method.choice { throw unknown(name, request) }
         return try method.method(for: request, in: method)
@@ -230,24 +229,24 @@ extension HTTPAuthentication {
     /// .method("HMAC", allowedOrigins: [api], link: ModifyRequest { $0.headers.setSecret(sign($0), for: "X-Signature") })
     /// ```
     ///
-    /// The link is called for each attempt and each hop of a redirect, but only for requests to origins to which its
-    /// credentials belong. A reset is passed to it. For credentials that are stored, refreshed and shared by concurrent
-    /// requests, implement a ``CredentialProvider`` instead.
+    /// The link is called for each attempt and each hop of a redirect, but only for its credentials' origins. A reset
+    /// also resets the link. For credentials that are stored, refreshed and shared by concurrent requests, implement a
+    /// ``CredentialProvider`` instead.
     ///
     /// The library cannot know which credentials the link stores. Without `allowedOrigins`, the link therefore signs
     /// only requests to the first origin, until a reset.
     ///
     /// All requests that the link signs belong to one user, until a reset: a cache reuses their responses for each
-    /// other, even if the signature is different each time. Responses that another process has stored are not reused.
-    /// If a program has several users, create a method for each of them.
+    /// other, even if each signature differs. Responses that another process has stored are not reused. If a program
+    /// has several users, create a method for each of them.
     ///
     /// - Parameters:
     ///   - name: the name in descriptions. It must not be secret.
-    ///   - header: the header that contains the credential. A request of a client keeps one that it sets itself. Default:
-    ///     nil (not known).
+    ///   - header: the header that contains the credential. If a client's request sets it, the request keeps its value.
+    ///     Default: nil (not known).
     ///   - allowedOrigins: where the link's credentials may be sent.
-    ///   - link: signs the requests. Values that it sets with ``HTTPHeaders/setSecret(_:for:)``, and names in the
-    ///     request's ``RequestSettings/redaction``, are redacted in all descriptions.
+    ///   - link: signs the requests. All descriptions redact the values that it sets with
+    ///     ``HTTPHeaders/setSecret(_:for:)``, and the names in the request's ``RequestSettings/redaction``.
     public static func method(
         _ name: String, header: HTTPHeaders.Name? = nil, allowedOrigins: [URL]? = nil, link: some LoaderLink
     ) -> HTTPAuthentication {
@@ -260,7 +259,7 @@ extension HTTPAuthentication {
 }
 
 extension HTTPAuthentication {
-    /// The reason why a request could not be signed: the underlying error of an ``HTTPError/Code/cannotAuthenticate``.
+    /// Why a request could not be signed: the underlying error of an ``HTTPError/Code/cannotAuthenticate``.
     ///
     /// ```swift
     /// catch let error as HTTPError {
@@ -271,7 +270,7 @@ extension HTTPAuthentication {
     /// }
     /// ```
     ///
-    /// If a ``CredentialProvider`` or a closure throws, the underlying error is the error that it threw.
+    /// If a ``CredentialProvider`` or a closure throws, its error is the underlying error instead.
     public struct Failure: Error, Sendable {
         /// The kinds of failures. More kinds may be added.
         public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -282,27 +281,29 @@ extension HTTPAuthentication {
             public var description: String { rawValue }
         }
 
+        /// The kind of failure, for comparison in code.
         public let reason: Reason
         /// The problem and its remedy, without secrets.
         public let message: String
-        /// The error code of an authorization server: `error` of RFC 6749, 4.1.2.1 and 5.2. nil if it contains characters
+        /// The authorization server's error code: `error` of RFC 6749, 4.1.2.1 and 5.2. Nil if it contains characters
         /// that are not printable ASCII.
         public let code: String?
-        /// The status of the token endpoint's response; nil if there was none.
+        /// The status of the token endpoint's response. Nil if there was none.
         public let status: HTTPStatus?
-        /// The authorization server's description of the error. It may contain a secret, so do not write it to logs. The
-        /// message contains it without the values that were sent and without what may be a token.
+        /// The authorization server's description of the error. It may contain a secret, so do not write it to logs.
+        /// The message contains it without the values that were sent and without possible tokens.
         public let detail: Secret?
+        /// The cause, such as a failed token request. Nil if there is none.
         public let underlying: (any Error)?
 
         /// Creates a failure, to throw it in a ``CredentialProvider`` or in your grant.
         ///
         /// - Parameters:
-        ///   - reason: the kind of failure, which callers compare.
+        ///   - reason: the kind of failure, for comparison in code.
         ///   - message: the problem and its remedy. It is printed, so it must not contain a secret.
-        ///   - code: the error code of an authorization server. Default: nil.
+        ///   - code: the authorization server's error code. Default: nil.
         ///   - status: the status of its response. Default: nil.
-        ///   - detail: its description of the error, which is not printed. Default: nil.
+        ///   - detail: its description of the error, which isn't printed. Default: nil.
         ///   - underlying: the cause. Default: nil.
         public init(
             _ reason: Reason, _ message: String, code: String? = nil, status: HTTPStatus? = nil,
@@ -321,7 +322,7 @@ extension HTTPAuthentication.Failure.Reason {
     public static let noCredentials = Self(rawValue: "noCredentials")
     /// Credentials were requested more often than the limit allows.
     public static let limitReached = Self(rawValue: "limitReached")
-    /// The credentials must not be sent to the origin of the request; see `allowedOrigins`.
+    /// The request's origin must not receive the credentials. See `allowedOrigins`.
     public static let originNotAllowed = Self(rawValue: "originNotAllowed")
     /// The client's composite does not contain the method that the request chose.
     public static let unknownName = Self(rawValue: "unknownName")
@@ -335,7 +336,7 @@ extension HTTPAuthentication.Failure.Reason {
     public static let refused = Self(rawValue: "refused")
     /// The token endpoint is temporarily unavailable. The tokens are kept, and a later request may succeed.
     public static let unavailable = Self(rawValue: "unavailable")
-    /// The response of the authorization server violates the protocol.
+    /// The authorization server's response violates the protocol.
     public static let malformed = Self(rawValue: "malformed")
     /// The configuration is invalid: for example, a token endpoint without TLS or a scope that contains a space.
     public static let misconfigured = Self(rawValue: "misconfigured")
@@ -346,6 +347,6 @@ extension HTTPAuthentication.Failure.Reason {
 extension HTTPAuthentication.Failure: SafelyDescribed, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { message }
     public var debugDescription: String { message }
-    /// A mirror that contains only the description, so that `dump` prints no secrets.
+    /// Contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -2,17 +2,17 @@
 import LetterheadFoundation
 import Synchronization
 
-/// Signs requests with a stored credential for each key, which is fetched once for all concurrent requests.
+/// Signs requests with a stored credential for each key. All concurrent requests share one fetch.
 ///
-/// ``CredentialState`` makes the decisions; this type has the lock, the fetch and the clock. A fetch continues when no
-/// request waits for it any more. Otherwise a new token could be lost after the server has revoked the previous one.
+/// ``CredentialState`` makes the decisions. This type has the lock, the fetch and the clock. A fetch continues when no
+/// request waits for it any more. Otherwise, a new token could be lost after the server has revoked the previous one.
 final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     typealias Held = HeldCredential<Provider.Credential>
     typealias Machine = CredentialState<Provider.Credential>
     typealias Fetches = Flights<Int, Result<Held, CredentialRefusal>>
 
     private let provider: Provider
-    /// Whether the credential belongs to the one origin for which it was obtained.
+    /// Whether the credential belongs only to the origin that it was obtained for.
     private let isBound: Bool
     private let clock: any Clock<Duration>
     private let timeline: Timeline
@@ -44,7 +44,7 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
             state.withLock { $0.refuse(held, for: key, by: refusal) }
             return response
         }
-        // Without its streamed body, the response occupies no connection or slot during the wait for another credential.
+        // While waiting for another credential, a streamed body would occupy a connection or a slot.
         await response.body.discard()
         response.body = HTTPResponseBody(response.body.buffered?.prefix(1 << 20) ?? Data())
         request.record(.credentialsRefused) { $0[.status] = refusal.status.code }
@@ -61,11 +61,11 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         return second
     }
 
-    /// Cancels the fetch in flight, removes the credential, and resets the provider. The fetch is not awaited, because it
-    /// may itself await the reset; its result is discarded.
+    /// Cancels the fetch in flight, removes the credential, and resets the provider. The fetch may itself await the
+    /// reset, so it isn't awaited, and its result is discarded.
     ///
-    /// The provider removes its credentials in a task that is not cancelled with that of the caller. A cancelled caller
-    /// does not wait for it; requests are refused until it has ended.
+    /// The provider removes its credentials in a task of its own, so cancelling the caller doesn't stop it. A cancelled
+    /// caller doesn't wait for it. Requests are refused until it has ended.
     func reset(next: any HTTPLoader) async {
         async let below: Void = next.reset()
         state.withLock { $0.beginReset() }
@@ -95,9 +95,9 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
 }
 
 extension SharedCredential {
-    /// Returns a credential, and waits for it if necessary. After a 401, the result is the credential that has replaced the
-    /// refused one in the meantime, or a new one. A credential that was obtained for other requests may be insufficient
-    /// for this one. The request then waits for another one, a limited number of times.
+    /// Returns a credential, waiting for it if necessary. After a 401, the result is the credential that has replaced
+    /// the refused one, or a new one. A credential that was obtained for other requests may be insufficient for this
+    /// one. The request then waits for another one, a limited number of times.
     private func credential(
         _ key: Machine.Key, for request: HTTPRequest, next: any HTTPLoader, refused: (Held, HTTPResponse)? = nil
     ) async throws(CredentialRefusal) -> Held {
@@ -182,7 +182,7 @@ extension SharedCredential {
         return state.withLock { $0.finish(number, for: key, with: result) }
     }
 
-    /// Whether the calling task is that of a fetch. Its request would wait for itself.
+    /// Whether the calling task is the fetch itself. Its request would wait for itself.
     private func isOwnTask(ofFetch number: Int) -> Bool {
         let task = Self.currentTask
         return task != nil && tasks.withLock { $0[number] } == task
@@ -193,8 +193,7 @@ extension SharedCredential {
 }
 
 extension HTTPResponse {
-    /// The response to be stored, with the beginning of its body that is in memory, and without the body of its request and
-    /// what belongs to its load.
+    /// The response for storing: with the part of its body in memory, but without its request's body and load.
     fileprivate func withoutRequestBody(upTo limit: Int) -> HTTPResponse {
         var response = self
         response.body = HTTPResponseBody(Data(body.buffered?.prefix(limit) ?? Data()))

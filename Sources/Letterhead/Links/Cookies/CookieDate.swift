@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// The dates of cookies, which servers write in many formats (RFC 6265bis, 5.1.1).
+/// Cookie dates, which servers write in many formats (RFC 6265bis, 5.1.1).
 enum CookieDate {
-    /// Parses a date. Returns seconds since 1970, or nil if a time, a day, a month or a year is missing or not valid.
+    /// Returns seconds since 1970, or nil if a time, a day, a month or a year is missing or invalid.
     static func seconds(of text: String) -> Int64? {
         var time: (hour: Int, minute: Int, second: Int)?
         var (day, month, year): (Int?, Int?, Int?) = (nil, nil, nil)
@@ -28,8 +28,8 @@ enum CookieDate {
             || (0x7B...0x7E).contains(byte)
     }
 
-    /// Reads `hh:mm:ss` with fields of one or two digits, followed by anything that is not a digit. The numbers can be out
-    /// of range: the first token of this form is the time, and no later token replaces it.
+    /// Reads `hh:mm:ss` with fields of one or two digits, followed by anything that isn't a digit. The numbers can be
+    /// out of range: the first token of this form is the time, and no later token replaces it.
     private static func clock(_ token: Substring.UTF8View) -> (hour: Int, minute: Int, second: Int)? {
         let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, fields[0].allSatisfy(isDigit), fields[1].allSatisfy(isDigit),
@@ -44,14 +44,14 @@ enum CookieDate {
         return time.hour * 3600 + time.minute * 60 + time.second
     }
 
-    /// Reads a number of some digits, followed by anything that is not a digit.
+    /// Reads a number, followed by anything that isn't a digit.
     private static func digits(_ token: Substring.UTF8View, _ count: ClosedRange<Int>) -> Int? {
         let digits = token.prefix(while: isDigit)
         guard count.contains(digits.count) else { return nil }
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// Reads the number of a month from its first three letters, in any case.
+    /// Reads a month's number from its first three letters, in any case.
     private static func monthNumber(_ token: Substring.UTF8View) -> Int? {
         guard token.count >= 3 else { return nil }
         let start = String(decoding: token.prefix(3).map { ASCII.lowercased($0) }, as: UTF8.self)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The file of a jar. Several processes may use it: each change is applied to the content of the file under a lock.
+/// A jar's file. Several processes may use it: each change is applied to the file's content under a lock.
 struct CookieFile: Sendable {
-    /// The error of a jar whose file cannot be used. It contains no cookie.
+    /// The error of a jar with an unusable file. It contains no cookie.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -26,16 +26,16 @@ struct CookieFile: Sendable {
         return cookies.filter { $0.expires != nil && !$0.hasExpired(at: now) }
     }
 
-    /// Removes cookies that have expired or have no expiry. `isCurrent` is called under the lock; false keeps the file
+    /// Removes cookies that have expired or have no expiry. `isCurrent` is called under the lock. False keeps the file
     /// unchanged.
     func save(_ changed: [CookieJar.Cookie], at now: Date, if isCurrent: () -> Bool = { true }) throws {
         try locked {
             guard isCurrent() else { return }
             var table = CookieTable()
-            // A damaged file is replaced.
+            // Replaces a damaged file.
             for cookie in (try? load(at: now)) ?? [] { table.set(cookie, at: now) }
             for cookie in changed {
-                // The format can express the cookies that were read from the file.
+                // A cookie from the file always fits the format.
                 let isSaved = cookie.expires != nil && CookieText.canExpress(cookie)
                 if isSaved { table.set(cookie, at: now) } else { table.remove(cookie) }
             }
@@ -81,14 +81,14 @@ extension CookieJar {
     /// The cookies, with their values, in the format of `cookies.txt`, which curl and browser extensions read and
     /// write.
     ///
-    /// Session cookies have an expiry of 0. `SameSite`, which the format cannot express, and cookies with a control
-    /// character, such as a tab or a line break, are left out.
+    /// Session cookies have an expiry of 0. The format cannot express `SameSite`. Cookies with a control character,
+    /// such as a tab or a line break, are left out.
     public var text: String { CookieText.text(of: cookies.filter(CookieText.canExpress)) }
 
-    /// Adds the cookies of a string in the format of `cookies.txt`. They replace cookies with the same name, domain
-    /// and path. Cookies that have expired are left out. If the jar has a file, it is written once for all cookies.
+    /// Adds cookies from a string in the format of `cookies.txt`. They replace cookies with the same name, domain and
+    /// path. Expired cookies are left out. If the jar has a file, it is written once for all cookies.
     ///
-    /// - Throws: an error with the number of the first malformed line. In this case no cookie is added.
+    /// - Throws: an error with the number of the first malformed line. No cookie is added then.
     public func add(text: String) throws {
         let time = now()
         set(try CookieText.cookies(of: text, at: time).filter { !$0.hasExpired(at: time) })
@@ -96,7 +96,7 @@ extension CookieJar {
 
     /// The error for malformed cookies. It contains no part of the string.
     struct TextError: Error, CustomStringConvertible {
-        /// The number of the malformed line, starting at 1.
+        /// Starts at 1.
         let line: Int
         var description: String {
             "line \(line) of the cookies is malformed: expected seven fields, separated by tabs"
@@ -104,11 +104,11 @@ extension CookieJar {
     }
 }
 
-/// The format `cookies.txt`: one line for each cookie, with seven fields that are separated by tabs.
+/// The format `cookies.txt`: one line for each cookie, with seven fields separated by tabs.
 enum CookieText {
     private static let header = "# Netscape HTTP Cookie File\n"
     private static let httpOnly = "#HttpOnly_"
-    /// The latest expiry that is written, in seconds since 1970.
+    /// In seconds since 1970.
     private static let latest = Double(1 << 47)
 
     static func text(of cookies: [CookieJar.Cookie]) -> String {
@@ -123,7 +123,8 @@ enum CookieText {
         }
     }
 
-    /// Whether the format can express a cookie: a tab or a line break in a field would turn its line into other cookies.
+    /// Whether the format can express a cookie: a tab or a line break in a field would turn its line into other
+    /// cookies.
     static func canExpress(_ cookie: CookieJar.Cookie) -> Bool {
         guard let copy = (try? cookies(of: text(of: [cookie]), at: cookie.created))?.first else { return false }
         return copy.hasSameKey(as: cookie) && copy.value.isSame(as: cookie.value) && copy.isSecure == cookie.isSecure

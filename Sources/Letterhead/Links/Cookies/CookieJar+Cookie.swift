@@ -2,9 +2,9 @@
 public import LetterheadFoundation
 
 extension CookieJar {
-    /// A cookie of a server (RFC 6265bis, 5.7). No description contains its value.
+    /// A cookie from a server (RFC 6265bis, 5.7). No description contains its value.
     public struct Cookie: Hashable, Sendable {
-        /// Stored, but not applied, because only in a browser can one site embed another.
+        /// Stored but not applied, because only in a browser can one site embed another.
         public enum SameSite: String, Hashable, Sendable {
             case strict = "Strict"
             case lax = "Lax"
@@ -12,7 +12,7 @@ extension CookieJar {
             case unrestricted = "None"
         }
 
-        /// The name. It can be empty.
+        /// The name, which can be empty.
         public let name: String
         /// The value. Do not write it to logs.
         public internal(set) var value: String
@@ -22,22 +22,23 @@ extension CookieJar {
         public let isHostOnly: Bool
         /// Requests for this path and for paths below it receive the cookie.
         public let path: String
-        /// nil for a session cookie.
+        /// Nil for a session cookie.
         public internal(set) var expires: Date?
-        /// Whether the cookie is sent over https only.
+        /// Whether the cookie is sent only over https.
         public let isSecure: Bool
-        /// Whether the cookie has the attribute `HttpOnly`, which hides it from scripts in a browser.
+        /// Whether the cookie is hidden from scripts in a browser (`HttpOnly`).
         public let isHTTPOnly: Bool
+        /// The attribute `SameSite`, or nil if it is missing or unknown.
         public let sameSite: SameSite?
-        /// The time at which the cookie was first set.
+        /// When the cookie was first set.
         public internal(set) var created: Date
         var lastUsed: Date
         /// Orders cookies that were created at the same time.
         var order: UInt64 = 0
-        /// The expiry that the file of the jar contains.
+        /// The expiry in the jar's file.
         var savedExpiry: Date?
 
-        /// A leading dot of the domain is removed. Without an expiry, it is a session cookie.
+        /// Creates a cookie. A leading dot of the domain is removed. Without an expiry, it is a session cookie.
         public init(
             _ name: String, _ value: String, domain: String, isHostOnly: Bool = true, path: String = "/",
             expires: Date? = nil, isSecure: Bool = true, isHTTPOnly: Bool = true, sameSite: SameSite? = nil
@@ -57,19 +58,19 @@ extension CookieJar {
             (self.sameSite, created, lastUsed) = (sameSite, now, now)
         }
 
-        /// The bytes of the name and the value; at most 4096.
+        /// In bytes, at most 4096.
         var size: Int { name.utf8.count + value.utf8.count }
 
         func hasExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-        /// The same cookie after it was written to the file.
+        /// The cookie after it was written to the file.
         var saved: Cookie {
             var cookie = self
             cookie.savedExpiry = expires
             return cookie
         }
 
-        /// Returns whether the file contains this cookie, apart from a small move of its expiry.
+        /// Returns whether the file contains this cookie, apart from a small change of its expiry.
         func isSaved(as old: Cookie, at now: Date) -> Bool {
             guard let expires, let saved = old.savedExpiry, !hasExpired(at: now) else { return false }
             let lifetime = expires.timeIntervalSince(now)
@@ -89,31 +90,31 @@ extension CookieJar.Cookie: CustomStringConvertible, CustomDebugStringConvertibl
         "\(Redaction.visible(name))=\(Redaction.placeholder) (\(Redaction.visible(domain))\(Redaction.visible(path)))"
     }
     public var debugDescription: String { description }
-    /// So that `dump` prints no value.
+    /// `dump` prints no value.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
-/// The parts of a `Set-Cookie` field (RFC 6265bis, 5.6), before they are compared with the request.
+/// A parsed `Set-Cookie` field (RFC 6265bis, 5.6), before it is compared with the request.
 struct SetCookie: Equatable {
     var name: String
     var value: String
-    /// The domain in lower case, without a leading dot; nil or empty for the host of the request.
+    /// In lower case, without a leading dot. Nil or empty for the request's host.
     var domain: String?
-    /// The path; nil for the default path of the request.
+    /// Nil for the request's default path.
     var path: String?
     var expires: Int64?
-    /// Seconds; it takes precedence over ``expires``.
+    /// In seconds. Takes precedence over ``expires``.
     var maxAge: Int64?
     var isSecure = false
     var isHTTPOnly = false
     var sameSite: CookieJar.Cookie.SameSite?
 
-    /// The largest number of bytes of the name and the value together, and of one attribute.
+    /// In bytes, for the name and the value together, and for one attribute.
     static let longest = (pair: 4096, attribute: 1024)
 
-    /// Parses a field. Returns nil if the standard requires that the field is ignored.
+    /// Returns nil if the standard requires ignoring the field.
     init?(_ text: String) {
-        // Tabs are allowed, other control characters are not.
+        // Tabs are allowed, but no other control characters.
         guard text.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else { return nil }
         var parts = text.split(at: ";", omittingEmpty: false).makeIterator()
         guard let pair = parts.next() else { return nil }
@@ -121,7 +122,7 @@ struct SetCookie: Equatable {
         guard name.utf8.count + value.utf8.count <= Self.longest.pair, !name.isEmpty || !value.isEmpty else {
             return nil
         }
-        // A cookie without a name must not pretend to be one with a prefix.
+        // A cookie without a name must not pretend to have one with a prefix.
         if name.isEmpty, CookieRules.Prefix(value) != nil { return nil }
         while let attribute = parts.next() { read(attribute) }
     }
@@ -145,7 +146,7 @@ struct SetCookie: Equatable {
         text.cut(at: "=").map { (ASCII.trimmed($0.head), ASCII.trimmed($0.tail)) }
     }
 
-    /// Numbers that are too large count as the largest number.
+    /// A number that is too large counts as the largest number.
     private static func seconds(_ text: String) -> Int64? {
         let digits = text.begins(with: "-") ? text.utf8.dropFirst() : text.utf8[...]
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

@@ -2,7 +2,7 @@
 public import LetterheadFoundation
 import Synchronization
 
-/// Keep the cookies of responses, and send them with later requests (RFC 6265bis).
+/// Keep cookies from responses, and send them with later requests (RFC 6265bis).
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, cookies: CookieJar())
@@ -11,13 +11,13 @@ import Synchronization
 /// await client.reset()                             // removes all cookies
 /// ```
 ///
-/// A jar belongs to the clients that you pass it to; the process has no shared jar. A client uses it for each attempt
+/// A jar belongs to the clients that you pass it to. The process has no shared jar. A client uses it for each attempt
 /// and each hop. It stores at most 180 cookies of one domain and 3,000 in total, and removes the least recently used
-/// ones beyond that. A cookie of a response is refused if its name and value have more than 4096 bytes together, and is
-/// stored for at most 400 days.
+/// ones beyond that. A cookie is refused if its name and value have more than 4096 bytes together, and is stored for at
+/// most 400 days.
 ///
-/// In a custom chain, put the jar below ``ApplyEnvironment``, so that the URL of the request is complete, and below
-/// ``Authenticate``, so that it sees the 401 that is answered there. Put it above a cache.
+/// In a custom chain, put the jar below ``ApplyEnvironment``, so that the request's URL is complete, and below
+/// ``Authenticate``, so that it sees the 401 that is handled there. Put it above a cache.
 public final class CookieJar: LoaderLink {
     let table = Mutex(CookieTable())
     let isPublicSuffix: @Sendable (String) -> Bool
@@ -25,12 +25,12 @@ public final class CookieJar: LoaderLink {
     let now: @Sendable () -> Date
     let file: CookieFile?
 
-    /// Creates an empty jar in memory. If your client sends requests to hosts that you do not trust, pass a closure
-    /// that searches the Public Suffix List.
+    /// Creates an empty jar in memory. If your client sends requests to hosts that you don't trust, pass a closure that
+    /// searches the Public Suffix List.
     ///
-    /// `isPublicSuffix` returns whether a domain, in lower case, contains hosts of several owners, such as `co.uk`. A
-    /// cookie for such a domain, a single label or an IP address is accepted only from the host of the same name, and
-    /// is not sent to subdomains.
+    /// `isPublicSuffix` returns whether a domain, in lower case, contains hosts with different owners, such as `co.uk`.
+    /// A cookie for such a domain, a single label or an IP address is accepted only from the host of the same name, and
+    /// isn't sent to subdomains.
     public init(
         now: @escaping @Sendable () -> Date = { Date() },
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false }
@@ -38,17 +38,17 @@ public final class CookieJar: LoaderLink {
         (self.now, self.isPublicSuffix, file, onError) = (now, isPublicSuffix, nil, { _ in })
     }
 
-    /// Stores the cookies in a file, and loads those that it contains. See ``init(now:isPublicSuffix:)`` for the
-    /// closure.
+    /// Creates a jar that loads its cookies from a file and stores them there. See ``init(now:isPublicSuffix:)`` for
+    /// the closure.
     ///
-    /// The file has the format of ``text``, and only its owner can read it. Its directory is created when cookies are
-    /// saved. It is replaced atomically when a persistent cookie is set, changed or removed, but not for a move of an
-    /// expiry by less than 1 % of the remaining lifetime of the cookie, or an hour if that is less. Session cookies are
-    /// neither saved nor loaded. Several processes can use one file: a process saves only its own changes and keeps
-    /// those of the others. A file that is damaged, or that other users can write, is treated as empty.
+    /// The file has the format of ``text``, and only its owner can read it. Saving creates its directory. It is
+    /// replaced atomically when a persistent cookie is set, changed or removed, but not when an expiry moves by less
+    /// than 1 % of the cookie's remaining lifetime, or an hour if that is less. Session cookies are neither saved nor
+    /// loaded. Several processes can use one file: each one saves only its own changes and keeps the others'. A file
+    /// that is damaged, or that other users can write, is treated as empty.
     ///
     /// If the file cannot be read or written, `onError` receives the error, on the thread that uses the file. Requests
-    /// do not fail because of it.
+    /// don't fail because of it.
     public init(
         file: URL, now: @escaping @Sendable () -> Date = { Date() },
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false },
@@ -67,14 +67,14 @@ public final class CookieJar: LoaderLink {
         }
     }
 
-    /// The cookies that have not expired, sorted by domain, path and name.
+    /// The cookies that haven't expired, sorted by domain, path and name.
     public var cookies: [Cookie] { table.withLock { $0.cookies(at: now()) } }
 
-    /// Stores a cookie. It replaces a cookie with the same name, domain, path and ``Cookie/isHostOnly``. If the new
-    /// cookie has expired, the existing cookie is removed and the new one is not stored.
+    /// Stores a cookie. It replaces a cookie with the same name, domain, path and ``Cookie/isHostOnly``. An expired
+    /// cookie removes the existing cookie and isn't stored.
     public func set(_ cookie: Cookie) { set([cookie]) }
 
-    /// The file is written once.
+    /// Writes the file once.
     func set(_ cookies: [Cookie]) {
         let time = now()
         table.withLock { table in
@@ -100,7 +100,7 @@ public final class CookieJar: LoaderLink {
         do { try file?.delete() } catch { onError(error) }
     }
 
-    /// A cookie that the request sets itself takes precedence over a cookie of the jar with the same name.
+    /// The request's own cookie takes precedence over the jar's cookie of the same name.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let target = CookieTarget(request) else { return try await next.load(request) }
         let cookies = request.missing(table.withLock { $0.cookies(for: target, at: now()) })
@@ -120,8 +120,8 @@ public final class CookieJar: LoaderLink {
         removeAll()
     }
 
-    /// Cookies that have expired are removed from the file. `isCurrent` is called while no other process changes the
-    /// file; false keeps it unchanged.
+    /// Removes expired cookies from the file. `isCurrent` is called while no other process changes the file. False
+    /// keeps it unchanged.
     private func save(_ changed: [Cookie], if isCurrent: () -> Bool = { true }) {
         guard let file, !changed.isEmpty else { return }
         do { try file.save(changed, at: now(), if: isCurrent) } catch { onError(error) }
@@ -129,7 +129,7 @@ public final class CookieJar: LoaderLink {
 }
 
 extension CookieJar {
-    /// The cookies of a stored response are not new.
+    /// A stored response's cookies are not new.
     private func store(_ response: inout HTTPResponse, of request: HTTPRequest) {
         let fields = response.newSetCookies
         guard !fields.isEmpty, let target = CookieTarget(response.request) else { return }
@@ -147,7 +147,7 @@ extension CookieJar {
         save(changed) { !request.wasReset }
     }
 
-    /// - Parameter secure: the cookies with Secure that were looked for, by domain.
+    /// - Parameter secure: the Secure cookies found so far, by domain.
     private func decide(
         on field: String, from target: CookieTarget, at time: Date, secure: inout [String: [Cookie]]
     ) -> CookieDecision {
@@ -155,7 +155,7 @@ extension CookieJar {
         do throws(CookieRules.Refusal) {
             let cookie = try CookieRules.cookie(parsed, from: target, now: time, isPublicSuffix: isPublicSuffix)
             if !cookie.isSecure, !target.isSecure {
-                // A cookie that is set without https must not hide one with Secure (RFC 6265bis, 5.7, step 16).
+                // A cookie from a request without https must not hide one with Secure (RFC 6265bis, 5.7, step 16).
                 let near = secure[cookie.domain] ?? table.withLock { $0.secureCookies(near: cookie.domain) }
                 secure[cookie.domain] = near
                 if near.contains(where: { cookie.hides($0) }) { throw .overlaysSecure }
@@ -172,7 +172,7 @@ extension CookieJar {
         table.withLock { table in
             if request.wasReset { return [] }
             let old = table.cookie(like: cookie)
-            // A server that sets the same cookie in each response moves its expiry by seconds only.
+            // If a server sets the same cookie in each response, its expiry moves only by seconds.
             if let old, cookie.isSaved(as: old, at: time) {
                 var cookie = cookie
                 cookie.savedExpiry = old.savedExpiry
@@ -186,18 +186,18 @@ extension CookieJar {
 }
 
 extension CookieJar: CustomStringConvertible, CustomReflectable {
-    /// The names, domains and paths of the cookies.
+    /// The cookies' names, domains and paths.
     public var description: String { "CookieJar(\(cookies.map(\.description).joined(separator: ", ")))" }
-    /// So that `dump` prints no value.
+    /// `dump` prints no value.
     public var customMirror: Mirror { Mirror(describing: self, as: .class) }
 }
 
 struct CookieDecision: Sendable, CustomStringConvertible {
     let name: String
-    /// The cookie that was stored (or removed, if it has expired), or the reason why it was refused.
+    /// The cookie that was stored (or removed, if it has expired), or why it was refused.
     let result: Result<CookieJar.Cookie, CookieRules.Refusal>
 
-    /// The event does not contain the value of the cookie.
+    /// Records an event without the cookie's value.
     func record(for request: HTTPRequest, at time: Date) {
         switch result {
         case .success(let cookie):
@@ -225,15 +225,15 @@ enum CookieDecisions: HTTPRequestOption {
     static let defaultOptionValue: [CookieDecision] = []
 }
 
-/// nil if the fields are those of the response.
+/// Nil if the response's own fields are new.
 private enum NewSetCookies: HTTPRequestOption {
     static let defaultOptionValue: [String]? = nil
 }
 
 extension HTTPResponse {
-    /// The values of `Set-Cookie` that a server has sent for this request, which a ``CookieJar`` above applies.
+    /// The `Set-Cookie` values that a server has sent for this request. A ``CookieJar`` above applies them.
     ///
-    /// Set it in your cache, because the cookies of a stored response must not be applied again.
+    /// Set it in your cache, because a stored response's cookies must not be applied again.
     public var newSetCookies: [String] {
         get { self[option: NewSetCookies.self] ?? headers.values(for: .setCookie) }
         set { self[option: NewSetCookies.self] = newValue }
@@ -241,8 +241,8 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// The cookies that the response sets, in order, without those that a client must ignore or refuse according to RFC
-    /// 6265bis, such as those for a foreign domain. A cookie that the server deletes has an expiry in the past.
+    /// The cookies that the response sets, in order. Omits cookies that a client must ignore or refuse (RFC 6265bis),
+    /// such as the ones for a foreign domain. A cookie that the server deletes has an expiry in the past.
     public var cookies: [CookieJar.Cookie] {
         guard headers.contains(.setCookie), let target = CookieTarget(request) else { return [] }
         return headers.values(for: .setCookie).compactMap { field in
@@ -254,7 +254,7 @@ extension HTTPResponse {
 }
 
 extension HTTPRequest {
-    /// The cookies that the request does not set itself.
+    /// The cookies that the request doesn't set itself.
     func missing(_ cookies: [CookieJar.Cookie]) -> [CookieJar.Cookie] {
         guard !cookies.isEmpty, let own = headers[.cookie] else { return cookies }
         let names = Set(own.split(at: ";").compactMap { $0.cut(at: "=").map { Array(ASCII.trimmed($0.head).utf8) } })

@@ -3,7 +3,7 @@ import LetterheadFoundation
 
 /// The rules for cookies (RFC 6265bis, 5.1 and 5.7): pure functions of a field, its request and the time.
 enum CookieRules {
-    /// The longest time for which a cookie is stored: 400 days, in seconds.
+    /// 400 days, in seconds.
     static let longestLife: Int64 = 400 * 86_400
 
     enum Refusal: String, Error, Sendable {
@@ -15,7 +15,7 @@ enum CookieRules {
         case prefix = "the cookie does not fulfill the conditions of its __Host- or __Secure- prefix"
     }
 
-    /// The prefixes of names that promise a property of the cookie. They are compared without regard to case.
+    /// Name prefixes that promise a property of the cookie, in any case.
     enum Prefix {
         case host, secure
 
@@ -51,8 +51,8 @@ enum CookieRules {
         _ domain: String?, host: String, isPublicSuffix: (String) -> Bool
     ) throws(Refusal) -> (domain: String, isHostOnly: Bool) {
         guard let domain, !domain.isEmpty else { return (host, true) }
-        // A cookie for such a domain would be sent to hosts of other owners. If the domain equals the host of the
-        // request, the cookie is accepted for that host only.
+        // A cookie for such a domain would be sent to other owners' hosts. If the domain equals the request's host, the
+        // cookie is accepted only for that host.
         if !domain.utf8.contains(UInt8(ascii: ".")) || isAddress(domain) || isPublicSuffix(domain) {
             guard domain.isSame(as: host) else { throw .publicSuffix }
             return (host, true)
@@ -61,7 +61,7 @@ enum CookieRules {
         return (domain, false)
     }
 
-    /// Returns the time at which a cookie is removed; nil for a session cookie. `Max-Age` takes precedence.
+    /// Returns nil for a session cookie. `Max-Age` takes precedence.
     private static func expiry(of field: SetCookie, now: Date) -> Date? {
         let present = Int64(now.timeIntervalSince1970)
         let end: Int64
@@ -75,14 +75,14 @@ enum CookieRules {
         return Date(timeIntervalSince1970: Double(end))
     }
 
-    /// Returns whether a host is a domain or one of its subdomains (RFC 6265bis, 5.1.3).
+    /// Whether a host is a domain or one of its subdomains (RFC 6265bis, 5.1.3).
     static func domainMatches(_ host: String, _ domain: String) -> Bool {
         if host.isSame(as: domain) { return true }
         return host.utf8.count > domain.utf8.count && host.ends(with: domain) && !isAddress(host)
             && host.utf8.dropLast(domain.utf8.count).last == UInt8(ascii: ".")
     }
 
-    /// Returns whether the path of a request is the path of a cookie or below it (RFC 6265bis, 5.1.4).
+    /// Whether a request's path is a cookie's path or below it (RFC 6265bis, 5.1.4).
     static func pathMatches(_ path: String, _ cookiePath: String) -> Bool {
         guard path.utf8.starts(with: cookiePath.utf8) else { return false }
         return path.utf8.count == cookiePath.utf8.count || cookiePath.ends(with: "/")
@@ -99,10 +99,10 @@ enum CookieRules {
         ASCII.lowercased(domain.begins(with: ".") ? String(Substring(domain.utf8.dropFirst())) : domain)
     }
 
-    /// Returns whether a host is an IPv4 address, or an IPv6 address in brackets.
+    /// Whether a host is an IPv4 address, or an IPv6 address in brackets.
     static func isAddress(_ host: String) -> Bool {
         if host.begins(with: "[") { return true }
-        // The last label of a host name is not a number (WHATWG URL, 3.5).
+        // A host name's last label is not a number (WHATWG URL, 3.5).
         guard let last = host.split(at: ".").last else { return false }
         return last.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
@@ -111,7 +111,7 @@ enum CookieRules {
 /// The parts of a request that determine its cookies.
 struct CookieTarget: Sendable {
     let host: String
-    /// The path, beginning with a slash.
+    /// Begins with a slash.
     let path: String
     /// Whether cookies with `Secure` can be set and sent: over https, and to this machine.
     let isSecure: Bool
@@ -126,7 +126,7 @@ struct CookieTarget: Sendable {
     }
 
     init(host: String, path: String, isSecure: Bool) {
-        // A dot at the end of a host name is part of its DNS notation only.
+        // A dot at the end of a host name belongs only to its DNS notation.
         let name = ASCII.lowercased(host)
         self.host = name.ends(with: ".") ? String(Substring(name.utf8.dropLast())) : name
         (self.path, self.isSecure) = (path, isSecure)

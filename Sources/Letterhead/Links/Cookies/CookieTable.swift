@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The cookies of a jar by domain, and the limits on their number. Callers hold a lock.
+/// A jar's cookies by domain, and the limits on their number. Callers hold a lock.
 struct CookieTable {
     static let limits = (domain: 180, all: 3000)
 
@@ -11,14 +11,14 @@ struct CookieTable {
     /// Whether a domain may have too many cookies.
     private var isOverfull = false
 
-    /// Sorted by domain, path and name, without those that have expired.
+    /// Sorted by domain, path and name, without expired cookies.
     func cookies(at now: Date) -> [CookieJar.Cookie] {
         domains.values.joined().filter { !$0.hasExpired(at: now) }
             .map { (key: Array("\($0.domain)\0\($0.path)\0\($0.name)".utf8), cookie: $0) }
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.cookie)
     }
 
-    /// Removes the stored cookie if the new one has expired. Call ``trim(at:)`` after the last one of several cookies.
+    /// Removes the stored cookie if the new one has expired. After several cookies, call ``trim(at:)`` once.
     mutating func set(_ cookie: CookieJar.Cookie, at now: Date) {
         var cookie = cookie
         let old = remove(cookie)
@@ -42,7 +42,7 @@ struct CookieTable {
         domains[cookie.domain]?.first { $0.hasSameKey(as: cookie) }
     }
 
-    /// Returns the cookies with Secure of a domain, of those that include it, and of those that it includes.
+    /// Returns the Secure cookies of a domain, its parents and its subdomains.
     func secureCookies(near other: String) -> [CookieJar.Cookie] {
         domains.flatMap { domain, cookies in
             CookieRules.domainMatches(domain, other) || CookieRules.domainMatches(other, domain)
@@ -50,8 +50,8 @@ struct CookieTable {
         }
     }
 
-    /// Returns the cookies for a request in the order of the header (RFC 6265bis, 5.8.3): longer paths first, then
-    /// older cookies. The returned cookies count as used.
+    /// Returns the cookies for a request in the header's order (RFC 6265bis, 5.8.3): longer paths first, then older
+    /// cookies. They count as used.
     mutating func cookies(for target: CookieTarget, at now: Date) -> [CookieJar.Cookie] {
         guard count > 0 else { return [] }
         var found: [CookieJar.Cookie] = []
@@ -81,8 +81,8 @@ struct CookieTable {
 
     mutating func removeAll() { self = CookieTable() }
 
-    /// If a limit is exceeded, removes the expired cookies, and then the least recently used ones over the limit. It sorts
-    /// them, which would be slow for each cookie of a response.
+    /// Over a limit, removes the expired cookies, and then the least recently used ones. It sorts them, which would be
+    /// slow for each cookie of a response.
     mutating func trim(at now: Date) {
         if isOverfull {
             for cookies in domains.values where cookies.count > Self.limits.domain {

@@ -6,22 +6,21 @@
 /// GetUser(login: "ada").deadline(in: .seconds(2))
 /// ```
 ///
-/// The request carries its deadline, a point in time on the clock of the link, to the links below. They never wait
-/// longer than ``HTTPRequest/timeLeft``, for example for a queue, a back-off, a token, a redirect, a connection or the
-/// next bytes of a body. If a wait would pass the deadline, the request fails at once. A custom link that waits must do
-/// the same. Of two deadlines, the earlier one applies. ``RequestSettings/timeout``, the limit of a single attempt, is
-/// independent of it.
+/// The request carries its deadline, a point in time on the link's clock, to the links below. They never wait longer
+/// than ``HTTPRequest/timeLeft``, for example for a queue, a back-off, a token, a redirect, a connection or the next
+/// bytes of a body. If a wait would pass the deadline, the request fails at once. A custom link that waits must do the
+/// same. Of two deadlines, the earlier one applies. ``RequestSettings/timeout`` independently limits a single attempt.
 public struct Deadline: LoaderLink {
     private let standard: Duration?
     private let timeline: Timeline
 
-    /// Limits requests that do not set ``RequestSettings/deadline``. A request that sets it to nil has no limit.
+    /// Limits requests that don't set ``RequestSettings/deadline``. A request that sets it to nil has no limit.
     public init(_ standard: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.standard = standard
         timeline = Timeline(clock)
     }
 
-    /// - Throws: `.timedOut` if the deadline has passed, with the phase in the message; `.invalidRequest` if the limit
+    /// - Throws: `.timedOut` if the deadline has passed, with the phase in the message. `.invalidRequest` if the limit
     ///   is zero or less.
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {

@@ -11,12 +11,13 @@ import LetterheadFoundation
 ///
 /// By default, requests are equal according to ``Deduplicate/Settings/automatic``. With
 /// ``Deduplicate/Settings/key(_:)``, you decide which ones are. Headers in `ignoring` may differ. Secret headers are
-/// always compared: those with a secret name (see ``Redaction``), and those set by ``HTTPHeaders/setSecret(_:for:)``.
+/// always compared: headers with a secret name (see ``Redaction``), and headers set by
+/// ``HTTPHeaders/setSecret(_:for:)``.
 ///
 /// A request stops waiting when its own task is cancelled or its own deadline passes. When no request waits for the
-/// load any longer, the load is cancelled. In the response that a request receives, ``HTTPResponse/request`` is this
-/// request, and ``HTTPResponse/sharedFrom`` identifies the request that was sent. Failures are shared. No response is
-/// stored after the load has ended. Streamed bodies are not shared.
+/// load any longer, the load is cancelled. In each request's response, ``HTTPResponse/request`` is this request, and
+/// ``HTTPResponse/sharedFrom`` identifies the request that was sent. Failures are shared. No response is stored after
+/// the load has ended. Streamed bodies are not shared.
 ///
 /// Put it below all links that change requests, so that it compares what is sent: below redirects, environment and
 /// authentication.
@@ -25,13 +26,14 @@ public final class Deduplicate: LoaderLink {
     private let ignored: Set<HTTPHeaders.Name>
     private let clock: any Clock<Duration>
 
-    /// The `ignored` headers, such as one with a new value in each request, are compared only if they are secret.
+    /// Creates a link. `ignored` headers, such as one with a new value in each request, are compared only if they are
+    /// secret.
     public init(ignoring ignored: Set<HTTPHeaders.Name> = [], clock: any Clock<Duration> = ContinuousClock()) {
         self.ignored = ignored
         self.clock = clock
     }
 
-    /// The number of loads for which requests wait.
+    /// The number of loads that requests wait for.
     public var running: Int { loads.running }
 
     /// The number of requests that wait for these loads.
@@ -46,15 +48,15 @@ public final class Deduplicate: LoaderLink {
         return try await next.load(request)
     }
 
-    /// Returns the response of a load that equal requests share. It is nil if only the first of them can read it; it is
-    /// released before the others are sent, because its body may occupy a slot or a connection.
+    /// Returns the response of a load that equal requests share. It is nil if only the first of them can read it. Its
+    /// body may occupy a slot or a connection, so it is released before the others are sent.
     private func sharedResponse(
         to request: HTTPRequest, _ key: DeduplicationKey, next: any HTTPLoader
     ) async throws(HTTPError) -> HTTPResponse? {
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         let left = request.timeLeft
         if let left, left <= .zero { throw request.deadlinePassed(while: Self.phase, mayHaveBeenSent: false) }
-        // The load has no deadline, because each request that waits for it has its own.
+        // The load has no deadline, because each waiting request has its own.
         let load = loads.join(key) { [sent = request.withoutDeadline] in
             sent.observation?.record(.deduplicationLed)
             return await next.result(of: sent)
@@ -89,7 +91,7 @@ public final class Deduplicate: LoaderLink {
         }
         var response = response
         response.sharedFrom = response.request.id
-        // A link above sees by the headers and the query whether a link below has added a credential.
+        // A link above compares the headers and the query to detect a credential from a link below.
         var sent = request
         (sent.headers, sent.query) = (response.request.headers, response.request.query)
         response.request = sent
@@ -98,6 +100,7 @@ public final class Deduplicate: LoaderLink {
 }
 
 extension RequestConfigurable {
+    /// Sets ``RequestSettings/deduplication``, which only a chain with ``Deduplicate`` uses.
     public func deduplication(_ deduplication: Deduplicate.Settings) -> Configured {
         configured { $0.deduplication = deduplication }
     }
@@ -108,7 +111,7 @@ enum DeduplicationOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Only a chain that contains ``Deduplicate`` uses this setting. Default: ``Deduplicate/Settings/automatic``.
+    /// Used only by a chain with ``Deduplicate``. Default: ``Deduplicate/Settings/automatic``.
     public var deduplication: Deduplicate.Settings {
         get { self[option: DeduplicationOption.self] }
         set { self[option: DeduplicationOption.self] = newValue }
@@ -129,14 +132,15 @@ extension Deduplicate {
         /// ``RequestSettings/responseLimit``, if the method is safe (RFC 9110, 9.2.1). Their deadlines may differ.
         public static let automatic = Deduplicate.Settings(kind: .automatic)
 
+        /// Sends the request itself, even if an equal one is in flight.
         public static let never = Deduplicate.Settings(kind: .never)
 
         /// Shares a load with requests that have the same key, origin, headers and identity. Method, path and body may
         /// differ. The identity consists of every secret query item, the authentication with its scopes, and the
         /// environment.
         ///
-        /// A header that is ignored (`Deduplicate(ignoring:)`) is compared only if it is secret. The body is compared only
-        /// if the request is ``RequestSettings/isSecret``. If the path, another query item or only the body identifies the
+        /// An ignored header (`Deduplicate(ignoring:)`) is compared only if it is secret. The body is compared only if
+        /// the request is ``RequestSettings/isSecret``. If the path, another query item or only the body identifies the
         /// user, include the user in the key.
         public static func key(_ key: String) -> Deduplicate.Settings { Deduplicate.Settings(kind: .key(key)) }
     }
@@ -147,26 +151,27 @@ private enum SharedLoadValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// Identifies the equal request that was sent instead; nil if the request of this response was sent itself.
+    /// Identifies the equal request that was sent instead. Nil if this response's own request was sent.
     public internal(set) var sharedFrom: HTTPRequest.ID? {
         get { self[option: SharedLoadValue.self] }
         set { self[option: SharedLoadValue.self] = newValue }
     }
 }
 
-/// The parts of a request that are compared. Hashing uses few of them, because most loads are not shared.
+/// The compared parts of a request. Hashing uses few of them, because most loads are not shared.
 final class DeduplicationKey: Hashable, Sendable {
     let request: HTTPRequest
     private let key: String?
     private let headers: HTTPHeaders
     private let body: Data?
     private let authentication: AuthenticationIdentity?
-    /// The identity of the request, which a custom key does not contain. It is nil if there is no custom key, because
-    /// all parts of the request are compared in that case.
+    /// The request's identity, which a custom key does not contain. Without a custom key, it is nil, because all parts
+    /// of the request are compared.
     private let identity: RequestIdentity?
 
-    /// Returns nil if the request cannot share a load: its deduplication is ``Deduplicate/Settings/never``, its response is
-    /// streamed or saved to a file, its body cannot be compared, or it has no custom key and its method is not safe.
+    /// Returns nil if the request cannot share a load: its deduplication is ``Deduplicate/Settings/never``, its
+    /// response is streamed or saved to a file, its body cannot be compared, or it has no custom key and its method is
+    /// not safe.
     init?(_ request: HTTPRequest, ignoring ignored: Set<HTTPHeaders.Name>) {
         guard request.responseDelivery == .buffered else { return nil }
         switch request.deduplication.kind {
@@ -177,7 +182,7 @@ final class DeduplicationKey: Hashable, Sendable {
         case .key(let own): key = own
         }
         let headers: HTTPHeaders
-        // The caller is responsible for what a key covers, but a secret body may contain a password.
+        // The caller decides what a key covers, but a secret body may contain a password.
         if request.body.isEmpty || key != nil && !request.isSecret {
             (headers, body) = (request.body.isEmpty ? request.framedHeaders() : request.headers, nil)
         } else {
@@ -216,7 +221,7 @@ final class DeduplicationKey: Hashable, Sendable {
             && left.responseLimit == right.responseLimit
     }
 
-    /// Requests of different users never share, even if the link is above the authentication.
+    /// Different users' requests never share, even if the link is above the authentication.
     private func hasEqualSigner(_ other: DeduplicationKey) -> Bool {
         let (left, right) = (request, other.request)
         return authentication == other.authentication && left.requiredScopes == right.requiredScopes

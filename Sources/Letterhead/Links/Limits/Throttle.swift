@@ -12,9 +12,9 @@ import Synchronization
 /// request.throttling = .never                           // not throttled and not counted
 /// ```
 ///
-/// Requests are ordered by priority, and by arrival within a priority. A slot is released when its load ends; for a
-/// streamed response, when its body has been read or dropped. A cancelled request leaves the queue at once, and a
-/// request with a deadline leaves it at the deadline, with `.timedOut`. A reset ends all waits with `.cancelled`.
+/// Requests are ordered by priority, and by arrival within a priority. A slot is released when its load ends. For a
+/// streamed response, that is when its body has been read or dropped. A cancelled request leaves the queue at once, and
+/// a request with a deadline leaves it at the deadline, with `.timedOut`. A reset ends all waits with `.cancelled`.
 ///
 /// Put it below retry, so that a back-off occupies no slot, and below a cache, so that a hit needs none. Of several
 /// throttles, put the one with the narrower scope first: below a throttle for all requests, requests that wait for one
@@ -24,16 +24,17 @@ public final class Throttle: LoaderLink {
     private let scope: Throttle.Settings.Scope
     private let queueLimit: Int
     private let separatesStreams: Bool
-    /// Whether the limit of the queue or of the streams is negative.
+    /// Whether the queue's or the streams' limit is negative.
     private let hasNegative: Bool
     private let clock: any Clock<Duration>
 
-    /// With a limit of 0, all requests wait until it is raised. With a negative number, each request fails with
-    /// `.invalidRequest`. If the queue of a scope already has `queueLimit` requests, further ones fail with `.queueFull`.
+    /// Creates a throttle. With a limit of 0, all requests wait until you raise it. With a negative number, each
+    /// request fails with `.invalidRequest`. If a scope's queue already has `queueLimit` requests, further ones fail
+    /// with `.queueFull`.
     ///
     /// A streamed response occupies its slot until its body ends, which can take hours. Set `streams` to give the
-    /// requests with ``HTTPResponse/Delivery/streamed`` separate slots in each scope, so that calls do not wait for them.
-    /// By default, they count as all others.
+    /// requests with ``HTTPResponse/Delivery/streamed`` separate slots in each scope, so that calls don't wait for
+    /// them. By default, they count as all others.
     public init(
         limit: Int = .max, streams: Int? = nil, per scope: Throttle.Settings.Scope = .client, queueLimit: Int = .max,
         clock: any Clock<Duration> = ContinuousClock()
@@ -46,8 +47,8 @@ public final class Throttle: LoaderLink {
         self.clock = clock
     }
 
-    /// The limit of each scope, without that of separate `streams`. If it is raised, the next requests in the queue start
-    /// at once. If it is lowered, running loads continue, and further requests start when enough of them have ended. A
+    /// The limit of each scope, not counting separate `streams`. If you raise it, the next requests in the queue start
+    /// at once. If you lower it, running loads continue, and further requests start when enough of them have ended. A
     /// negative limit fails all waiting requests with `.invalidRequest`.
     public var limit: Int {
         get { state.withLock { $0.limit } }
@@ -60,12 +61,14 @@ public final class Throttle: LoaderLink {
         }
     }
 
+    /// The number of loads with a slot, in all scopes.
     public var running: Int { state.withLock { $0.running } }
 
+    /// The number of requests in the queues of all scopes.
     public var waiting: Int { state.withLock { $0.waiting } }
 
-    /// - Throws: `.invalidRequest`, before anything is sent, if a setting is invalid; `.queueFull` if the queue is full;
-    ///   `.timedOut` or `.cancelled` if the request leaves the queue without a slot; and the errors of the next loader.
+    /// - Throws: `.invalidRequest`, before anything is sent, if a setting is invalid. `.queueFull` if the queue is
+    ///   full. `.timedOut` or `.cancelled` if the request leaves the queue without a slot. The next loader's errors.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         guard !hasNegative else { throw Self.negative.error(for: request, waitingFor: Self.slot) }
@@ -136,6 +139,7 @@ extension Throttle: CustomStringConvertible {
 }
 
 extension RequestConfigurable {
+    /// Sets ``RequestSettings/throttling``, for example `.throttling(.priority(1))`.
     public func throttling(_ throttling: Throttle.Settings) -> Configured {
         configured { $0.throttling = throttling }
     }
@@ -146,7 +150,7 @@ enum ThrottlingOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Default: ``Throttle/Settings/always``.
+    /// Whether and with which priority the request is throttled. Default: ``Throttle/Settings/always``.
     public var throttling: Throttle.Settings {
         get { self[option: ThrottlingOption.self] }
         set { self[option: ThrottlingOption.self] = newValue }
@@ -156,16 +160,16 @@ extension RequestSettings {
 extension Throttle {
     /// How ``Throttle`` and `LimitRate` treat a request, and its priority in their queues.
     public struct Settings: Hashable, Sendable {
-        /// With priority 0.
+        /// Waits for a slot with priority 0.
         public static let always = Throttle.Settings(priority: 0)
 
         /// Sends the request at once, without counting it.
         public static let never = Throttle.Settings(priority: nil)
 
-        /// Requests with a higher priority are sent first; within a priority, in order of arrival.
+        /// Sends requests with a higher priority first. Within a priority, the order of arrival counts.
         public static func priority(_ priority: Int) -> Throttle.Settings { Throttle.Settings(priority: priority) }
 
-        /// 0 unless it is set; nil if the request is not throttled.
+        /// Default: 0. Nil if the request isn't throttled.
         public let priority: Int?
     }
 }
@@ -191,9 +195,9 @@ extension Throttle.Settings {
             Scope(kind: .key(key))
         }
 
-        /// The key of a request. Requests with equal keys share a limit.
+        /// Returns the key of a request. Requests with equal keys share a limit.
         ///
-        /// - Throws: `.invalidRequest`, or the error that a custom closure throws.
+        /// - Throws: `.invalidRequest`, or a custom closure's error.
         public func key(of request: HTTPRequest) throws(HTTPError) -> Key {
             switch kind {
             case .client: return .client
@@ -223,7 +227,7 @@ extension Throttle.Settings.Scope {
         }
 
         private let kind: Kind
-        /// Whether the key is that of streamed responses with separate slots.
+        /// Whether the key is for streamed responses with separate slots.
         private(set) var isStream = false
 
         private init(kind: Kind) { self.kind = kind }

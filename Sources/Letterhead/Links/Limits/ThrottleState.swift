@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The slots and queues of a throttle, without a clock or a task. Callers must hold a lock; methods return the requests
-/// to resume.
+/// A throttle's slots and queues, without a clock or a task. Callers must hold a lock. Methods return the requests to
+/// resume.
 ///
 /// While a request waits, the number of running loads is at least the limit: a released slot passes to the next request
 /// in the queue in the same step, so that no new request can take it.
@@ -20,7 +20,7 @@ struct ThrottleState<Waiter> {
         var isIdle: Bool { running == 0 && line.isEmpty }
     }
 
-    /// The queue for the scope ``Throttle/Settings/Scope/client`` is separate, because most throttles have no other.
+    /// The queue of ``Throttle/Settings/Scope/client`` is separate, because most throttles have no other.
     private var client = Lane()
     /// The most recently used queue is also separate, because most clients send several requests to one host in
     /// sequence.
@@ -28,14 +28,14 @@ struct ThrottleState<Waiter> {
     private var lanes: [Key: Lane] = [:]
     private var lastPlace: UInt64 = 0
     private(set) var limit: Int
-    /// The limit of the queues for streamed responses; nil if they count as all others.
+    /// The limit for streamed responses. Nil if they count as all others.
     let streams: Int?
 
     init(limit: Int, streams: Int? = nil) { (self.limit, self.streams) = (limit, streams) }
 
     var running: Int { lanes.values.reduce(client.running + recent.lane.running) { $0 + $1.running } }
     var waiting: Int { lanes.values.reduce(client.line.count + recent.lane.line.count) { $0 + $1.line.count } }
-    /// The number of queues, without the one for the scope ``Throttle/Settings/Scope/client``.
+    /// The number of queues, except the one of ``Throttle/Settings/Scope/client``.
     var laneCount: Int { lanes.count + (recent.lane.isIdle ? 0 : 1) }
 
     /// Takes a slot if one is free.
@@ -48,7 +48,7 @@ struct ThrottleState<Waiter> {
         }
     }
 
-    /// Takes a slot, or adds the request to the queue if the queue is not full.
+    /// Takes a slot, or adds the request to the queue unless it is full.
     mutating func arrive(_ key: Key, priority: Int, queueLimit: Int, waiter: Waiter) -> Arrival {
         guard limit(of: key) >= 0 else { return .refused }
         if enter(key) { return .runs }
@@ -61,7 +61,7 @@ struct ThrottleState<Waiter> {
         }
     }
 
-    /// Removes a request from the queue; nil if it already has a slot.
+    /// Removes a request from the queue. Nil if it already has a slot.
     mutating func leaveLine(_ key: Key, place: UInt64) -> Waiter? {
         withLane(key) { $0.line.leave(place) }
     }
@@ -76,7 +76,7 @@ struct ThrottleState<Waiter> {
         }
     }
 
-    /// Changes the limit, and returns the requests that receive a slot.
+    /// Returns the requests that receive a slot.
     mutating func setLimit(_ limit: Int) -> [Waiter] {
         self.limit = limit
         let hasStreams = streams != nil
@@ -90,12 +90,11 @@ struct ThrottleState<Waiter> {
         }
     }
 
-    /// Removes the waiting requests for which a closure returns true, and returns them. Default: all of them.
+    /// Removes the waiting requests that a closure accepts, and returns them. Default: all of them.
     mutating func clearLines(where isEnded: (Waiter) -> Bool = { _ in true }) -> [Waiter] {
         withEveryLane { _, lane, woken in woken += lane.line.removeAll(where: isEnded) }
     }
 
-    /// Changes a queue in place.
     @inline(__always)
     private mutating func withLane<Result>(_ key: Key, _ body: (inout Lane) -> Result) -> Result {
         if key.isClient { return body(&client) }

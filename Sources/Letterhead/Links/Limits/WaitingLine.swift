@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// A queue, ordered by priority, and by arrival within a priority.
 package struct WaitingLine<Element> {
-    /// The places of one priority. A place identifies an element. The place of an element that was removed stays until
-    /// it is reached or removed by a sweep.
+    /// The places of one priority. A place identifies an element. A removed element's place stays until it is reached
+    /// or a sweep removes it.
     private struct Row {
         let priority: Int
         var places: ArraySlice<UInt64> = []
@@ -17,7 +17,7 @@ package struct WaitingLine<Element> {
     package var count: Int { elements.count }
     var isEmpty: Bool { elements.isEmpty }
 
-    /// The places of the elements that wait, in order.
+    /// The waiting elements' places, in order.
     package var places: [UInt64] { rows.flatMap { $0.places.filter { elements[$0] != nil } } }
 
     /// Returns the number of elements that would precede a new element with this priority.
@@ -36,7 +36,7 @@ package struct WaitingLine<Element> {
         rows[row].places.append(place)
     }
 
-    /// Removes an element before its turn; nil if it was already removed.
+    /// Removes an element before its turn. Nil if it was already removed.
     package mutating func leave(_ place: UInt64) -> Element? {
         guard let element = elements.removeValue(forKey: place) else { return nil }
         emptyPlaces += 1
@@ -44,7 +44,7 @@ package struct WaitingLine<Element> {
         return element
     }
 
-    /// Removes the elements for which a closure returns true, and returns them in order.
+    /// Removes the elements that a closure accepts, and returns them in order.
     package mutating func removeAll(where isRemoved: (Element) -> Bool) -> [Element] {
         places.compactMap { place in elements[place].map(isRemoved) == true ? leave(place) : nil }
     }
@@ -73,7 +73,7 @@ struct QueuedRequest: Sendable {
 }
 
 extension HTTPError.Code {
-    /// The queue of a throttle or a rate limit is full; nothing was sent.
+    /// The queue of a throttle or a rate limit is full. Nothing was sent.
     public static let queueFull = Self(rawValue: "queueFull")
 }
 
@@ -81,9 +81,9 @@ enum TurnOutcome: Sendable {
     case turn
     case cancelled
     case reset
-    /// The deadline passed, or would pass before the turn of the request.
+    /// The deadline passed, or would pass before the request's turn.
     case tooLate
-    /// This number of requests already wait.
+    /// This many requests already wait.
     case full(Int)
     case refused(String)
 

@@ -2,10 +2,10 @@
 import LetterheadFoundation
 import Synchronization
 
-/// Records each exchange of an observed load with the transport, and adds the headers of its trace.
+/// Records each exchange of an observed load with the transport, and adds the trace's headers.
 ///
-/// A client with observers or tracing places this link directly above the transport, so that observers see what is
-/// sent and what arrives.
+/// A client with observers or tracing places this link directly above the transport, so that observers see what is sent
+/// and what arrives.
 struct ObserveExchanges: LoaderLink {
     let tracing: TraceContextPropagation?
 
@@ -36,7 +36,7 @@ extension ObserveExchanges: CustomStringConvertible {
     var description: String { tracing == nil ? "Observe" : "Observe and trace" }
 }
 
-/// The reader of a streamed body shares it.
+/// Shared by the reader of a streamed body.
 private final class ObservedExchange: Sendable {
     private let observation: Observation
     private let number: Int
@@ -143,7 +143,7 @@ extension HTTPResponse {
 }
 
 extension HTTPLoader {
-    /// Sends an attempt. If the load is observed, it records the start and the end.
+    /// Sends an attempt. If the load is observed, its start and end are recorded.
     @inline(__always)
     func attempt(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         guard let observation = request.observation else { return try await load(request) }
@@ -159,9 +159,9 @@ extension HTTPLoader {
 
     /// Sends a request that a link creates on behalf of another one, such as a request for a token.
     ///
-    /// A reset of the original's client ends it, ``HTTPRequest/homeOrigin`` is that of the original, and it is observed as a
-    /// load of its own, whose parent is the original's load. A request that is observed already, because it is part of
-    /// another load, stays part of that load. `kind` is what observers receive as the kind of the load, such as `refresh`.
+    /// A reset of the original's client ends it, and it has the original's ``HTTPRequest/homeOrigin``. Observers see it
+    /// as a separate load, a child of the original's load. A request that is already observed as part of another load
+    /// stays part of that load. `kind` is the kind of load that observers receive, such as `refresh`.
     public func load(
         _ request: HTTPRequest, onBehalfOf original: HTTPRequest, as kind: String
     ) async throws(HTTPError) -> HTTPResponse {
@@ -238,7 +238,7 @@ extension HTTPResponse {
         if let failure { event[.errorType] = (failure as? HTTPError)?.code.rawValue ?? "\(type(of: failure))" }
     }
 
-    /// Whether the transport knows that it has closed the connection of the response.
+    /// Whether the transport knows that it has closed the response's connection.
     var isConnectionClosed: Bool { facts?.details.isClosed == true }
 
     private var closingReason: String {

@@ -10,14 +10,14 @@ import LetterheadFoundation
 /// <-- 200 OK, 345 bytes, in 12.3 ms
 /// ```
 ///
-/// An observer prints a line for each load after it has ended. `PrintTimeline` of the product `LetterheadObserving` prints
-/// its phases as a waterfall.
+/// An observer prints a line for each load after it has ended. `PrintTimeline` of the product `LetterheadObserving`
+/// prints its phases as a waterfall.
 ///
-/// In the `links` of an ``HTTPClient``, the link prints the URL as completed by the client's environment. The line of
-/// the response contains the last requested URL if it differs: after a redirect, or in a custom chain in which the link
-/// is before ``ApplyEnvironment``.
+/// In an ``HTTPClient``'s `links`, the link prints the URL as completed by the client's environment. The response's
+/// line contains the last requested URL if it differs: after a redirect, or in a custom chain with the link before
+/// ``ApplyEnvironment``.
 public struct PrintLoader: LoaderLink {
-    /// The amount of detail that is printed.
+    /// How much detail is printed.
     public enum Level: Sendable, Comparable {
         /// One line for each request and each result.
         case line
@@ -25,8 +25,8 @@ public struct PrintLoader: LoaderLink {
         case headers
         /// Also the headers of responses, and the first 512 bytes of bodies that are in memory.
         case bodies
-        /// JSON on one line, for a collector of logs: as an observer, an object for each load after it has ended; as a
-        /// link, an object for each request and each result.
+        /// JSON on one line, for a log collector. As an observer: an object for each load after it has ended. As a
+        /// link: an object for each request and each result.
         case json
     }
 
@@ -35,7 +35,8 @@ public struct PrintLoader: LoaderLink {
     let collector = EventCollector()
     private let clock: any Clock<Duration>
 
-    /// `write` receives the text of each request, result or observed load, without a line break at the end.
+    /// Creates a link. `write` receives the text of each request, result or observed load, without a line break at the
+    /// end. Default: `print`.
     public init(
         _ level: Level = .headers, clock: any Clock<Duration> = ContinuousClock(),
         write: (@Sendable (String) -> Void)? = nil
@@ -68,7 +69,7 @@ public struct PrintLoader: LoaderLink {
         return level == .bodies ? text + indented(request.redaction.body(of: request)) : text
     }
 
-    /// Empty for any level except `bodies`.
+    /// Empty unless the level is `bodies`.
     private func lines(of response: HTTPResponse) -> String {
         guard level == .bodies else { return "" }
         return fields(response.headers, response.request)
@@ -84,14 +85,14 @@ public struct PrintLoader: LoaderLink {
 
 extension PrintLoader: HTTPObserver {
     public func record(_ event: HTTPEvent) {
-        // The pieces of a body are counted at its end.
+        // A body's pieces are counted at its end.
         guard event.name != .bodyPiece, let events = collector.add(event), let last = events.last else { return }
         if level == .json { return write(Self.json(of: events)) }
         write(HTTPEvent.line(of: events) + (last.attempt > 1 ? ", \(last.attempt) attempts" : ""))
     }
 }
 
-/// The texts of ``PrintLoader/Level/json``. Names and units are those of the facts of ``HTTPEvent``; times are in
+/// The texts of ``PrintLoader/Level/json``, with the names and units of ``HTTPEvent``'s facts. Times are in
 /// milliseconds.
 extension PrintLoader {
     static func json(of request: HTTPRequest) -> String {
@@ -123,7 +124,7 @@ extension PrintLoader {
         return line(members)
     }
 
-    /// The facts of the first and the last event of a load.
+    /// The facts of a load's first and last event.
     static func json(of events: [HTTPEvent]) -> String {
         guard let first = events.first, let last = events.last else { return line([:]) }
         var members: [String: JSONValue] = [

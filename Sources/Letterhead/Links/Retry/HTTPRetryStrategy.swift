@@ -9,9 +9,8 @@ import LetterheadFoundation
 /// ```
 ///
 /// Negative waits count as zero. Each load counts its retries from 1, and `maximumRetries` limits them with every
-/// strategy.
-/// ``delays(_:)`` and ``times(_:)`` end them earlier. ``when(_:)`` selects the outcomes to retry after, and ``then(_:)``
-/// appends another strategy.
+/// strategy. ``delays(_:)`` and ``times(_:)`` end them earlier. ``when(_:)`` selects the outcomes to retry after, and
+/// ``then(_:)`` appends another strategy.
 public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     /// A wait, and the share of it that is random, 0...1.
     typealias Wait = (duration: Duration, jitter: Double)
@@ -192,8 +191,8 @@ extension HTTPRetryStrategy {
     /// The original's client sends the template with its own settings and its own decoder. The template's request
     /// passes through the links below the retry. It isn't validated or retried, and doesn't count as an attempt. It
     /// must meet its own deadline and the original's. Each request sends its own alternate. For a token that many
-    /// requests share, use a
-    /// ``CredentialProvider`` (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
+    /// requests share, use a ``CredentialProvider``
+    /// (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
     ///
     /// The template is sent only after a response of the client's own server (``HTTPRequest/homeOrigin``), in the
     /// template's environment or else the client's, even if the original has another one. Without a client, the
@@ -362,7 +361,8 @@ extension RequestConfigurable {
     /// ```
     ///
     /// The server's `Retry-After` takes precedence over the strategy's wait. Mark a POST
-    /// ``RequestTemplate/idempotent(key:)`` if it may be sent twice. See ``Retry``. A negative maximum is `.invalidRequest`.
+    /// ``RequestTemplate/idempotent(key:)`` if it may be sent twice. See ``Retry``. A negative maximum is
+    /// `.invalidRequest`.
     public func retry(_ strategy: HTTPRetryStrategy, maximumRetries: Int = 3) -> Configured {
         configured {
             $0.retryStrategy = strategy

@@ -17,9 +17,9 @@
 /// and return it with ``HTTPValidatorResult/nextValidatorWithResponse(_:)``.
 ///
 /// Store no state of a load in a validator, because it is called for many loads at the same time. The request has its
-/// ``HTTPRequest/attemptNumber``. If a validator throws an error, it has the effect of ``HTTPValidatorResult/failChain(_:)``.
-/// A validator receives only the head of a streamed response: reading the body throws ``HTTPBodyError/withheld`` and
-/// consumes no bytes.
+/// ``HTTPRequest/attemptNumber``. If a validator throws an error, it has the effect of
+/// ``HTTPValidatorResult/failChain(_:)``. A validator receives only the head of a streamed response: reading the body
+/// throws ``HTTPBodyError/withheld`` and consumes no bytes.
 public protocol HTTPValidator: Sendable {
     /// Judges a response of any status, after all redirects, or an earlier validator's replacement. The request is what
     /// the retry link received, with the attempt's number and the changes of alternate requests. Default: continues
@@ -70,7 +70,9 @@ public enum HTTPValidatorResult: Sendable {
     case nextValidatorWithResponse(HTTPResponse)
 
     /// Fails the load. No other validator is called, and the request isn't retried. To prevent a retry by
-    /// ``DefaultValidator``, return it from an earlier validator. An ``HTTPError`` is thrown unchanged. A `CancellationError` becomes the underlying error of a `.cancelled`, and any other error that of a `.validationFailed`.
+    /// ``DefaultValidator``, return it from an earlier validator. An ``HTTPError`` is thrown unchanged. A
+    /// `CancellationError` becomes the underlying error of a `.cancelled`, and any other error that of a
+    /// `.validationFailed`.
     case failChain(any Error)
 
     /// Retries the request, within the limits of ``Retry``. No other validator is called.
@@ -114,8 +116,8 @@ public struct DefaultValidator: HTTPValidator {
     /// The failures to retry after. Default: ``Retry/Condition/standardFailures``.
     public var retriableFailures: Set<HTTPError.Code>
 
-    /// The strategy after a failure in ``retriableFailures``, and after an `X-Should-Retry:
-    /// true` with a status that isn't in ``retriableStatuses``.
+    /// The strategy after a failure in ``retriableFailures``, and after an `X-Should-Retry: true` with a status that
+    /// isn't in ``retriableStatuses``.
     public var failureStrategy: HTTPRetryStrategy
 
     /// If false, a 2xx response with an empty body, or a download of zero bytes, fails with `.emptyResponse`. Exempt
@@ -220,8 +222,8 @@ public struct ClosureValidator: HTTPValidator {
 
 /// Sends another request after certain responses, by default a 401 or 403, and then retries the original.
 ///
-/// Each request sends its own alternate. For a token that many requests share, use a
-/// ``CredentialProvider`` (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
+/// Each request sends its own alternate. For a token that many requests share, use a ``CredentialProvider``
+/// (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
 ///
 /// ```swift
 /// let refreshing = AltRequestValidator(RefreshToken()) { original, token in

@@ -328,9 +328,8 @@ extension RequestSettings {
 }
 
 extension RequestTemplate {
-    /// Allows retries with any method. See
-    /// ``RequestSettings/markIdempotent(key:)``. Mark only requests to servers that recognize the key, or, with `.none`,
-    /// requests that change nothing.
+    /// Allows retries with any method. See ``RequestSettings/markIdempotent(key:)``. Mark only requests to servers that
+    /// recognize the key, or, with `.none`, requests that change nothing.
     ///
     /// ```swift
     /// try await client.send(CreateOrder(order).idempotent().retry(.exponential))

@@ -2,8 +2,8 @@
 public import LetterheadFoundation
 
 /// Creates a request from a template. Write a builder only to build all requests of a kind in another way, and pass it
-/// to `SendableRequest(builder, over: chain)`. A client always uses
-/// ``StandardRequestBuilder``. To change one endpoint, write a ``RequestDecorator``. To change every request of a client, write a ``LoaderLink``.
+/// to `SendableRequest(builder, over: chain)`. A client always uses ``StandardRequestBuilder``. To change one endpoint,
+/// write a ``RequestDecorator``. To change every request of a client, write a ``LoaderLink``.
 ///
 /// ```swift
 /// struct SignedBuilder<Template: RequestTemplate>: RequestBuilder {

@@ -101,9 +101,8 @@ extension HTTPResponse {
     /// `Data` and `String` need no decoder. An optional type is nil for an empty body. The status isn't checked.
     /// Decoding never runs on the caller's main actor.
     ///
-    /// - Throws:
-    ///   ``HTTPError`` with `.cannotDecodeResponse`, `.emptyResponse`, or the code of an error while receiving a streamed body. `CancellationError`
-    ///   if the calling task was cancelled.
+    /// - Throws: ``HTTPError`` with `.cannotDecodeResponse`, `.emptyResponse`, or the code of an error while receiving
+    ///   a streamed body. `CancellationError` if the calling task was cancelled.
     @concurrent
     public func decode<Value: Decodable & Sendable>(_ type: Value.Type) async throws -> Value {
         do {

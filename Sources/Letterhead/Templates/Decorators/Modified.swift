@@ -135,8 +135,8 @@ extension RequestConfigurable {
 }
 
 extension RequestTemplate {
-    /// Sets how the response's body is delivered.
-    /// ``HTTPClient/stream(_:)-(Template)`` and ``HTTPClient/download(_:to:)-(Template,_)`` replace this setting.
+    /// Sets how the response's body is delivered. ``HTTPClient/stream(_:)-(Template)`` and
+    /// ``HTTPClient/download(_:to:)-(Template,_)`` replace this setting.
     public func responseDelivery(_ delivery: HTTPResponse.Delivery) -> Modified<Self> {
         configured { $0.responseDelivery = delivery }
     }

@@ -24,8 +24,8 @@ extension RequestTemplate {
 
     /// Adds parts at the end of the template's multipart body. The multipart type and the boundary do not change.
     ///
-    /// If the template has no body, the parts are sent as a form. If its body isn't a
-    /// ``MultipartBody``, sending the template fails with `.invalidRequest`.
+    /// If the template has no body, the parts are sent as a form. If its body isn't a ``MultipartBody``, sending the
+    /// template fails with `.invalidRequest`.
     public func multipart(adding parts: [MultipartBody.Part]) -> WithBody<Self, any HTTPBody> {
         let added = MultipartBody(parts)
         return WithBody(base: self) { base in
