@@ -14,7 +14,7 @@ extension HTTPClient {
     /// server can respond with 304 and no body. A client's cache does the same, but then changes stay unseen until a
     /// stored response is stale.
     ///
-    /// The sequence ends after the first value for which `until` is true, and after an error. If ``Reconnection``
+    /// The sequence ends after the first value that meets `until`, and after an error. If ``Reconnection``
     /// accepts the error of a failed request, the request is sent again, with growing waits. After ``reset()``, the
     /// error is `.cancelled`.
     ///

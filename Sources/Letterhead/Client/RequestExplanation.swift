@@ -43,7 +43,7 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
 extension HTTPClient {
     /// Builds a template's request as this client sends it, and tells what has set each part. Nothing is sent.
     ///
-    /// The explanation includes the environment, for which its closure is called, and the jar's cookies. Your own links
+    /// The explanation includes the environment (a closure is called for it) and the jar's cookies. Your own links
     /// are not called. The last part lists the whole chain.
     ///
     /// - Throws: the errors of building the request and of the environment's closure, and `.invalidRequest` if the

@@ -70,7 +70,7 @@ extension PaginatedTemplate {
 public struct Page<Value: Sendable>: Sendable {
     /// The decoded value.
     public let value: Value
-    /// The number of items on the page; nil if unknown.
+    /// The number of items on the page. Nil if unknown.
     public let itemCount: Int?
     /// The response that the value was decoded from.
     public let response: HTTPResponse

@@ -91,7 +91,7 @@ extension HTTPRequest {
 }
 
 extension RequestTemplate {
-    /// The template inside a decorator or an ``AnyTemplate``; nil for any other template.
+    /// The template inside a decorator or an ``AnyTemplate``. Nil for any other template.
     package var inner: (any RequestTemplate)? {
         (self as? any RequestDecorator)?.base ?? (self as? any ErasingTemplate)?.erased
     }

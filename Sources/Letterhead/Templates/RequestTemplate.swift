@@ -4,7 +4,7 @@ public import LetterheadFoundation
 /// Describes one endpoint: the parts of a request and the type of its response. A template is an immutable value and
 /// sends nothing itself.
 ///
-/// Declare one type for each endpoint, and pass its values to a client. Only ``path`` is required; all other members
+/// Declare one type for each endpoint, and pass its values to a client. Only ``path`` is required. All other members
 /// have defaults.
 ///
 /// ```swift

@@ -202,7 +202,7 @@ enum CredentialRefusal: Error {
     /// The provider sent the request, which would wait for its own credential.
     case ownRequest
     case failed(any Error)
-    /// The credential was obtained for this origin, but the request goes to another one.
+    /// The credential was obtained for this origin, but the request goes elsewhere.
     case otherOrigin(HTTPOrigin)
     case left
     case late

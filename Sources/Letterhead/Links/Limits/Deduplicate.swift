@@ -77,7 +77,7 @@ public final class Deduplicate: LoaderLink {
         }
     }
 
-    /// Cancels the running loads, except those of other clients, and resets the links below.
+    /// Cancels the running loads, except other clients', and resets the links below.
     public func reset(next: any HTTPLoader) async {
         loads.reset { $0.request.endsAtReset }
         await next.reset()

@@ -87,7 +87,7 @@ public final class Throttle: LoaderLink {
         }
     }
 
-    /// Ends the waits, except those of other clients, and resets the links below.
+    /// Ends the waits, except other clients', and resets the links below.
     public func reset(next: any HTTPLoader) async {
         for queued in state.withLock({ $0.clearLines { $0.request.endsAtReset } }) { queued.turn.set(.reset) }
         await next.reset()

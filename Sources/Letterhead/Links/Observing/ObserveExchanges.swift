@@ -157,7 +157,7 @@ extension HTTPLoader {
         return try result.get()
     }
 
-    /// Sends a request that a link creates on behalf of another one, such as a request for a token.
+    /// Sends a request that a link creates for another request, such as a request for a token.
     ///
     /// A reset of the original's client ends it, and it has the original's ``HTTPRequest/homeOrigin``. Observers see it
     /// as a separate load, a child of the original's load. A request that is already observed as part of another load

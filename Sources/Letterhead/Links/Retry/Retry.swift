@@ -392,7 +392,7 @@ extension Retry {
         /// any earlier retry would be too early. Default: 120 seconds.
         public var longestServerDelay: Duration
 
-        /// Limits the retries to each origin. Default: ``Budget/standard``.
+        /// Limits the retries to each origin. Default: ``Retry/Budget/standard``.
         public var budget: Retry.Budget
 
         /// Measures waits and a client's deadlines.

@@ -69,7 +69,7 @@ extension Retry.Budget {
             return change(origin, for: request) { tokens in
                 let left = tokens - cost
                 let isGranted = isRatio ? left > budget.capacity / 2 : left >= 0
-                // A ratio also counts the failures after which no retry is granted.
+                // A ratio also counts failures without a granted retry.
                 if isGranted || isRatio { tokens = max(0, left) }
                 return isGranted ? cost : nil
             }

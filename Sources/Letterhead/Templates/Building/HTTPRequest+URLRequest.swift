@@ -114,7 +114,7 @@
     }
 
     extension RequestBuilder {
-        /// Builds the request and converts it to a `URLRequest`; see ``HTTPRequest/urlRequest()``.
+        /// Builds the request and converts it to a `URLRequest`. See ``HTTPRequest/urlRequest()``.
         ///
         /// - Throws: `.invalidRequest` if the request cannot be built or converted.
         public func urlRequest() throws(HTTPError) -> URLRequest { try checkedRequest().urlRequest() }
