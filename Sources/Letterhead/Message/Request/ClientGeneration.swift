@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// The identity of a client, which its copies share. It is an object, so that no later client has the same identity.
+/// A client's identity, which its copies share. It is an object, so that no later client has the same identity.
 final class ClientIdentity: Hashable, Sendable {
     fileprivate struct Held {
         var last = 0
@@ -9,18 +9,17 @@ final class ClientIdentity: Hashable, Sendable {
     }
 
     fileprivate let number = Atomic(0)
-    /// What ends the pauses and the streamed bodies of the current generation.
+    /// Ends the generation's pauses and streamed bodies.
     fileprivate let held = Mutex(Held())
 
-    /// The generation to which new requests belong.
     var generation: ClientGeneration { ClientGeneration(client: self, number: number.load(ordering: .acquiring)) }
 
     static func == (left: ClientIdentity, right: ClientIdentity) -> Bool { left === right }
 
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-    /// Ends the generation, and with it all pauses and streamed bodies. A reset calls it before it ends anything else, so
-    /// that whatever sees a request later can refuse it.
+    /// Ends the generation, and with it all pauses and streamed bodies. A reset calls it first, so that later code can
+    /// refuse the generation's requests.
     func endGeneration() {
         let cancellers = held.withLock { held in
             number.wrappingAdd(1, ordering: .sequentiallyConsistent)
@@ -30,21 +29,22 @@ final class ClientIdentity: Hashable, Sendable {
     }
 }
 
-/// What a client does between two resets. Whatever belongs to an earlier generation is ended and stored nowhere.
+/// The time between two resets of a client. A reset ends everything from earlier generations, and nothing of it is
+/// stored.
 ///
-/// A link that stores state asks a request for its ``HTTPRequest/generation``, and stores nothing for one that has ended.
+/// A link that stores state asks a request for its ``HTTPRequest/generation``, and stores nothing once it has ended.
 public struct ClientGeneration: Hashable, Sendable {
     let client: ClientIdentity
     fileprivate let number: Int
 
-    /// A reference that does not keep the client.
+    /// A weak reference to the client's generation.
     struct Reference {
         private weak var client: ClientIdentity?
         private let number: Int
 
         init(_ generation: ClientGeneration) { (client, number) = (generation.client, generation.number) }
 
-        /// Whether the client exists and has not been reset.
+        /// Whether the client exists and hasn't been reset.
         var isCurrent: Bool { client.map { !ClientGeneration(client: $0, number: number).hasEnded } ?? false }
     }
 
@@ -53,7 +53,7 @@ public struct ClientGeneration: Hashable, Sendable {
 
     /// Calls a closure when the generation ends, or at once if it has ended.
     ///
-    /// - Returns: what removes the closure.
+    /// - Returns: a closure that removes `cancel`.
     func onEnd(_ cancel: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let place = client.held.withLock { held -> Int? in
             guard !hasEnded else { return nil }
@@ -65,7 +65,7 @@ public struct ClientGeneration: Hashable, Sendable {
             cancel()
             return {}
         }
-        // The closure is released outside the lock.
+        // Release the closure outside the lock.
         return { [client] in _ = client.held.withLock { $0.cancellers.removeValue(forKey: place) } }
     }
 
@@ -86,26 +86,26 @@ public struct ClientGeneration: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// The client of the request between two resets; nil without a client.
+    /// The request's client between two resets, or nil without a client.
     public var generation: ClientGeneration? { context.generation }
 
-    /// Whether the client of the request was reset after the request began; false without a client.
+    /// Whether the client was reset after the request began, or false without a client.
     var wasReset: Bool { context.generation?.hasEnded ?? false }
 
-    /// Whether a reset of a part of the chain ends the request: its client was reset, or it has no client.
+    /// Whether resetting a part of the chain ends the request: its client was reset, or it has no client.
     var endsAtReset: Bool { context.generation?.hasEnded ?? true }
 
     func resetError(_ message: String = "the client was reset", mayHaveBeenSent: Bool = true) -> HTTPError {
         HTTPError(.cancelled, request: self, message: message, mayHaveBeenSent: mayHaveBeenSent)
     }
 
-    /// Who cancelled the request: its client, its task, or else a part of its chain.
+    /// What cancelled the request: its client, its task, or else a part of its chain.
     var canceller: String {
         wasReset ? "the client was reset" : Task.isCancelled ? "the task was cancelled" : "the chain was reset"
     }
 
-    /// Waits on behalf of the request. Use it in your own link: a reset of the client ends the wait, as it must. Compare
-    /// the duration with ``timeLeft`` before.
+    /// Waits on behalf of the request. Use it in your own link, so that resetting the client ends the wait. Compare the
+    /// duration with ``timeLeft`` before.
     ///
     /// - Throws: `.cancelled` if the client is reset or the calling task is cancelled.
     public func pause(for duration: Duration, on clock: any Clock<Duration>) async throws(HTTPError) {

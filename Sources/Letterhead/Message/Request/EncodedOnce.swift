@@ -2,23 +2,23 @@
 import LetterheadFoundation
 import Synchronization
 
-/// The body of a request that encodes another one once: the first bytes count for every attempt, redirect, signature
-/// and record. Copies of the request share it, and it keeps the bytes as long as they live.
+/// Encodes another body once: every attempt, redirect, signature and record uses the first bytes. Copies of the request
+/// share it, and it keeps the bytes as long as they live.
 ///
-/// It keeps nothing of a body that is not in memory, or that can be sent only once.
+/// It keeps nothing of a body that isn't in memory, or that can be sent only once.
 final class EncodedOnce: SteadyBody {
     let base: any HTTPBody
     private let first = Mutex<Data?>(nil)
 
     init(_ base: any HTTPBody) { self.base = base }
 
-    /// Returns a body as a request holds it. A function of the existential, because a member would copy the body.
+    /// Wraps a body for a request. A function of the existential, because a member would copy the body.
     static func holding(_ body: any HTTPBody) -> any HTTPBody {
         guard let steady = body as? any SteadyBody else { return EncodedOnce(body) }
         return steady.mapBodies(holding) ?? body
     }
 
-    /// Returns a body whose reader does not decide which bytes are sent, unless they are decided already.
+    /// Returns a body that can be read without deciding which bytes are sent, unless they are decided already.
     fileprivate static func described(_ body: any HTTPBody) -> any HTTPBody {
         if let once = body as? EncodedOnce { return once.isDecided ? once : EncodedOnce(once.base) }
         return (body as? any SteadyBody)?.mapBodies(described) ?? body
@@ -55,10 +55,10 @@ extension EncodedOnce: CustomStringConvertible, CustomReflectable {
     var customMirror: Mirror { Mirror(describing: self) }
 }
 
-/// A body that needs no copy of its bytes to be the same each time: they are given or streamed, or the bodies that it
+/// A body that is the same each time without a copy of its bytes: they are stored or streamed, or the bodies that it
 /// contains are encoded once.
 protocol SteadyBody: HTTPBody {
-    /// Returns the same body with other bodies inside. Default: nil (it contains none whose bytes can change).
+    /// Returns the same body with other bodies inside. Default: nil (none of its bytes can change).
     func mapBodies(_ change: (any HTTPBody) -> any HTTPBody) -> Self?
 }
 

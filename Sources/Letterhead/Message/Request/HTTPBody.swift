@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// The body of a request. Use one of the bodies of the library: ``JSONBody``, ``FormBody``, ``MultipartBody``,
-/// ``DataBody``, ``FileBody`` or ``StreamBody``. Write your own for another format: implement ``encode()`` for a body
-/// that fits in memory, or ``chunks()`` for one that does not.
+/// The body of a request. Use one of the library's bodies: ``JSONBody``, ``FormBody``, ``MultipartBody``, ``DataBody``,
+/// ``FileBody`` or ``StreamBody``. Write your own for another format: implement ``encode()`` for a body that fits in
+/// memory, or ``chunks()`` for one that doesn't.
 ///
 /// ```swift
 /// struct LinesBody: HTTPBody {
@@ -15,24 +15,24 @@ public import LetterheadFoundation
 ///
 /// Laws:
 /// - ``chunks()`` starts from the first byte each time it is called, unless ``isReplayable`` is false.
-/// - Pieces that are not in memory are the same bytes each time.
-/// - A ``contentLength`` that is not nil is the exact number of bytes.
+/// - Pieces that aren't in memory are the same bytes each time.
+/// - A ``contentLength`` that isn't nil is the exact number of bytes.
 ///
-/// The client calls ``encode()`` or ``chunks()`` before anything is sent, and every attempt sends the first result of
-/// ``encode()``. If it throws, nothing is sent, and the request fails with `.invalidRequest` and the underlying error.
-/// An ``HTTPError`` is thrown unchanged, and a `CancellationError` becomes `.cancelled`.
+/// The client calls ``encode()`` or ``chunks()`` before it sends anything, and every attempt sends the first result of
+/// ``encode()``. If the call throws, nothing is sent, and the request fails with `.invalidRequest` and the underlying
+/// error. An ``HTTPError`` is thrown unchanged, and a `CancellationError` becomes `.cancelled`.
 ///
-/// Declare each member with exactly the type and the effects that it has here. Otherwise, Swift treats the declaration
-/// as an unrelated member and uses the default. Conform in an extension, `extension LinesBody: HTTPBody`, and the compiler
+/// Declare each member with exactly the type and the effects that it has here. Otherwise, Swift treats it as an
+/// unrelated member and uses the default. Conform in an extension, `extension LinesBody: HTTPBody`, and the compiler
 /// warns about such a member.
 public protocol HTTPBody: Sendable {
     /// The type of ``additionalHeaders``: ``HTTPHeaders``, or a dictionary of strings.
     associatedtype AdditionalHeaders: BodyHeaders = HTTPHeaders
 
-    /// Whether the request has no body: neither bytes nor headers of a body. Default: false.
+    /// Whether the request has no body: neither bytes nor a body's headers. Default: false.
     var isEmpty: Bool { get }
 
-    /// The headers of the body, such as its media type. The headers of the request take precedence. Default: empty.
+    /// The body's headers, such as its media type. The request's headers take precedence. Default: empty.
     var additionalHeaders: AdditionalHeaders { get }
 
     /// The number of bytes, if it is known before the body is encoded. Default: nil (not known).
@@ -77,7 +77,7 @@ extension [String: String]: BodyHeaders {
     public var httpHeaders: HTTPHeaders { HTTPHeaders(self) }
 }
 
-/// The absence of a body: no bytes, and no headers of a body.
+/// No body: no bytes and no headers.
 public struct EmptyBody: HTTPBody {
     public init() {}
 
@@ -88,16 +88,14 @@ public struct EmptyBody: HTTPBody {
     public func encode() -> Data { Data() }
 }
 
-/// The bytes of a request's body as an asynchronous sequence of pieces. Each piece is produced when the reader requests
-/// it.
+/// The bytes of a request's body as an asynchronous sequence. Each piece is produced when the reader requests it.
 ///
-/// The sequence can be iterated once; ``HTTPBody/chunks()`` returns a new one. If ``length`` is known, the iteration
-/// enforces it: more or fewer bytes are ``HTTPBodyError/invalid(_:file:)``, so that the announced length is the length
-/// that is sent.
+/// Iterate it once. ``HTTPBody/chunks()`` returns a new one. If ``length`` is known, the iteration enforces it: more or
+/// fewer bytes are ``HTTPBodyError/invalid(_:file:)``, so that the announced length is the length that is sent.
 public struct BodyChunks: AsyncSequence, Sendable {
-    /// The whole body if it is in memory; otherwise nil.
+    /// The whole body if it is in memory, otherwise nil.
     public let data: Data?
-    /// The number of bytes; nil if it is not known.
+    /// The number of bytes, or nil if it isn't known.
     public let length: Int?
     private let pull: @Sendable () async throws -> Data?
 
@@ -107,15 +105,15 @@ public struct BodyChunks: AsyncSequence, Sendable {
         pull = { nil }
     }
 
-    /// Creates a sequence whose pieces a closure returns: the next piece, or nil at the end. The closure is not called
-    /// again after nil or an error. The length, if it is known, is the number of bytes of all pieces.
+    /// Creates a sequence from a closure that returns the next piece, or nil at the end. It isn't called again after
+    /// nil or an error. The length, if it's known, is the number of bytes in all pieces.
     public init(length: Int? = nil, pull: @escaping @Sendable () async throws -> Data?) {
         data = nil
         self.length = length
         self.pull = pull
     }
 
-    /// Returns the same bytes with a required length. A length of nil changes nothing.
+    /// Returns the same bytes and requires a length. A length of nil changes nothing.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the length is negative or differs from the known one.
     public func held(to length: Int?) throws(HTTPBodyError) -> BodyChunks {
@@ -148,7 +146,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
         /// length can therefore not send the beginning of a longer body.
         ///
         /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if there are more or fewer bytes than the length,
-        ///   `CancellationError`, and the errors of the body.
+        ///   `CancellationError`, and the body's own errors.
         public mutating func next() async throws -> Data? {
             if let first, !first.isEmpty {
                 self.first = nil
@@ -157,7 +155,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
             guard !isAtEnd else { return nil }
             isAtEnd = true
             guard let chunk = try await pulled() else {
-                // A stream may end early because its task was cancelled. The body is not complete in that case.
+                // A stream may end early because its task was cancelled. The body isn't complete then.
                 try Task.checkCancellation()
                 if let missing, missing > 0 { throw wrongLength("ended \(missing) bytes short of") }
                 return nil
@@ -171,7 +169,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
             return chunk
         }
 
-        /// Returns the next piece, as ``next()`` does. A `for` loop calls it.
+        /// Calls ``next()``, for a `for` loop.
         public mutating func next(isolation actor: (any Actor)?) async throws -> Data? { try await next() }
 
         private func pulled() async throws -> Data? {
@@ -187,37 +185,38 @@ public struct BodyChunks: AsyncSequence, Sendable {
     }
 }
 
-/// The reason that a body cannot be sent, read or decoded.
+/// The reason that a body can't be sent, read or decoded.
 ///
 /// Bodies, ``HTTPResponseBody`` and decoders throw it. A client reports it as the ``HTTPError/underlying`` error of an
-/// ``HTTPError``: `.invalidRequest` for a request body that cannot be sent, `.responseTooLarge` for a response body
-/// that is too large or does not fit into memory, `.cannotDecodeResponse` if no decoder reads the response,
+/// ``HTTPError``: `.invalidRequest` for a request body that can't be sent, `.responseTooLarge` for a response body that
+/// is too large or doesn't fit into memory, `.cannotDecodeResponse` if no decoder reads the response,
 /// `.validationFailed` if a validator throws it, and `.unknown` for ``alreadyRead`` and ``withheld`` in other cases.
 public enum HTTPBodyError: Error, Sendable, Hashable {
-    /// The body of a request breaks a rule. Either nothing is sent, or the upload is aborted.
+    /// A request's body breaks a rule. Either nothing is sent, or the upload is aborted.
     ///
-    /// The message names the rule and contains no content of the body. It does not contain the URL of the file.
+    /// The message names the rule. It contains neither the body's content nor the file's URL.
     case invalid(_ message: String, file: URL? = nil)
 
-    /// The body provides its bytes only in chunks, but the whole body was requested.
+    /// The whole body was requested, but it provides its bytes only in chunks.
     case notInMemory(type: String)
 
-    /// A streamed body was iterated a second time. Its bytes are no longer available.
+    /// A streamed body was iterated a second time, when its bytes were no longer available.
     case alreadyRead
 
-    /// A streamed body was read by code that receives only the head of the response, such as a validator. Only the
-    /// caller may read the body.
+    /// Code that receives only the response's head, such as a validator, read a streamed body. Only the caller may read
+    /// it.
     case withheld
 
     /// The body has more bytes than this limit allows.
     case tooLarge(limit: Int)
 
-    /// There is not enough memory for more than this number of bytes of the body.
+    /// There isn't enough memory for more than this number of bytes of the body.
     case outOfMemory(after: Int)
 
-    /// No decoder reads this media type. It is nil for a response without a media type.
+    /// No decoder reads this media type. It is nil if the response has none.
     case unreadable(mediaType: String?)
 
+    /// The file that the body reads, if that is why it can't be sent.
     public var file: URL? { if case .invalid(_, let file) = self { file } else { nil } }
 }
 

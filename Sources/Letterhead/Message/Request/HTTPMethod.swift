@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// The method of a request (RFC 9110, 9). Set it in a ``RequestTemplate``; ``Get``, ``Post`` and their neighbors have a
+/// A request's method (RFC 9110, 9). Set it in a ``RequestTemplate``. ``Get``, ``Post`` and their neighbors have a
 /// fixed one.
 ///
-/// The set is open: write `HTTPMethod("PURGE")`, or `"PURGE"` where a method is expected. Methods are case-sensitive. A
-/// method that is not a token (RFC 9110, 5.6.2) is refused with ``HTTPError/Code/invalidRequest`` before anything is
-/// sent.
+/// Any method is allowed: write `HTTPMethod("PURGE")`, or `"PURGE"` where a method is expected. Methods are
+/// case-sensitive. A method that isn't a token (RFC 9110, 5.6.2) fails with ``HTTPError/Code/invalidRequest`` before
+/// anything is sent.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     public let rawValue: String
 
@@ -28,7 +28,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
 
     public var description: String { rawValue }
 
-    /// The method for descriptions and messages. A malformed method is not shown.
+    /// The method for descriptions and messages, which hide a malformed method.
     package var printable: String { ASCII.isToken(rawValue) ? rawValue : "(refused method)" }
 }
 
@@ -49,7 +49,7 @@ extension HTTPMethod {
     public static let options = HTTPMethod("OPTIONS")
     /// Returns the received request, for tests.
     public static let trace = HTTPMethod("TRACE")
-    /// Establishes a tunnel; reserved for proxies.
+    /// Establishes a tunnel. Reserved for proxies.
     public static let connect = HTTPMethod("CONNECT")
     /// Reads a resource with a query in the body.
     public static let query = HTTPMethod("QUERY")

@@ -6,12 +6,13 @@ enum OmittedHeadersOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// The headers that the library does not add to the request: `[.contentType]` for that of the body,
-    /// `[.acceptEncoding]`, `[.accept]` or `[.host]`. Set it in a link, usually the last one of the `attemptLinks`, for a
-    /// server that expects exactly certain bytes. To replace such a header, set it in ``HTTPRequest/headers`` instead.
+    /// The headers that the library doesn't add to the request: `[.contentType]` for the body's, `[.acceptEncoding]`,
+    /// `[.accept]` or `[.host]`. Set it in a link, usually the last one of the `attemptLinks`, for a server that
+    /// expects exactly certain bytes. To replace such a header, set it in ``HTTPRequest/headers`` instead.
     ///
-    /// A header that the request sets is sent even if it is omitted here. Content-Length and Transfer-Encoding frame the
-    /// message: omitting one of them is `.invalidRequest`. `URLSession` adds its own headers nevertheless. Default: none.
+    /// A header that the request sets is sent even if it is omitted here. Omitting Content-Length or Transfer-Encoding
+    /// is `.invalidRequest`, because they frame the message. `URLSession` adds its own headers nevertheless. Default:
+    /// none.
     public var omittedHeaders: Set<HTTPHeaders.Name> {
         get { self[option: OmittedHeadersOption.self] }
         set { self[option: OmittedHeadersOption.self] = newValue }
@@ -19,11 +20,11 @@ extension RequestSettings {
 }
 
 extension HTTPRequest {
-    /// Returns the headers to send: those of the request and those of the body, with at most one Content-Type, and an
-    /// `Accept` with the media types of the decoder if the response will be decoded and nothing else sets the header.
+    /// Returns the headers to send: the request's and its body's, with at most one Content-Type. `Accept` lists the
+    /// decoder's media types if the response will be decoded and nothing else sets the header.
     ///
-    /// The boundary of a multipart body is always the body's. A request may set another multipart type, to which the
-    /// boundary is added. Any other type would make a multipart body unreadable and is replaced by the body's. An empty
+    /// The boundary of a multipart body is always the body's. A request may set another multipart type and gets the
+    /// boundary added. Any other type would make a multipart body unreadable, so the body's type replaces it. An empty
     /// body has no headers. The result contains neither Content-Length nor Transfer-Encoding: a transport derives them
     /// from the length of ``framedBody()``.
     public func framedHeaders() -> HTTPHeaders {
@@ -36,7 +37,7 @@ extension HTTPRequest {
                 merged[.accept] = nil
             }
         }
-        // Another length is refused when the request is validated.
+        // Validation refuses any other length.
         if merged.contains(.contentLength), let length = body.contentLength,
             merged.values(for: .contentLength).allSatisfy({ $0.isSame(as: "\(length)") })
         {
@@ -55,11 +56,11 @@ extension HTTPRequest {
 
     /// Returns the bytes to send, beginning with the first byte, and enforces the length that the body declares.
     ///
-    /// Call it before anything is sent, so that a body that cannot be encoded fails early. The length of the result is
-    /// exact; it is nil if the number of bytes is not known. ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``
-    /// converts the errors of the iteration into an ``HTTPError``.
+    /// Call it before you send anything, so that a body that can't be encoded fails early. The result's length is
+    /// exact, or nil if the number of bytes isn't known. Convert errors of the iteration with
+    /// ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``.
     ///
-    /// - Throws: the error of the body, converted by ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``: usually
+    /// - Throws: the body's error, converted by ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``: usually
     ///   `.invalidRequest` with this error as the underlying error.
     public func framedBody() throws(HTTPError) -> BodyChunks {
         guard !body.isEmpty else { return BodyChunks(Data()) }
@@ -90,11 +91,11 @@ extension HTTPMethod {
 }
 
 extension HTTPError {
-    /// Creates the error of a request whose body could not be encoded, or failed while it was sent.
+    /// Creates an error for a request body that failed to encode or to send.
     ///
     /// - Parameters:
-    ///   - error: the error of the body. An ``HTTPError`` is kept, a `CancellationError` becomes `.cancelled`, and any
-    ///     other error becomes the underlying error of `.invalidRequest`.
+    ///   - error: the body's error. An ``HTTPError`` is kept, a `CancellationError` becomes `.cancelled`, and any other
+    ///     error becomes the underlying error of `.invalidRequest`.
     ///   - request: the request.
     ///   - mayHaveBeenSent: whether some bytes of the request may have been sent. Default: false.
     public init(ofBody error: any Error, request: HTTPRequest, mayHaveBeenSent: Bool = false) {
@@ -109,23 +110,22 @@ extension HTTPError {
 }
 
 extension HTTPRequest {
-    /// Checks the request before anything is sent.
-    ///
-    /// Call it first if you write a transport, as every transport of the library does.
+    /// Checks the request before anything is sent. Call it first if you write a transport, as the library's transports
+    /// do.
     ///
     /// - Throws: `.invalidRequest`. The message names the field and the rule, but never the value. The rules:
-    ///   - The method and the names of all headers are tokens. The values of the headers contain no control characters.
-    ///     This includes the headers of the body.
-    ///   - Headers that frame the message are not set, because the library writes them.
+    ///   - The method and all header names are tokens. Header values contain no control characters. This includes the
+    ///     body's headers.
+    ///   - Headers that frame the message aren't set, because the library writes them.
     ///   - There is at most one Content-Type and one Host, and Host is a valid host.
-    ///   - Proxy-Authorization is not set, because it belongs to a proxy and could reach the server.
-    ///   - The scheme is http or https. There is a valid host, the port is in 1...65535, and the URL has no user or
+    ///   - Proxy-Authorization isn't set, because it belongs to a proxy and could reach the server.
+    ///   - The scheme is http or https, the host is valid, the port is in 1...65535, and the URL has no user or
     ///     password.
     ///   - The ``RequestPath`` is valid, and all query values can be written.
-    ///   - The method is not CONNECT, which belongs to proxies, and a HEAD or TRACE has no body.
+    ///   - The method isn't CONNECT, which belongs to proxies, and a HEAD or TRACE has no body.
     ///   - ``RequestSettings/timeout`` and ``RequestSettings/idleTimeout`` are greater than zero, and
-    ///     ``RequestSettings/responseLimit`` is not negative.
-    ///   - A page that is identified by a URL is requested at the origin of that URL.
+    ///     ``RequestSettings/responseLimit`` isn't negative.
+    ///   - A page that is identified by a URL is requested at that URL's origin.
     public func validate() throws(HTTPError) {
         if let rule = brokenRule { throw HTTPError(.invalidRequest, request: self, message: rule) }
     }
@@ -167,7 +167,7 @@ extension HTTPRequest {
     }
 
     /// Returns whether a string is a registered name, an IPv4 address, or an IPv6 address in brackets (RFC 3986,
-    /// 3.2.2). A `%` is refused, because parsers disagree about the characters after it.
+    /// 3.2.2). A `%` is refused, because parsers disagree about what follows it.
     package static func isHost(_ text: String) -> Bool {
         text.withBytes { bytes in
             guard bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") else {
@@ -191,12 +191,12 @@ extension HTTPRequest {
 }
 
 extension QueryParameters {
-    /// The rule that an item violates; nil if all items can be written.
+    /// The rule that an item violates, or nil if all items can be written.
     fileprivate var brokenRule: String? {
         for place in items.indices {
             if let refusal = items[place].refusal {
                 let name = items[place].name
-                // The expansion of a template is not one item.
+                // A template's expansion isn't one item.
                 if name.isEmpty { return "the query cannot be written: \(refusal)" }
                 return "the query item \(Redaction.visible(name)) cannot be written: \(refusal)"
             }
@@ -210,15 +210,15 @@ extension QueryParameters {
 }
 
 extension HTTPHeaders {
-    /// The rule that the headers of a body or of a part violate; nil if all are well formed.
+    /// The rule that the headers of a body or a part violate, or nil if all are well formed.
     var brokenBodyRule: String? {
         if let rule = brokenRule() { return rule }
         guard let type = first(where: { $0.name == .contentType })?.value, MediaType(type) == nil else { return nil }
         return "the header Content-Type is not a media type (RFC 9110, 8.3.1), such as text/plain"
     }
 
-    /// The rule of RFC 9110, 5.1 and 5.5 that a field violates; nil if all are well formed. A Content-Length is one, unless
-    /// it is the length of the body.
+    /// The rule of RFC 9110, 5.1 and 5.5 that a field violates, or nil if all are well formed. A Content-Length
+    /// violates one, unless it is the body's length.
     package func brokenRule(bodyLength: @autoclosure () -> Int? = nil) -> String? {
         var contentTypes = 0
         var hasHost = false

@@ -2,8 +2,8 @@
 public import LetterheadFoundation
 import Synchronization
 
-/// A request as a value. Write one for a URL that has no template, or change the one that a link receives; for the
-/// endpoints of an API, declare a ``RequestTemplate`` instead.
+/// A request as a value. Write one for a URL that has no template, or change the one that a link receives. For an API's
+/// endpoints, declare a ``RequestTemplate`` instead.
 ///
 /// ```swift
 /// var request = try HTTPRequest(method: .post, "https://api.example.com/users")
@@ -12,11 +12,11 @@ import Synchronization
 /// request.body = JSONBody(user)
 /// ```
 ///
-/// By default, a request is a GET over https without host, path, query, headers or body, and an environment fills in
-/// what you do not set. Setting a property checks nothing: ``validate()`` is called before the request is sent, and
-/// refuses malformed parts. All copies of a request have the same ``id``, even after changes, so that a chain can
-/// recognize a request.
+/// By default, a request is a GET over https without host, path, query, headers or body. An environment fills in what
+/// you don't set. Setting a property checks nothing: the client calls ``validate()`` before it sends the request, and
+/// malformed parts fail there. Copies keep their ``id``, even after changes, so that a chain can recognize a request.
 public struct HTTPRequest: RequestSettings, Identifiable {
+    /// Identifies a request and its copies within this process.
     public struct ID: Hashable, Sendable {
         private let number: UInt64
         private static let last = Atomic<UInt64>(0)
@@ -24,8 +24,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }
     }
 
-    /// The parts of a request. Copies of the request share them until one is changed, because a chain copies requests
-    /// often.
+    /// A chain copies requests often, so copies share their parts until one changes.
     private struct Parts: Sendable {
         let id = ID()
         var method: HTTPMethod?
@@ -49,11 +48,11 @@ public struct HTTPRequest: RequestSettings, Identifiable {
 
     @CopyOnWrite private var parts: Parts
 
-    /// Creates a GET request over https in which nothing else is set.
+    /// Creates a GET request over https and sets nothing else.
     public init() { parts = Parts() }
 
-    /// Creates a request to an http or https URL. Path, query and escapes are sent unchanged, and an environment fills
-    /// in missing parts.
+    /// Creates a request to an http or https URL. Path, query and escapes are sent unchanged. An environment fills in
+    /// missing parts.
     public init(method: HTTPMethod = .get, url: URL) {
         var parts = Parts()
         parts.method = method
@@ -75,7 +74,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
     /// HTTPRequest("https://api.example.com/users?page=2")`. Path, query and escapes are sent unchanged. Escape
     /// characters that a URL cannot contain, such as a space or `é`.
     ///
-    /// - Throws: `.invalidRequest` for any other string. The error names the rule, but does not contain the string.
+    /// - Throws: `.invalidRequest` for any other string. The error names the rule, but doesn't contain the string.
     public init(method: HTTPMethod = .get, _ url: String) throws(HTTPError) {
         var rule = "the string is not a URL: escape spaces and other characters that a URL cannot contain"
         if let parsed = URL(string: url, encodingInvalidCharacters: false) {
@@ -89,13 +88,12 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         throw HTTPError(.invalidRequest, request: self, message: rule)
     }
 
-    /// Creates a request to a path of a host, over https: `HTTPRequest(host: "api.example.com", path: "users/\(login)")`.
+    /// Creates a request to a host's path, over https: `HTTPRequest(host: "api.example.com", path: "users/\(login)")`.
     public init(method: HTTPMethod = .get, host: String, path: RequestPath = "") {
         parts = Parts(method: method, host: host, path: path)
     }
 
-    /// Creates a request, and passes it to a closure that sets its parts. If the closure throws, the initializer throws
-    /// the same error.
+    /// Creates a request and lets a closure set its parts. An error of the closure is thrown unchanged.
     ///
     /// ```swift
     /// let request = HTTPRequest {
@@ -115,7 +113,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         parts = Parts(method: method, path: path, query: query, headers: headers, options: options)
     }
 
-    /// The identity of the request. Copies share it.
+    /// Identifies the request. Copies share it.
     public var id: ID { parts.id }
 
     /// The method. Default: GET, unless an environment sets another.
@@ -130,19 +128,19 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         set { parts.scheme = newValue }
     }
 
-    /// The host: a name, an IPv4 address, or an IPv6 address in brackets; nil until an environment sets it.
+    /// A name, an IPv4 address, or an IPv6 address in brackets. The host is nil until you or an environment sets it.
     public var host: String? {
         get { parts.host }
         _modify { yield &parts.host }
     }
 
-    /// The port; nil for the default port of the scheme.
+    /// The port, or nil for the scheme's default port.
     public var port: Int? {
         get { parts.port }
         _modify { yield &parts.port }
     }
 
-    /// The user and password of the URL that the request was created from. A transport refuses them: use an
+    /// The user and password in the URL that you created the request from. Transports reject them: use an
     /// `HTTPAuthentication`.
     public var userInfo: String? {
         get { parts.userInfo }
@@ -155,17 +153,19 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.path }
     }
 
+    /// The query items. The order counts, and names may repeat. Default: none.
     public var query: QueryParameters {
         get { parts.query }
         _modify { yield &parts.query }
     }
 
-    /// The fragment of the URL that the request was created from. It is never sent.
+    /// The fragment of the URL that you created the request from. It is never sent.
     public var fragment: String? {
         get { parts.fragment }
         _modify { yield &parts.fragment }
     }
 
+    /// The header fields. The body, the environment and links add theirs if they are missing here.
     public var headers: HTTPHeaders {
         get { parts.headers }
         _modify { yield &parts.headers }
@@ -173,15 +173,17 @@ public struct HTTPRequest: RequestSettings, Identifiable {
 
     /// The body. Default: ``EmptyBody``.
     ///
-    /// A body in memory is encoded once, when its bytes are first read. Copies of the request share the bytes, also in later
-    /// loads; set the body again to encode it anew. So the hash of `request.body.encode()` is the hash of what every attempt and redirect sends. The encoder of a
-    /// client no longer applies to bytes that were read, unless only a description was. For this, the request wraps a
-    /// body that encodes a value: don't cast it, but pass what a link must know as an option.
+    /// A body in memory is encoded once, when its bytes are first read. The request's copies share these bytes, also in
+    /// later loads, so the hash of `request.body.encode()` is the hash of what every attempt and redirect sends. Set
+    /// the body again to encode it anew. Once the bytes are read, a client's encoder no longer applies, unless only a
+    /// description read them. For this, the request wraps a body that encodes a value: don't cast it, but pass what a
+    /// link must know as an option.
     public var body: any HTTPBody {
         get { parts.body }
         set { parts.body = EncodedOnce.holding(newValue) }
     }
 
+    /// Settings for links and transports. They are never sent.
     public var options: HTTPRequestOptions {
         get { parts.options }
         _modify { yield &parts.options }
@@ -198,21 +200,22 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         set { query[name] = newValue }
     }
 
+    /// An option's value, or its default if the request doesn't set it.
     public subscript<Option: HTTPRequestOption>(option option: Option.Type) -> Option.Value {
         get { options[option: option] }
         set { options[option: option] = newValue }
     }
 
-    /// The scheme, host and port; nil if the host is not set. Set it in a link that sends the request to another server. A
-    /// port that is the default of the scheme becomes nil. Headers such as `Authorization` are kept, so set it only to a
-    /// server that may receive them.
+    /// The scheme, host and port, or nil without a host. Set it in a link that sends the request to another server. The
+    /// scheme's default port becomes nil. Headers such as `Authorization` stay, so set it only to a server that may
+    /// receive them.
     public var origin: HTTPOrigin? {
         get { host.map { HTTPOrigin(scheme: scheme, host: $0, port: port) } }
         set { parts.move(to: newValue) }
     }
 
-    /// The host and the port as in a URL (RFC 3986, 3.2): `example.com:8443`, or the host alone if no port is set. It
-    /// contains no user or password. It is nil if the host is not set.
+    /// The host and port as in a URL (RFC 3986, 3.2): `example.com:8443`, or the host alone if no port is set. It
+    /// contains no user or password, and is nil without a host.
     public var authority: String? {
         host.map { host in port.map { "\(host):\($0)" } ?? host }
     }
@@ -221,9 +224,9 @@ public struct HTTPRequest: RequestSettings, Identifiable {
 
     package var hasScheme: Bool { parts.scheme != nil }
 
-    /// Fills a request without a host from a base URL. The host is set, and the path prefix is added to a relative
-    /// path. The scheme, user information, port and query items are used if the request does not set them. A request
-    /// with a host is not changed.
+    /// Fills a request without a host from a base URL: sets the host, adds the path prefix to a relative path, and uses
+    /// the scheme, user information, port and query items that the request doesn't set. A request with a host stays
+    /// unchanged.
     mutating func fill(from url: URL) {
         guard host == nil else { return }
         url.absoluteString.withBytes { bytes in
@@ -248,7 +251,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The method, the URL, the headers, and the media type and the length of the body. Secrets are redacted.
+    /// The method, the URL, the headers, and the body's media type and length. Secrets are redacted.
     public var description: String {
         var lines = [redaction.requestLine(of: self)]
         if !headers.isEmpty { lines.append(redaction.text(of: headers)) }
@@ -262,7 +265,7 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 extension HTTPRequest {
-    /// The method and the URL without values of the query, for messages.
+    /// The method and the URL without query values, for messages.
     var outline: String {
         let shown = withEnvironment
         return "\(shown.method.printable) \(redaction.outline(of: shown))"
@@ -274,14 +277,14 @@ extension HTTPRequest {
     /// The query items that are specific to one user.
     var secretQuery: [QueryParameters.Item] { query.filter { isSecret($0) } }
 
-    /// Whether a query item is specific to one user, by the rules of ``isSecret(_:)-(HTTPHeaders.Field)``.
+    /// Returns whether a query item is specific to one user, by the rules of ``isSecret(_:)-(HTTPHeaders.Field)``.
     public func isSecret(_ item: QueryParameters.Item) -> Bool {
         item.isSecret || redaction.isSecret(parameter: item.name) || Redaction.standard.isSecret(parameter: item.name)
     }
 
-    /// Whether a field of the request or of its response is specific to one user: it is marked as secret, or its name is
-    /// secret in the ``RequestSettings/redaction`` of the request or in the standard one. A redaction without the standard
-    /// names does not make a field less secret.
+    /// Returns whether a field of the request or its response is specific to one user: it is marked as secret, or its
+    /// name is secret in the request's ``RequestSettings/redaction`` or in the standard one. A redaction without the
+    /// standard names doesn't make a field less secret.
     public func isSecret(_ field: HTTPHeaders.Field) -> Bool {
         field.isSecret || redaction.isSecret(header: field.name) || Redaction.standard.isSecret(header: field.name)
     }
@@ -298,7 +301,7 @@ extension HTTPRequest {
         return text
     }
 
-    /// Returns the URL as a string, including the fragment. The percent-encoding of the request is not changed.
+    /// Returns the URL as a string, including the fragment, with its percent-encoding unchanged.
     ///
     /// - Throws: `.invalidRequest` if the request has no host.
     public func urlString() throws(HTTPError) -> String {
@@ -342,7 +345,7 @@ extension HTTPRequest {
         }
     }
 
-    /// The percent-encoding of the request is not changed.
+    /// The percent-encoding of the request isn't changed.
     ///
     /// - Throws: `.invalidRequest` if the request has no host, or contains characters that a URL cannot contain.
     public func url() throws(HTTPError) -> URL {

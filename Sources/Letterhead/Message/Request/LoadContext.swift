@@ -1,58 +1,57 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// What a load adds to its request: the client, the template, and what links above and below must know of each other.
+/// What a load adds to its request: the client, the template, and what links must know of each other.
 ///
-/// The call site creates it for each load, so that nothing of an earlier load applies to a request that is sent again.
-/// Links read it through properties of the request.
+/// The call site creates it for each load, so that a request that is sent again begins without an earlier load's
+/// values. Links read it through the request's properties.
 struct LoadContext: Sendable {
-    /// The client that sends the request, and its generation; nil without a client. A link that several clients share
-    /// must distinguish them, because each client has its own credentials, cookies and environment.
+    /// The client and its generation, or nil without a client. A link that several clients share must distinguish them,
+    /// because each has its own credentials, cookies and environment.
     var generation: ClientGeneration?
     /// The environment that the client will apply. Descriptions use it until it is applied.
     var environment: ClientEnvironment?
     var homeOrigin: HTTPOrigin?
     /// The template that the request was built from, which is `any RequestTemplate`.
     var template: (any Sendable)?
-    /// The value of `Accept` for a response that will be decoded. It applies if an environment does not set the header;
-    /// nil if the request sets it.
+    /// The `Accept` value for a response that will be decoded, or nil if the request sets it. It applies if no
+    /// environment sets the header.
     var accept: String?
-    /// When the load must have ended: the deadline of the request, or of the operation that the request belongs to.
+    /// When the load must have ended: the deadline of the request, or of the operation that it belongs to.
     var deadline: DeadlinePoint?
     var settings: ClientSettings?
-    /// The outermost load of a download, which moves the file to its place.
+    /// The outermost load of a download. It moves the file to its destination.
     var download: DownloadOwner?
     /// How many of the request's progress updates a call site ends. A link may add others.
     var ownedUpdates = 0
-    /// Records the events of the load; nil if the load is not observed.
+    /// Records the events of the load, or nil if the load isn't observed.
     var observation: Observation?
-    /// The exchange of which the transport records the events.
     var exchange: Observation.Exchange?
     var values = HTTPRequestOptions()
 }
 
 extension HTTPRequest {
-    /// What links know of the load, such as the servers that it was sent to. The values are typed, as options are; they
-    /// are not settings of the caller.
+    /// What links know of the load, such as the servers that it was sent to. The values are typed like options, but
+    /// callers don't set them.
     ///
-    /// A load begins without values, so a request that is sent again has none of an earlier load. A link that knows
-    /// something sets it in the request that it passes on, or in the request of the response or the error that it
-    /// returns. ``Retry`` and ``Authenticate`` give the values of a result to the request of the next attempt.
+    /// A load begins without values, even if the request was sent before. A link that knows something sets it in the
+    /// request that it passes on, or in the request of the response or error that it returns. ``Retry`` and
+    /// ``Authenticate`` copy a result's values to the next attempt's request.
     public var loadValues: HTTPRequestOptions {
         get { context.values }
         _modify { yield &context.values }
     }
 
-    /// The origin that the request is for, while a link sends it to another server for that origin; otherwise nil.
+    /// The origin that the request is for, while a link sends it to another server for that origin. Otherwise nil.
     ///
-    /// A link that chooses a server sets it, and removes it from the request of the response or the error. Links below
-    /// can then tell that both origins belong together; ``TraceContextPropagation`` sends its headers for this origin.
+    /// A link that chooses a server sets it, and removes it from the request of the response or error. Links below can
+    /// then tell that both origins belong together. ``TraceContextPropagation`` sends its headers for this origin.
     public var logicalOrigin: HTTPOrigin? {
         get { loadValues[option: LogicalOrigin.self] }
         set { loadValues[option: LogicalOrigin.self] = newValue }
     }
 
-    /// Why the request was sent without the credentials of its client; nil if it was not.
+    /// Why the request was sent without its client's credentials, or nil if it wasn't.
     var unsignedReason: String? {
         get { loadValues[option: UnsignedReason.self] }
         set { loadValues[option: UnsignedReason.self] = newValue }
@@ -68,8 +67,8 @@ private enum UnsignedReason: HTTPRequestOption {
 }
 
 final class ClientSettings: Sendable {
-    /// The validators, transformers and closures that a derived client adds to those of the request. They are not among
-    /// the options of the request, so that a request that is sent again does not have them twice.
+    /// The validators, transformers and closures that a derived client adds to the request's. They aren't among the
+    /// request's options, so that sending the request again doesn't add them twice.
     let additions: HTTPRequestOptions
     let apply: @Sendable (inout HTTPRequest) -> Void
 
@@ -82,7 +81,7 @@ extension LoadContext {
     var additions: HTTPRequestOptions { settings?.additions ?? HTTPRequestOptions() }
 }
 
-/// The outermost load of a download. If a client is the transport of another one, only the outer load has accepted the
+/// The outermost load of a download. If one client is another's transport, only the outer load has accepted the
 /// response when it ends, so only it replaces the file.
 final class DownloadOwner: Sendable {
     private let ended = Atomic(false)
@@ -100,8 +99,8 @@ extension HTTPRequest {
         set { context.observation = newValue }
     }
 
-    /// Makes this request a part of the load of another one, on behalf of which it is sent: it has the same client, but
-    /// no validators of a derived client, no file and no progress.
+    /// Makes this request a part of the load that it is sent for. It then has the same client, but no validators of a
+    /// derived client, no file and no progress.
     mutating func join(loadOf original: HTTPRequest) {
         let own = context
         context = original.context
@@ -111,8 +110,8 @@ extension HTTPRequest {
         context.environment = context.environment.map { ClientEnvironment($0.environment) }
     }
 
-    /// Sets `Accept` (RFC 9110, 12.5.1) to the media types of the decoder, if the response will be decoded and the
-    /// header is neither set nor omitted.
+    /// Sets `Accept` (RFC 9110, 12.5.1) to the decoder's media types, if the response will be decoded and the header is
+    /// neither set nor omitted.
     mutating func fillAccept() {
         guard let accept = context.accept, !headers.contains(.accept), !omittedHeaders.contains(.accept) else { return }
         headers[.accept] = accept

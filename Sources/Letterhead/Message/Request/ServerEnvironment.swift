@@ -2,36 +2,35 @@
 public import LetterheadFoundation
 import Synchronization
 
-/// The base URL of an API, and the defaults for all requests to it. Declare one for each of development, staging and
-/// production, and pass it to a client; templates then need only a path.
+/// The base URL of an API, and the defaults for all requests to it. Declare one each for development, staging and
+/// production, and pass it to a client. Templates then need only a path.
 ///
 /// ```swift
-/// extension ServerEnvironment {
-///     static let production = ServerEnvironment("https://api.example.com/v2")
-///     static let staging = ServerEnvironment(host: "staging.example.com", pathPrefix: "/v2", headers: ["X-Trace": "1"])
-/// }
+/// extension ServerEnvironment { static let production = ServerEnvironment("https://api.example.com/v2") static let
+/// staging = ServerEnvironment(host: "staging.example.com", pathPrefix: "/v2", headers: ["X-Trace": "1"]) }
 /// ```
 ///
-/// An environment completes a request and replaces nothing. A request without a host receives the scheme, the host and
-/// the port, and a relative path receives the path of the base URL as its prefix. A request without a method receives
-/// the method. Headers and query items are added if the request has none of the same name, and only to requests to the
-/// origin of the environment. A redirected request receives no query items, and a request that was redirected through
-/// another origin receives no headers either. The environment of a request replaces the client's entirely.
+/// An environment completes a request and replaces nothing:
+/// - A request without a host gets the scheme, the host and the port, and a relative path gets the base URL's path as
+///   its prefix. A request without a method gets the method.
+/// - Headers and query items are added if the request has none of the same name, and only at the environment's origin.
+///   A redirected request gets no query items, and no headers either if it was redirected through another origin.
 ///
-/// It is also the option of a request: `request[option: ServerEnvironment.self]` is ``RequestSettings/serverEnvironment``.
+/// A request's environment replaces the client's entirely. It is also an option: `request[option:
+/// ServerEnvironment.self]` is ``RequestSettings/serverEnvironment``.
 public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
-    /// Not set: the environment of the client applies.
+    /// Not set: the client's environment applies.
     public static let defaultOptionValue: ServerEnvironment? = nil
 
-    /// The method of requests without one; nil means GET.
+    /// The method of requests without one. Nil means GET.
     public var method: HTTPMethod?
-    /// The headers of requests to the origin of the environment. A redirect to another origin removes them.
+    /// The headers of requests to the environment's origin. A redirect to another origin removes them.
     public var headers: HTTPHeaders { didSet { headers.bind(to: origin) } }
     public var query: QueryParameters
     private let base: BaseURL
     let origin: HTTPOrigin?
     private let defect: String?
-    /// The closure of an environment that has no parts of its own; nil for any other.
+    /// The closure that provides the environment, or nil for an environment with its own parts.
     private let provider: Provider?
 
     /// A class, so that copies of an environment are equal.
@@ -44,17 +43,17 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 
-    /// An environment that a closure provides when a request is sent: in a client, for each attempt and each redirect, so
+    /// Asks a closure for the environment when a request is sent. A client asks for each attempt and each redirect, so
     /// that a change applies to the next one.
     ///
     /// ```swift
     /// let client = HTTPClient(environment: .provided { _ in await settings.environment })
     /// ```
     ///
-    /// If the closure throws, the request fails without being sent. Credentials without `allowedOrigins` are bound to the
-    /// first origin for which they are used. If the environment changes, call ``HTTPClient/reset()`` to remove stored
-    /// credentials, or list the origins in `allowedOrigins`. All properties of this environment are empty, and
-    /// ``apply(to:)`` changes nothing. The closure is not called for a request that has another environment.
+    /// If the closure throws, the request fails without being sent. The closure isn't called for a request that has
+    /// another environment. Credentials without `allowedOrigins` are bound to the first origin that they are used for.
+    /// If the environment changes, call ``HTTPClient/reset()`` to remove stored credentials, or list the origins in
+    /// `allowedOrigins`. All properties of this environment are empty, and ``apply(to:)`` changes nothing.
     public static func provided(
         by provide: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment
     ) -> ServerEnvironment {
@@ -66,14 +65,13 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         (origin, defect, self.provider) = (nil, nil, provider)
     }
 
-    /// Whether a closure provides the environment.
     var isProvided: Bool { provider != nil }
 
-    /// Creates an environment from the text of an absolute http or https URL, such as `https://api.example.com/v2`, which
-    /// must be percent-encoded. Query items of the URL are added after those of the request, except those whose names
-    /// the request already has.
+    /// Creates an environment from the text of an absolute http or https URL, such as `https://api.example.com/v2`. It
+    /// must be percent-encoded. The URL's query items follow the request's, except for names that the request already
+    /// has.
     ///
-    /// If the text is not such a URL, each request fails with `.invalidRequest`, and nothing is sent.
+    /// If the text isn't such a URL, each request fails with `.invalidRequest`, and nothing is sent.
     public init(
         _ baseURL: String, method: HTTPMethod? = nil, headers: HTTPHeaders = [:], query: QueryParameters = [:]
     ) {
@@ -85,8 +83,8 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     }
 
     /// Creates an environment from the parts of a base URL. `host` has no scheme and no port, and an IPv6 address is in
-    /// brackets. `pathPrefix`, the prefix of relative paths, must be percent-encoded. `scheme` is `https` or `http`, and
-    /// a port of nil is the default port of the scheme.
+    /// brackets. `pathPrefix`, the prefix of relative paths, must be percent-encoded. `scheme` is `https` or `http`,
+    /// and a port of nil is the scheme's default.
     public init(
         host: String, pathPrefix: String = "", scheme: String = "https", port: Int? = nil, method: HTTPMethod? = nil,
         headers: HTTPHeaders = [:], query: QueryParameters = [:]
@@ -102,7 +100,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         self.headers.bind(to: origin)
     }
 
-    /// Creates an environment from a `URL`; see ``init(_:method:headers:query:)``.
+    /// Creates an environment from a `URL`. See ``init(_:method:headers:query:)``.
     public init(
         baseURL: URL, method: HTTPMethod? = nil, headers: HTTPHeaders = [:], query: QueryParameters = [:]
     ) {
@@ -117,10 +115,10 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     public var host: String? { base.host }
     public var port: Int? { base.port }
 
-    /// The prefix of relative paths: the percent-encoded path of the base URL.
+    /// The prefix of relative paths: the base URL's percent-encoded path.
     public var pathPrefix: String { base.path }
 
-    /// Completes a request. An environment whose base URL is refused changes nothing.
+    /// Completes a request. An environment with a malformed base URL changes nothing.
     public func apply(to request: inout HTTPRequest) {
         guard defect == nil, provider == nil else { return }
         request.fill(from: base)
@@ -130,7 +128,6 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         if !request.isRedirected { request.query.fill(from: query) }
     }
 
-    /// Returns the environment for a request: this one, or what its closure provides.
     @inline(__always)
     func resolved(for request: HTTPRequest) async throws(HTTPError) -> ServerEnvironment {
         guard let provider else { return self }
@@ -141,7 +138,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
 
     /// Completes a request that will be sent or converted.
     ///
-    /// - Throws: `.invalidRequest` if the base URL is refused, or if a closure has yet to provide the environment.
+    /// - Throws: `.invalidRequest` if the base URL is malformed, or if a closure has yet to provide the environment.
     func complete(_ request: inout HTTPRequest) throws(HTTPError) {
         if provider != nil {
             throw HTTPError(
@@ -157,8 +154,8 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
 }
 
 extension HTTPRequest {
-    /// Adds headers that neither the request nor its body has. The headers of the body are added after the chain, and
-    /// take precedence over those of an environment or a client.
+    /// Adds headers that neither the request nor its body has. The body's headers are added after the chain, and take
+    /// precedence over an environment's or a client's.
     mutating func fill(headers: HTTPHeaders) {
         let own = body.isEmpty || headers.isEmpty ? [:] : body.additionalHeaders.httpHeaders
         self.headers.fill(from: own.isEmpty ? headers : HTTPHeaders(headers.filter { !own.contains($0.name) }))
@@ -166,7 +163,7 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-    /// Why the request was sent without headers of its environment; nil if it has them all.
+    /// Why the request was sent without its environment's headers, or nil if it has them all.
     var withheldReason: String? {
         let environment =
             options.contains(ServerEnvironment.self) ? serverEnvironment : context.environment?.environment
@@ -193,13 +190,12 @@ extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
 extension HTTPRequest {
     /// The origin of the client's own environment, even if the request has another environment.
     ///
-    /// If the client's authentication has no `allowedOrigins`, ``Authenticate`` sends its credentials only to this
-    /// origin, and sends none if this property is nil. The property is nil if the request sets its environment to nil.
-    /// It is also nil if the request has its own environment and a closure provides the client's environment, because
-    /// the closure is then not called.
+    /// Without `allowedOrigins`, ``Authenticate`` sends the client's credentials only to this origin, and sends none if
+    /// it's nil. It's nil if the request sets its environment to nil. It's also nil if the request has its own
+    /// environment and a closure provides the client's, because the closure isn't called then.
     ///
-    /// ``ApplyEnvironment`` sets this property. If you replace that link with your own, set the property to the origin
-    /// of the environment that your link applies.
+    /// ``ApplyEnvironment`` sets this property. If you replace that link with your own, set it to the origin of the
+    /// environment that your link applies.
     public var homeOrigin: HTTPOrigin? {
         get { context.homeOrigin }
         set { context.homeOrigin = newValue }
@@ -207,20 +203,19 @@ extension HTTPRequest {
 }
 
 extension RequestSettings {
-    /// The environment of the request, which replaces the client's entirely. Default: not set (the environment of the
-    /// client applies). Set nil to apply no environment.
+    /// The request's environment. It replaces the client's entirely. Default: not set (the client's environment
+    /// applies). Set nil to apply no environment.
     public var serverEnvironment: ServerEnvironment? {
         get { self[option: ServerEnvironment.self] }
         set { self[option: ServerEnvironment.self] = newValue }
     }
 }
 
-/// The environment that a client will apply to a request. Descriptions of the request use it until it is applied. The
-/// link that resolves the environment shares it with the links above.
+/// The environment that a client will apply to a request. Descriptions use it until then. The link that resolves the
+/// environment shares it with the links above.
 final class ClientEnvironment: Sendable {
     private let state: Mutex<ServerEnvironment?>
 
-    /// - Parameter environment: the environment; nil if it is not known.
     init(_ environment: ServerEnvironment?) { state = Mutex(environment?.isProvided == true ? nil : environment) }
 
     var environment: ServerEnvironment? { state.withLock { $0 } }
@@ -237,10 +232,9 @@ extension HTTPRequest {
         return context.environment?.isUnknown ?? false
     }
 
-    /// The request with the method and the URL that it will have in its environment, to describe or to recognize it. Its
-    /// host is nil if a closure of the client provides the environment.
-    ///
-    /// The links above ``ApplyEnvironment`` receive requests without a host.
+    /// A copy with the method and the URL that the request will have in its environment, to describe or recognize it.
+    /// Links above ``ApplyEnvironment`` receive requests without a host. The host is nil if a closure provides the
+    /// client's environment.
     public var withEnvironment: HTTPRequest {
         guard let environment = missingEnvironment else { return self }
         var shown = self
@@ -249,7 +243,7 @@ extension HTTPRequest {
         return shown
     }
 
-    /// The request with its body, and with the method, the URL and the headers of its environment.
+    /// A copy with the body, and with the environment's method, URL and headers.
     package var completed: HTTPRequest {
         guard let environment = missingEnvironment else { return self }
         var completed = self

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// The response of a server. You receive it from ``HTTPClient/sendWithResponse(_:)``,
-/// ``HTTPClient/stream(_:)-(Template)`` and ``HTTPClient/download(_:to:)-(Template,_)``, in validators, transformers
-/// and links, and in ``HTTPError/response``. Loaders return a response with any status; only the client treats a status
-/// as an error.
+/// A server's response. ``HTTPClient/sendWithResponse(_:)``, ``HTTPClient/stream(_:)-(Template)`` and
+/// ``HTTPClient/download(_:to:)-(Template,_)`` return it, validators, transformers and links receive it, and
+/// ``HTTPError/response`` contains it. Loaders return a response with any status. Only the client treats a status as an
+/// error.
 public struct HTTPResponse: Sendable {
-    /// The parts of a response. Copies of the response share them until one is changed, because a chain copies
-    /// responses often.
+    /// A chain copies responses often, so copies share their parts until one changes.
     private struct Parts: Sendable {
         var request: HTTPRequest
         var status: HTTPStatus
@@ -28,43 +27,44 @@ public struct HTTPResponse: Sendable {
         parts = Parts(request: request, status: status, headers: headers, body: body)
     }
 
-    /// The request that was sent, after the changes of all links. Redirects, cookies and caches are judged by its origin:
-    /// a link that sends a request to another host than the one that it received restores scheme, host and port here.
+    /// The request that was sent, after all links' changes. Redirects, cookies and caches go by its origin: a link that
+    /// sends a request to another host than the one it received restores scheme, host and port here.
     public var request: HTTPRequest {
         get { parts.request }
         _modify { yield &parts.request }
     }
 
+    /// The final status. You find interim ones in ``interimResponses``.
     public var status: HTTPStatus {
         get { parts.status }
         _modify { yield &parts.status }
     }
 
+    /// The header fields as received, in order, unless a link changed them.
     public var headers: HTTPHeaders {
         get { parts.headers }
         _modify { yield &parts.headers }
     }
 
-    /// The body; empty if there is none.
+    /// The body, or empty if there is none.
     public var body: HTTPResponseBody {
         get { parts.body }
         _modify { yield &parts.body }
     }
 
-    /// All attempts of the request that led to this response, in order. The array is empty if no link of the chain
-    /// records attempts.
+    /// All attempts that led to this response, in order. The array is empty if no link in the chain records attempts.
     public var attempts: [HTTPRequest.Attempt] {
         get { parts.attempts }
         _modify { yield &parts.attempts }
     }
 
-    /// Why a link has returned the response as it is, for the error of its status; nil for most responses.
+    /// Why a link returned the response unchanged, for the error of its status. Usually nil.
     var statusReason: String? {
         get { parts.statusReason }
         _modify { yield &parts.statusReason }
     }
 
-    /// A typed value that a loader or a validator attached to the response; its default if none was attached.
+    /// A typed value that a loader or a validator attached to the response, or the key's default.
     public subscript<Key: HTTPRequestOption>(option key: Key.Type) -> Key.Value {
         get { parts.values[option: key] }
         set { parts.values[option: key] = newValue }
@@ -72,7 +72,7 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The status, the request line, the headers, and the media type and the length of the body. Secrets are redacted.
+    /// The status, the request line, the headers, and the body's media type and length. Secrets are redacted.
     public var description: String {
         let redaction = request.redaction
         var lines = ["\(status) for \(redaction.requestLine(of: request))"]
@@ -93,8 +93,8 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// Where a created resource is, or where a redirect leads: the `Location` (RFC 9110, 10.2.2), resolved against the URL
-    /// of the request.
+    /// Where a created resource is, or where a redirect leads: `Location` (RFC 9110, 10.2.2), resolved against the
+    /// request's URL.
     ///
     /// ```swift
     /// let created = try await client.sendWithResponse(CreateUser(login: "ada")).response
@@ -102,8 +102,8 @@ extension HTTPResponse {
     /// let ada = try await client.send(HTTPRequest(url: url)).decode(User.self)
     /// ```
     ///
-    /// It is nil if there is no `Location`, if it is malformed, or if there are several that differ. A server may name any
-    /// host: the client sends no credentials to another origin.
+    /// It is nil if `Location` is missing or malformed, or if several fields differ. A server may name any host: the
+    /// client sends no credentials to another origin.
     public var location: URL? {
         locationParts.flatMap { URL(string: $0.string, encodingInvalidCharacters: false) }
     }
@@ -120,14 +120,14 @@ extension HTTPResponse {
 private let keptBytes = 1 << 20
 
 extension HTTPResponse {
-    /// Returns the response for an error: with at most 1 MiB of its body, in memory.
+    /// Returns the response for an error, with at most 1 MiB of its body in memory.
     func keptInMemory() async -> HTTPResponse {
         var response = self
         response.body = HTTPResponseBody(await body.beginning(upTo: keptBytes))
         return response
     }
 
-    /// Returns a redirect with its body in memory. Until now, a body that is too large was not an error, because the
+    /// Returns a redirect with its body in memory. Until now, a body that is too large was no error, because the
     /// redirect could have been followed.
     private func keptInFull(for request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         guard (300..<400).contains(status.code), request.responseDelivery == .buffered, body.buffered == nil else {
@@ -141,7 +141,7 @@ extension HTTPResponse {
         return response
     }
 
-    /// Returns this response if its status is accepted.
+    /// Returns this response, or throws if its status isn't accepted.
     ///
     /// - Throws: `.unacceptableStatus`, with the response and at most 1 MiB of its body in memory.
     func accepted(by request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
@@ -172,8 +172,7 @@ extension HTTPResponse {
 }
 
 extension HTTPResponseBody {
-    /// Returns the first bytes that are available. An error of the body is ignored, so that it does not hide the
-    /// status.
+    /// Returns the first bytes that are available. It ignores the body's errors, so that they don't hide the status.
     fileprivate func beginning(upTo limit: Int) async -> Data {
         // A copy of the beginning, because a slice would keep the whole body in memory.
         if let buffered { return buffered.count > limit ? Data(buffered.prefix(limit)) : buffered }
@@ -186,14 +185,15 @@ extension HTTPResponseBody {
 }
 
 extension HTTPRequest {
-    /// A record of one attempt to send a request. The response and the error of a request contain all attempts.
+    /// One attempt to send a request. A request's response or error contains all of them.
     public struct Attempt: Sendable, Hashable, CustomStringConvertible {
+        /// Counts from 1.
         public var number: Int
-        /// The status of the response; nil if the attempt failed.
+        /// The status of the response, or nil if the attempt failed.
         public var status: HTTPStatus?
-        /// The code of the error; nil if the server responded.
+        /// The code of the error, or nil if the server responded.
         public var errorCode: HTTPError.Code?
-        /// The delay before the next attempt; nil if no retry followed.
+        /// The delay before the next attempt, or nil if no retry followed.
         public var delay: Duration?
         /// The reason for retrying or not retrying.
         public var reason: String
@@ -219,9 +219,10 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// The server that has responded for the origin of the request; nil if it is that origin.
+    /// The server that responded for the request's origin, or nil if that is the origin itself.
     ///
-    /// A link that chooses a server sets it. If a `nextURL` names the server, the next page is requested from the origin.
+    /// A link that chooses a server sets it. If a `nextURL` names the server, the next page is requested from the
+    /// origin.
     public var respondingServer: HTTPOrigin? {
         get { self[option: RespondingServer.self] }
         set { self[option: RespondingServer.self] = newValue }

@@ -9,10 +9,10 @@ import Synchronization
 /// for try await chunk in response.body { … }             // piece by piece
 /// ```
 ///
-/// A buffered body can be read any number of times. A streamed body can be iterated once; a second iteration throws
-/// ``HTTPBodyError/alreadyRead``. Dropping a streamed body before its end ends the transfer; over HTTP/1.1, this closes
-/// the connection. If the task that reads a streamed body is cancelled, the read throws `CancellationError`; after a reset
-/// of the client, it throws ``HTTPError/Code/cancelled``.
+/// Read a buffered body any number of times. Iterate a streamed body once: a second iteration throws
+/// ``HTTPBodyError/alreadyRead``. Dropping a streamed body before its end ends the transfer and, over HTTP/1.1, closes
+/// the connection. If the reading task is cancelled, the read throws `CancellationError`. After a client's reset, it
+/// throws ``HTTPError/Code/cancelled``.
 public struct HTTPResponseBody: AsyncSequence, Sendable {
     private enum Source: Sendable {
         case data(Data)
@@ -21,7 +21,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     }
 
     private let source: Source
-    /// The response that the body belongs to, for the errors of reading it. Default: nil (not known).
+    /// The response that the body belongs to, for the body's errors. Default: nil (not known).
     var origin: Origin?
 
     private init(_ source: Source) { self.source = source }
@@ -29,12 +29,12 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     /// Creates a body in memory. Default: empty.
     public init(_ data: Data = Data()) { source = .data(data) }
 
-    /// Creates a streamed body from a closure. The closure runs in a task for each piece, which is cancelled when the body
-    /// is cancelled.
+    /// Creates a streamed body from a closure. The closure runs in a task for each piece. Cancelling the body cancels
+    /// that task.
     ///
     /// - Parameters:
     ///   - length: the number of bytes, if it is known.
-    ///   - pull: returns the next piece, or nil at the end. It is not called again after nil or an error.
+    ///   - pull: returns the next piece, or nil at the end. It isn't called again after nil or an error.
     ///   - cancel: called once if the body is dropped before its end, or if `pull` throws an error.
     public init(
         length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void = {}
@@ -47,20 +47,19 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         source = .stream(OneTimeStream(length: length, pull: { try await pulls.next() }, cancel: ending))
     }
 
-    /// Returns a streamed body whose pieces are pulled in the task of the reader. Its closure `cancel` also ends a pull
-    /// that is in progress.
+    /// Returns a streamed body that calls `pull` in the reader's task. `cancel` also ends a pull in progress.
     static func received(
         length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void
     ) -> HTTPResponseBody {
         HTTPResponseBody(.stream(OneTimeStream(length: length, pull: pull, cancel: cancel)))
     }
 
-    /// All bytes if they are in memory; nil for a streamed body.
+    /// All bytes if they are in memory, or nil for a streamed body.
     public var buffered: Data? {
         if case .data(let data) = source { data } else { nil }
     }
 
-    /// The number of bytes; nil if it is not known.
+    /// The number of bytes, or nil if it isn't known.
     public var length: Int? {
         switch source {
         case .data(let data): data.count
@@ -73,9 +72,9 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     /// - Parameter limit: the largest number of bytes of a streamed body. A body in memory is returned completely,
     ///   regardless of its size. Default: 64 MiB.
     /// - Throws: ``HTTPBodyError/tooLarge(limit:)`` if a streamed body exceeds the limit,
-    ///   ``HTTPBodyError/outOfMemory(after:)`` if there is not enough memory for it, ``HTTPBodyError/alreadyRead`` on
-    ///   a second iteration of a streamed body, `CancellationError` if the calling task was cancelled, and the errors of
-    ///   the connection.
+    ///   ``HTTPBodyError/outOfMemory(after:)`` if there isn't enough memory for it, ``HTTPBodyError/alreadyRead`` on a
+    ///   streamed body's second iteration, `CancellationError` if the calling task was cancelled, and the connection's
+    ///   errors.
     public func data(upTo limit: Int = 64 << 20) async throws -> Data {
         if let buffered { return buffered }
         var bytes = GrowingBytes()
@@ -96,8 +95,8 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         case dropped
     }
 
-    /// Calls a closure when the body has ended: exactly once, and never while a piece is being read. A body in memory has
-    /// ended already.
+    /// Calls a closure when the body has ended: exactly once, and never during a read. A body in memory has ended
+    /// already.
     ///
     /// Use it in a link that holds something until a response has been read, such as a slot.
     public func onEnd(_ closure: @escaping @Sendable (End) -> Void) {
@@ -107,8 +106,8 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Ends a body that nothing reads, and releases what links hold until its end, such as a slot. The rest of a small body
-    /// is received within a second, so that its connection can be reused; any other body is cancelled.
+    /// Ends a body that nothing reads, and releases what links hold until its end, such as a slot. If the rest is small
+    /// and arrives within a second, the connection can be reused. Any other body is cancelled.
     ///
     /// Call it in a link before it awaits its next loader again.
     public func discard() async {
@@ -126,20 +125,20 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Returns a body whose pieces a closure has changed. The bytes of a body in memory are one piece.
+    /// Returns a body with pieces that a closure changes. A body in memory is one piece.
     ///
     /// Use it in a link that changes, observes or limits what is read. Afterwards, the original body can no longer be
     /// read.
     ///
     /// - Parameters:
-    ///   - length: the number of bytes of the new body; ``length`` if the closure does not change it. Default: nil (not
+    ///   - length: the new body's number of bytes. Pass ``length`` if the closure doesn't change it. Default: nil (not
     ///     known).
-    ///   - transform: returns the changed piece. Reading the body throws an error that the closure throws.
+    ///   - transform: returns the changed piece. Reading the body throws the closure's error.
     public func map(length: Int? = nil, _ transform: @escaping @Sendable (Data) throws -> Data) -> HTTPResponseBody {
         map(length: length, before: {}, transform)
     }
 
-    /// Returns a body whose pieces a closure has changed, and before each piece of which another one is called.
+    /// Returns a body that calls `check` before it pulls a piece, and changes each piece with `transform`.
     func map(
         length: Int?, before check: @escaping @Sendable () throws -> Void,
         _ transform: @escaping @Sendable (Data) throws -> Data
@@ -162,7 +161,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Returns what ends a streamed body with an error, together with a read in progress. It does not retain the body.
+    /// Returns a closure that ends a streamed body and a read in progress with an error. It doesn't retain the body.
     func canceller(throwing error: @autoclosure @escaping @Sendable () -> any Error) -> @Sendable () -> Void {
         switch source {
         case .data: return {}
@@ -173,17 +172,17 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
 
     var isStreamed: Bool { if case .data = source { false } else { true } }
 
-    /// Returns the same body for code that inspects only the head. If the body is streamed, reading the returned body
-    /// throws ``HTTPBodyError/withheld`` and consumes no bytes. A body in memory is returned unchanged.
+    /// Returns the same body for code that inspects only the head. Reading the returned body, if it's streamed, throws
+    /// ``HTTPBodyError/withheld`` and consumes nothing. A body in memory is returned unchanged.
     ///
-    /// Use it in a link that passes a response to code of its caller before the response is returned.
+    /// Use it in a link that passes a response to its caller's code before it returns the response.
     public func withheld() -> HTTPResponseBody {
         if case .stream(let stream) = source { Self(.withheld(stream)) } else { self }
     }
 
-    /// Returns the readable body from which ``withheld()`` created this one. Any other body is returned unchanged.
+    /// Returns the readable body for one that ``withheld()`` returned. Any other body is returned unchanged.
     ///
-    /// Use it in a link if the code that received a withheld body returns a response that contains this body.
+    /// Use it in a link if the code that received a withheld body returns a response that contains it.
     public func released() -> HTTPResponseBody {
         if case .withheld(let stream) = source { Self(.stream(stream)) } else { self }
     }
@@ -196,12 +195,11 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// The iterator of ``HTTPResponseBody``.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var data: Data?
         private let walk: OneTimeStream.Walk?
         private let isWithheld: Bool
-        /// The number of bytes that were returned since the reader's actor was last released.
+        /// The number of bytes returned since the reader's actor was last released.
         private var unyielded = 0
 
         fileprivate init(data: Data? = nil, walk: OneTimeStream.Walk? = nil, isWithheld: Bool = false) {
@@ -210,8 +208,8 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
 
         /// Returns the next piece, or nil at the end.
         ///
-        /// If the pieces arrive faster than they are read, most calls return without suspending. After each 2 MiB, the
-        /// call therefore yields, so that other code can run on the caller's actor.
+        /// If pieces arrive faster than they are read, most calls return without suspending. After each 2 MiB, the call
+        /// therefore yields, so that other code can run on the caller's actor.
         public mutating func next() async throws -> Data? {
             let actor: (any Actor)? = #isolation
             if actor != nil, walk != nil, unyielded >= Self.yieldSize {
@@ -225,7 +223,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
 
         private static let yieldSize = 2 << 20
 
-        /// Returns the next piece, or nil at the end, and does not yield.
+        /// Returns the next piece, or nil at the end, without yielding.
         mutating func nextPiece() async throws -> Data? {
             if let walk {
                 do { return try await walk.next() } catch let error as HTTPError { throw error.orCancellation }
@@ -235,13 +233,13 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
             return data
         }
 
-        /// Returns the next piece, as ``next()`` does. A `for` loop calls it.
+        /// Calls ``next()``, for a `for` loop.
         public mutating func next(isolation actor: (any Actor)?) async throws -> Data? { try await next() }
     }
 }
 
-/// A streamed body, which can be iterated once. Copies of an ``HTTPResponseBody`` share it, and the connection is
-/// released when the last reference is dropped.
+/// A streamed body, which can be iterated once. Copies of an ``HTTPResponseBody`` share it. Dropping the last reference
+/// releases the connection.
 final class OneTimeStream: Sendable {
     typealias End = HTTPResponseBody.End
 
@@ -249,12 +247,12 @@ final class OneTimeStream: Sendable {
         var isTaken = false
         var pulls = 0
         var end: End?
-        /// What the next read throws, because nil would mean that the body is complete.
+        /// What the next read throws, because nil would mean a complete body.
         var refusal: (any Error)?
         var isReported = false
         var observers: [@Sendable (End) -> Void] = []
 
-        /// Returns what reports the end, once, when no piece is being pulled.
+        /// Returns a closure that reports the end: once, and when no pull is in progress.
         mutating func takeReport() -> (() -> Void)? {
             guard let end, pulls == 0, !isReported else { return nil }
             isReported = true
@@ -265,7 +263,7 @@ final class OneTimeStream: Sendable {
 
     let length: Int?
     private let pull: @Sendable () async throws -> Data?
-    /// Ends a pull that is in progress, and releases what the body holds.
+    /// Ends a pull in progress, and releases what the body holds.
     private let release: @Sendable () -> Void
     private let state = Mutex(State())
 
@@ -277,7 +275,7 @@ final class OneTimeStream: Sendable {
 
     deinit { cancel() }
 
-    /// Calls a closure when the body has ended, or at once if it has ended before.
+    /// Calls a closure when the body has ended, or at once if it has.
     func onEnd(_ observer: @escaping @Sendable (End) -> Void) {
         let end = state.withLock { state -> End? in
             if !state.isReported { state.observers.append(observer) }
@@ -286,7 +284,7 @@ final class OneTimeStream: Sendable {
         if let end { observer(end) }
     }
 
-    /// Ends the body before its end, together with a pull in progress.
+    /// Ends the body early, together with a pull in progress.
     ///
     /// - Parameter error: what the reader receives. Default: nil (the body was dropped).
     func cancel(throwing error: (any Error)? = nil) {
@@ -300,7 +298,7 @@ final class OneTimeStream: Sendable {
         report?()
     }
 
-    /// Returns the only iteration. Later ones throw an error at their first step.
+    /// Returns the only iteration. Later ones throw at their first step.
     func walk() -> Walk {
         let isFirst = state.withLock { state in
             defer { state.isTaken = true }
@@ -309,7 +307,7 @@ final class OneTimeStream: Sendable {
         return Walk(stream: self, isFirst: isFirst)
     }
 
-    /// An iteration. Dropping it before its end ends the stream, because no other iteration can continue it.
+    /// An iteration. Dropping it early ends the stream, because no other iteration can continue it.
     final class Walk: Sendable {
         private let stream: OneTimeStream
         private let isFirst: Bool
@@ -328,7 +326,7 @@ final class OneTimeStream: Sendable {
             let result: Result<Data?, any Error>
             do {
                 var piece = try await stream.pull()
-                // A cancelled reader does not wait for a producer of empty pieces.
+                // A cancelled reader doesn't wait for a producer of empty pieces.
                 while piece?.isEmpty == true, !stream.hasEnded {
                     try Task.checkCancellation()
                     piece = try await stream.pull()
@@ -343,7 +341,6 @@ final class OneTimeStream: Sendable {
 
     private var hasEnded: Bool { state.withLock { $0.end != nil } }
 
-    /// Returns false after the end.
     private func beginPull() throws -> Bool {
         try state.withLock { state in
             if let refusal = state.refusal.take() { throw refusal }
@@ -373,17 +370,17 @@ final class OneTimeStream: Sendable {
     }
 }
 
-/// Runs a closure of the caller in a task for each piece, because only a cancelled task ends a pull of the caller's.
+/// Runs the caller's closure in a task for each piece, because cancelling a task is the only way to end its pull.
 final class PullsInTasks: Sendable {
     private typealias Pull = Task<Data?, any Error>
 
     private let pull: @Sendable () async throws -> Data?
-    /// The pulls in progress; nil after the body was cancelled.
+    /// The pulls in progress, or nil after the body was cancelled.
     private let pulls = Mutex<Set<Pull>?>([])
 
     init(_ pull: @escaping @Sendable () async throws -> Data?) { self.pull = pull }
 
-    /// - Parameter isolation: the reader's actor, on which the closure runs.
+    /// - Parameter isolation: the reader's actor. The closure runs on it.
     func next(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
         let task = Pull {
             _ = isolation
@@ -407,8 +404,8 @@ final class PullsInTasks: Sendable {
 }
 
 extension HTTPResponseBody {
-    /// The response that a body belongs to, without the body. It is a class, so that a body stays small and no
-    /// reference cycle arises.
+    /// The response that a body belongs to, without the body. As a class it keeps a body small and avoids a reference
+    /// cycle.
     final class Origin: Sendable {
         let response: HTTPResponse
         var request: HTTPRequest { response.request }
@@ -419,7 +416,6 @@ extension HTTPResponseBody {
             self.response = head
         }
 
-        /// Returns the error that a reader of the body receives.
         static func error(
             _ origin: Origin?, _ code: HTTPError.Code, _ message: String, underlying: (any Error)? = nil
         ) -> HTTPError {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// The status of a response (RFC 9110, 15).
+/// A response's status (RFC 9110, 15).
 ///
-/// The set is open: any number is kept. The first digit of a number from 100 to 599 determines its class; other numbers
-/// have no class. Two statuses are equal if their codes are equal.
+/// Any status code is allowed. The first digit of a code from 100 to 599 determines its class. Other codes have no
+/// class.
 public struct HTTPStatus: Hashable, Sendable, Comparable, ExpressibleByIntegerLiteral, CustomStringConvertible {
     public let code: Int
 
@@ -21,7 +21,7 @@ public struct HTTPStatus: Hashable, Sendable, Comparable, ExpressibleByIntegerLi
     /// Whether the server caused the failure: 500 to 599.
     public var isServerError: Bool { (500...599).contains(code) }
 
-    /// The registered phrase, such as `Not Found`; empty for a code that is not registered.
+    /// The registered phrase, such as `Not Found`, or empty for an unregistered code.
     public var reasonPhrase: String { Self.phrases[code] ?? "" }
 
     public var description: String { reasonPhrase.isEmpty ? "\(code)" : "\(code) \(reasonPhrase)" }
@@ -31,16 +31,14 @@ public struct HTTPStatus: Hashable, Sendable, Comparable, ExpressibleByIntegerLi
 
 /// A set of statuses that count as success.
 ///
-/// A template specifies them in `acceptedStatuses`. Default: ``success``, and `304 Not Modified` if the request is
+/// Set it in a template's `acceptedStatuses`. Default: ``success``, and `304 Not Modified` if the request is
 /// conditional (RFC 9110, 13). Combine sets with ``union(_:)``, or list statuses: `[200, 404]`.
 public struct HTTPStatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
-    /// The ranges in ascending order and not adjacent, so that sets with the same statuses are equal.
+    /// Ascending and not adjacent, so that sets with the same statuses are equal.
     public let ranges: [ClosedRange<Int>]
 
-    /// Creates a set from a range of codes.
     public init(_ codes: ClosedRange<Int>) { ranges = [codes] }
 
-    /// Creates a set from a list of statuses.
     public init(arrayLiteral elements: HTTPStatus...) { self.init(elements.map { $0.code...$0.code }) }
 
     /// 200 to 299.
@@ -49,7 +47,6 @@ public struct HTTPStatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// All statuses. With this set, no status is an error.
     public static let any = HTTPStatusSet(0...Int.max)
 
-    /// Returns whether the set contains a status.
     public func contains(_ status: HTTPStatus) -> Bool { ranges.contains { $0.contains(status.code) } }
 
     /// Returns the statuses of both sets.
@@ -57,7 +54,7 @@ public struct HTTPStatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
         HTTPStatusSet(ranges + other.ranges)
     }
 
-    /// Creates a set from ranges of codes, in any order.
+    /// Creates a set from ranges in any order.
     public init(_ ranges: [ClosedRange<Int>]) {
         self.ranges = ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { merged, range in
             if let last = merged.last, range.lowerBound <= last.upperBound || range.lowerBound - 1 == last.upperBound {
@@ -130,12 +127,11 @@ extension HTTPStatus {
     public static let insufficientStorage = HTTPStatus(507)
     public static let loopDetected = HTTPStatus(508)
     public static let networkAuthenticationRequired = HTTPStatus(511)
-    /// The status of an overloaded server. The code is not registered, but several APIs use it.
+    /// The status of an overloaded server. The code isn't registered, but several APIs use it.
     public static let overloaded = HTTPStatus(529)
 }
 
 extension HTTPStatus {
-    /// The phrases of the registered codes.
     static let phrases: [Int: String] = [
         100: "Continue", 101: "Switching Protocols", 102: "Processing", 103: "Early Hints", 200: "OK", 201: "Created",
         202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content", 205: "Reset Content",

@@ -3,25 +3,24 @@ public import LetterheadFoundation
 import Synchronization
 
 extension HTTPResponse {
-    /// How the body of a response is delivered.
+    /// How the client delivers a response's body.
     public enum Delivery: Sendable, Hashable {
         /// The whole body in memory, limited by ``RequestSettings/responseLimit``.
         case buffered
-        /// In pieces, as the reader requests them. The response is returned as soon as its head is complete. The body can
-        /// be iterated once.
+        /// In pieces, as the reader requests them. The response is returned as soon as its head is complete. Iterate
+        /// the body once.
         case streamed
-        /// To a file. The body of the response is empty; see ``HTTPResponse/savedFile``.
+        /// To a file. The response's body is empty. See ``HTTPResponse/savedFile``.
         ///
-        /// The bytes are saved under a hidden name in the same folder, and take the place of the file when the body is
-        /// complete and the response has been accepted. An existing file is not changed if a validator refuses the
-        /// response, if a template refuses it in `finish`, or if its status is not accepted. The body of a response
-        /// with a status that is not accepted is in memory.
+        /// The bytes are saved under a hidden name in the same folder. They replace the file when the body is complete
+        /// and the response is accepted. An existing file stays unchanged if a validator, a template's `finish`, or the
+        /// status refuses the response. If the status isn't accepted, the body is in memory.
         ///
-        /// Only a regular file is replaced, or a symbolic link to one or to nothing. Any other destination, and a folder
-        /// that is missing or cannot be written, is `.cannotSaveResponse` before anything is sent.
+        /// Only a regular file is replaced, or a symbolic link to one or to nothing. Any other destination, and a
+        /// folder that is missing or can't be written, is `.cannotSaveResponse` before anything is sent.
         case file(URL)
 
-        /// The limit of a body if the request does not set one; see ``RequestSettings/responseLimit``.
+        /// The limit of a body if the request doesn't set one. See ``RequestSettings/responseLimit``.
         var standardLimit: Int {
             switch self {
             case .buffered: 64 << 20
@@ -41,22 +40,21 @@ enum ResponseLimitOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// How the body of the response is delivered. Default: in memory.
+    /// How the response's body is delivered. Default: in memory.
     public var responseDelivery: HTTPResponse.Delivery {
         get { self[option: ResponseDeliveryOption.self] }
         set { self[option: ResponseDeliveryOption.self] = newValue }
     }
 
-    /// The largest number of bytes that the body of the response may have, counted after decompression.
+    /// The largest number of bytes in the response's body, counted after decompression.
     ///
-    /// Default: 64 MiB for a buffered response, 16 GiB for a download, and no limit for a streamed response, whose
-    /// reader decides when to stop. If a download is not saved because of its status, its body is held in memory and
-    /// may have at most 64 MiB, or this limit if it is lower. A larger body is `.responseTooLarge`, and its connection
-    /// is closed. If the response declares a length, the length is checked before the body is read. A negative limit is
-    /// `.invalidRequest`.
+    /// Default: 64 MiB for a buffered response, 16 GiB for a download, and no limit for a streamed response. If a
+    /// download isn't saved because of its status, its body is in memory and may have at most 64 MiB, or this limit if
+    /// it is lower. A larger body is `.responseTooLarge` and closes its connection. A declared length is checked before
+    /// the body is read. A negative limit is `.invalidRequest`.
     ///
-    /// The limit does not hide a status: a redirect is followed, and a response with a status that is not accepted is
-    /// retried or is an error because of its status. Of their bodies, no bytes above the limit are kept.
+    /// The limit doesn't hide a status: a redirect is followed, and an unaccepted status is retried or is the error. Of
+    /// such bodies, no bytes above the limit are kept.
     public var responseLimit: Int {
         get { self[option: ResponseLimitOption.self] ?? responseDelivery.standardLimit }
         set { self[option: ResponseLimitOption.self] = newValue }
@@ -64,22 +62,22 @@ extension RequestSettings {
 }
 
 extension HTTPRequest {
-    /// Whether a download whose response has this status is saved: the status is accepted and is not 304. A 304 means
-    /// that the representation that the client already has is current (RFC 9110, 15.4.5).
+    /// Whether a download with this status is saved: the status is accepted and isn't 304. A 304 means that the
+    /// client's representation is current (RFC 9110, 15.4.5).
     func saves(_ status: HTTPStatus) -> Bool { status != .notModified && accepts(status) }
 
     package var hasResponseLimit: Bool { options.contains(ResponseLimitOption.self) }
 
-    /// The largest number of bytes of a response that may be held in memory: of a buffered response, of a response that
-    /// is not saved because of its status, and of a stream whose reader is slow. Only the limit of a buffered response
-    /// raises it above 64 MiB.
+    /// The largest number of bytes of a response that may be in memory: of a buffered response, of one that isn't saved
+    /// because of its status, and of a stream with a slow reader. Only a buffered response's limit raises it above 64
+    /// MiB.
     var bufferLimit: Int {
         responseDelivery == .buffered ? responseLimit : min(responseLimit, HTTPResponse.Delivery.buffered.standardLimit)
     }
 }
 
 extension HTTPResponse {
-    /// Returns the response with its streamed body in the form of ``RequestSettings/responseDelivery``: streamed, in
+    /// Returns the response with its streamed body as ``RequestSettings/responseDelivery`` requires: streamed, in
     /// memory, or in a file. Call it at the end of your own transport, with the response as it is received.
     ///
     /// ```swift
@@ -87,13 +85,13 @@ extension HTTPResponse {
     /// return try await response.delivered(to: request)
     /// ```
     ///
-    /// A file is hidden until the response has passed the chain; ``HTTPClient``, ``SendableRequest`` and
-    /// ``HTTPLoader/start(_:completion:)`` then move it to its place. It is removed if the response is dropped before.
+    /// A file is hidden until the response has passed the chain. ``HTTPClient``, ``SendableRequest`` and
+    /// ``HTTPLoader/start(_:completion:)`` then move it to its destination. Dropping the response earlier removes it.
     ///
-    /// The body is limited by ``RequestSettings/responseLimit``. A response whose status is not accepted is not saved
-    /// to the file: its body is in memory, for the error. A 304 has no body and leaves the file unchanged.
+    /// ``RequestSettings/responseLimit`` limits the body. If the status isn't accepted, the body is in memory for the
+    /// error, and not in the file. A 304 has no body and leaves the file unchanged.
     ///
-    /// - Throws: `.responseTooLarge`; `.cannotSaveResponse` if the file cannot be written; and the errors of the body.
+    /// - Throws: `.responseTooLarge`, `.cannotSaveResponse` if the file can't be written, and the body's errors.
     public func delivered(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var response = self
         do {
@@ -131,10 +129,10 @@ extension HTTPResponse {
 }
 
 extension HTTPError {
-    /// Returns the response whose body is too large, if it is one that is usually discarded, so that its status decides.
-    /// Reading its body throws this error after what has been received.
+    /// Returns the response with a body that is too large, if such a body is usually discarded, so that its status
+    /// decides. Reading the body throws this error after the received bytes.
     ///
-    /// - Throws: this error if the status is accepted and is not a redirect.
+    /// - Throws: this error if the status is accepted and isn't a redirect.
     func judgedByStatus() throws(HTTPError) -> HTTPResponse {
         guard code == .responseTooLarge, var response,
             !request.accepts(response.status) || (300..<400).contains(response.status.code)
@@ -164,13 +162,13 @@ extension HTTPResponseBody {
     }
 }
 
-/// The number of bytes that a body may still have, shared by the copies of a counting closure.
+/// The number of bytes that a body may still have. The copies of a counting closure share it.
 private final class ByteAllowance: Sendable {
     private let left: Mutex<Int>
 
     init(_ count: Int) { left = Mutex(count) }
 
-    /// Subtracts a number of bytes. Returns false if they exceed the allowance.
+    /// Subtracts a number of bytes, or returns false if they exceed the allowance.
     func take(_ count: Int) -> Bool {
         left.withLock { left in
             guard count <= left else { return false }

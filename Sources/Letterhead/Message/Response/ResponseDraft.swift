@@ -2,8 +2,8 @@
 public import LetterheadFoundation
 import Synchronization
 
-/// A complete download that has not replaced its file yet. Its bytes are in a hidden file in the same folder, which is
-/// removed if the download is refused or dropped.
+/// A complete download that hasn't replaced its file yet. Its bytes are in a hidden file in the same folder. Refusing
+/// or dropping the download removes that file.
 final class ResponseDraft: Sendable {
     private enum State {
         case pending, placed, discarded
@@ -14,7 +14,6 @@ final class ResponseDraft: Sendable {
     private let draft: URL
     private let state = Mutex(State.pending)
     private let lease: ResourceLease?
-    /// Called once, when the draft has been placed or discarded.
     private let onEnd: @Sendable () -> Void
 
     init(_ draft: URL, for place: URL, count: Int, onEnd: @escaping @Sendable () -> Void = {}) {
@@ -24,7 +23,7 @@ final class ResponseDraft: Sendable {
 
     deinit { discard() }
 
-    /// The location of the bytes; nil if the draft was discarded.
+    /// The location of the bytes, or nil if the draft was discarded.
     var url: URL? {
         switch state.withLock({ $0 }) {
         case .pending: draft
@@ -33,7 +32,7 @@ final class ResponseDraft: Sendable {
         }
     }
 
-    /// Moves the hidden file to its destination and replaces an existing file. A second call does nothing.
+    /// Moves the hidden file to its destination, replacing an existing file. A second call does nothing.
     ///
     /// - Throws: the error of the file system.
     func put() throws {
@@ -68,26 +67,26 @@ private enum ResponseDraftValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// The file to which a download was saved; nil for other responses.
+    /// The file that a download was saved to, or nil for other responses.
     ///
-    /// Until the validators and the status have been checked, it is a hidden file next to the destination, which
-    /// validators may read, for example to check its first bytes or its checksum. If one of them refuses the response,
-    /// the hidden file is removed and the destination does not change. Afterwards it is the destination.
+    /// Until the validators and the status accept the response, it is a hidden file next to the destination. Validators
+    /// may read it, for example to check its checksum. If the response is refused, the hidden file is removed and the
+    /// destination stays unchanged. Afterwards it is the destination.
     public var savedFile: URL? { draft?.url }
 
-    /// The number of bytes that a download has saved; nil for other responses.
+    /// The number of bytes that a download has saved, or nil for other responses.
     public var savedByteCount: Int? { draft?.count }
 
-    /// Makes a file the saved body of a download, and empties ``body``. Call it in a link that writes the body to a file
-    /// itself, with the destination in ``HTTPResponse/Delivery/file(_:)``.
+    /// Makes a file the saved body of a download, and empties ``body``. Call it in a link that writes the body to a
+    /// file itself, with the destination in ``HTTPResponse/Delivery/file(_:)``.
     ///
-    /// The file must be in the folder of the destination, because it is renamed: it takes the place of the destination
-    /// when the response has been accepted, and is removed if the response is refused or dropped.
+    /// The file must be in the destination's folder, because it is renamed when the response is accepted. It is removed
+    /// if the response is refused or dropped.
     ///
     /// - Parameters:
-    ///   - file: the complete body, at any name that is not the destination's.
+    ///   - file: the complete body, at any name except the destination's.
     ///   - byteCount: its size.
-    ///   - destination: the place of the file after the download.
+    ///   - destination: where the file is after the download.
     ///   - onEnd: called once, when the file has been moved or removed. Default: does nothing.
     public mutating func setSavedFile(
         _ file: URL, byteCount: Int, for destination: URL, onEnd: @escaping @Sendable () -> Void = {}
@@ -101,12 +100,12 @@ extension HTTPResponse {
         set { self[option: ResponseDraftValue.self] = newValue }
     }
 
-    /// The number of bytes of the body, in memory or in a file; nil if it is not known yet.
+    /// The body's number of bytes, in memory or in a file, or nil if it isn't known yet.
     var contentCount: Int? { savedByteCount ?? body.length }
 }
 
 extension HTTPResponse {
-    /// Returns the error of a download whose file could not be written.
+    /// Returns the error of a download that could not write its file.
     func unsaved(_ error: any Error) -> HTTPError {
         HTTPError(
             .cannotSaveResponse, request: request, response: self, underlying: error,
@@ -124,7 +123,7 @@ struct ResponseFile {
         draft = place.hiddenNeighbor("\(UInt64.random(in: 0 ... .max))")
     }
 
-    /// Writes the whole body. If writing fails, the hidden file is removed.
+    /// Writes the whole body, or removes the hidden file if that fails.
     func save(_ body: HTTPResponseBody) async throws -> ResponseDraft {
         var count = 0
         // The file becomes the caller's, with the permissions of any new file.
@@ -145,6 +144,6 @@ struct ResponseFile {
 }
 
 extension POSIXError {
-    /// The reason for which the last call of the system failed.
+    /// Why the last system call failed.
     fileprivate static var last: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

@@ -2,40 +2,40 @@
 import Synchronization
 
 extension HTTPResponse {
-    /// The times, the byte counts and the connection of a response. Times are measured from the start of the request.
+    /// A response's times, byte counts and connection. Times are measured from the start of the request.
     ///
     /// ```swift
     /// let response = try await client.sendWithResponse(GetUser(login: "ada")).1
     /// print(response.metrics.total, response.metrics.isReusedConnection)
     /// ```
     public struct Metrics: Sendable, Hashable, CustomStringConvertible {
-        /// The time until the end of the name lookup; zero for a reused connection.
+        /// The time until the end of the name lookup. Zero for a reused connection.
         public var nameLookup: Duration = .zero
-        /// The time until the connection was established; zero for a reused connection.
+        /// The time until the connection was established. Zero for a reused connection.
         public var connect: Duration = .zero
-        /// The time until the end of the TLS handshake; zero without TLS, and for a reused connection.
+        /// The time until the end of the TLS handshake. Zero without TLS, and for a reused connection.
         public var secureConnect: Duration = .zero
-        /// The time until the first byte of the response; zero if no response was received.
+        /// The time until the response's first byte. Zero if no response was received.
         public var firstByte: Duration = .zero
-        /// The time until the last byte of the response.
+        /// The time until the response's last byte.
         public var total: Duration = .zero
         /// The number of sent bytes, head and body.
         public var bytesSent = 0
         /// The number of received bytes, head and body, before decompression.
         public var bytesReceived = 0
-        /// The version of HTTP, such as `HTTP/1.1` or `HTTP/2`; nil if it is not known.
+        /// The version of HTTP, such as `HTTP/1.1` or `HTTP/2`, or nil if it isn't known.
         public var httpVersion: String?
-        /// The address and port to which the connection leads, such as `127.0.0.1:8080`; nil if it is not known. If a proxy
-        /// is used, it is the address of the proxy.
+        /// The remote address and port, such as `127.0.0.1:8080`, or nil if it isn't known. With a proxy, it is the
+        /// proxy's.
         public var remoteAddress: String?
         /// Whether the connection was established for an earlier request.
         public var isReusedConnection = false
-        /// Whether the body of an https response may have been truncated by a third party without an error.
+        /// Whether a third party may have truncated the body of an https response without an error. Default: false.
         ///
-        /// The value is true under two conditions. First, the response has neither a length nor chunks, so the end of the
-        /// connection ended its body. Second, the system's libcurl uses a TLS library that does not report whether the
-        /// server's close_notify was received (RFC 8446, 6.1). OpenSSL, its derivatives and GnuTLS report it, and a missing
-        /// close_notify is then an error. Default: false.
+        /// It is true if two conditions meet. First, the response has neither a length nor chunks, so the end of the
+        /// connection ended its body. Second, the system's libcurl uses a TLS library that doesn't report whether the
+        /// server sent close_notify (RFC 8446, 6.1). OpenSSL, its derivatives and GnuTLS report it, and a missing
+        /// close_notify is then an error.
         public var hasUnauthenticatedEnd = false
 
         public init() {}
@@ -45,7 +45,7 @@ extension HTTPResponse {
                 ("total", total), ("first byte", firstByte), ("name", nameLookup), ("connect", connect),
                 ("TLS", secureConnect),
             ]
-            // A time of zero belongs to something that did not happen.
+            // Zero means that it didn't happen.
             var parts = times.filter { $0.1 > .zero }.map { name, time in
                 "\(name) \((time / .microseconds(10)).rounded() / 100) ms"
             }
@@ -58,8 +58,8 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// The metrics of the response. For a streamed response, the totals are available after its body has ended. All
-    /// values are zero if the response was not received over the network.
+    /// The response's metrics. A streamed response has its totals after its body has ended. All values are zero if the
+    /// response wasn't received over the network.
     ///
     /// A transport sets them, or calls ``provide(metrics:trailers:)`` for a streamed response.
     public var metrics: HTTPResponse.Metrics {
@@ -70,7 +70,7 @@ extension HTTPResponse {
         }
     }
 
-    /// The trailer fields, which follow the body (RFC 9110, 6.5), in order; empty until a streamed body has ended.
+    /// The trailer fields that follow the body (RFC 9110, 6.5), in order. Empty until a streamed body has ended.
     ///
     /// A transport sets them, or calls ``provide(metrics:trailers:)`` for a streamed response.
     public var trailers: HTTPHeaders {
@@ -81,22 +81,22 @@ extension HTTPResponse {
         }
     }
 
-    /// The interim responses that preceded the response (RFC 9110, 15.2), in order, without bodies: the first 16 of
-    /// them. They count toward ``TransportConfiguration/maximumHeadSize``.
+    /// The first 16 interim responses that preceded the response (RFC 9110, 15.2), in order, without bodies. They count
+    /// toward ``TransportConfiguration/maximumHeadSize``.
     ///
     /// ```swift
     /// let hints = response.interimResponses.filter { $0.status == 103 }.compactMap { $0.headers["Link"] }
     /// ```
     ///
     /// 103 Early Hints (RFC 8297) names what the response will probably refer to. The array is empty on Apple
-    /// platforms, and if the response was not received over the network.
+    /// platforms, and if the response wasn't received over the network.
     public var interimResponses: [HTTPResponse] {
         get { self[option: InterimResponses.self] }
         set { self[option: InterimResponses.self] = newValue }
     }
 
-    /// Sets closures that return the metrics and the trailers. Call it if you write a transport that returns a streamed
-    /// response before they are complete.
+    /// Sets closures that return the metrics and the trailers. Call it if your transport returns a streamed response
+    /// before they are complete.
     ///
     /// ```swift
     /// response.provide(metrics: { exchange.metrics }, trailers: { exchange.trailers })
@@ -112,7 +112,7 @@ extension HTTPResponse {
         self[option: LateValues.self] = LateValues(metrics: metrics, trailers: trailers)
     }
 
-    /// Provides the metrics and the trailers of a transport of the library, and keeps the facts for observers.
+    /// Provides the metrics and trailers of a built-in transport, and keeps the facts for observers.
     mutating func provide(_ facts: TransportFacts) {
         self[option: LateValues.self] = LateValues(
             metrics: { facts.metrics }, trailers: { facts.trailers }, facts: facts)
@@ -125,7 +125,7 @@ private enum InterimResponses: HTTPRequestOption {
     static let defaultOptionValue: [HTTPResponse] = []
 }
 
-/// The values of a response that are complete only after its end.
+/// Values that are complete only after the response's end.
 private struct LateValues: HTTPRequestOption {
     static let defaultOptionValue: LateValues? = nil
 
@@ -134,22 +134,22 @@ private struct LateValues: HTTPRequestOption {
     var facts: TransportFacts?
 }
 
-/// The properties of a response that are known only after its end. It is a class, because the caller receives a
-/// streamed response before its end.
+/// A response's properties that are known only after its end. It is a class, because the caller receives a streamed
+/// response earlier.
 final class TransportFacts: Sendable {
-    /// The facts that only observers read. A transport records them only for observed requests.
+    /// Facts for observers. A transport records them only for observed requests.
     struct Details: Sendable {
         var queued = Duration.zero
-        /// The requests that held the connections, if the wait has reached a time limit.
+        /// The requests that held the connections, if waiting reached a time limit.
         var holders: [String] = []
-        /// The time until the last byte of the request was sent; zero if it is not known.
+        /// The time until the last byte of the request was sent, or zero if it isn't known.
         var sent = Duration.zero
         var interim: [[UInt8]] = []
         var tlsVersion: String?
         var tlsCipher: String?
-        /// Whether the transport knows that it has closed the connection.
+        /// Whether the transport has closed the connection, as far as it knows.
         var isClosed = false
-        /// Whether the end of the connection marks the end of the body.
+        /// Whether the connection's end marks the body's end.
         var endsBody = false
     }
 
