@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPError {
-    /// Creates an error from any error, with the part of the response that had been received. An ``HTTPError`` is kept,
-    /// and receives the response if it has none. The error of ``HTTPValidatorResult/failChain(_:_:)`` receives the request
-    /// and the response. Any other error becomes the underlying error, and determines the code.
+    /// Creates an error from any error, with the part of the response that has arrived. An ``HTTPError`` is kept, and
+    /// gets the response if it has none. The error of ``HTTPValidatorResult/failChain(_:_:)`` gets the request and the
+    /// response. Any other error becomes the underlying error and determines the code.
     public init(_ error: any Error, request: HTTPRequest, response: HTTPResponse? = nil) {
         if let error = error as? HTTPError {
             self = error.response == nil && response != nil ? error.with(response: response) : error
@@ -19,8 +19,8 @@ extension HTTPError {
         }
     }
 
-    /// Returns what the message adds if the body of a response could not be parsed at all: its media type and its first
-    /// bytes, as for the page of a proxy.
+    /// Returns an addition to the message if a response's body couldn't be parsed at all: its media type and its first
+    /// bytes, as for a proxy's page.
     private static func hint(at error: any Error, in response: HTTPResponse?, to request: HTTPRequest) -> String {
         guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty else { return "" }
         return response?.foreignBody(for: request) ?? ""
@@ -37,17 +37,15 @@ extension HTTPError {
     }
 }
 
-/// The error of a validator that names only a code and a message. The request and the response are added where the error
-/// is thrown.
+/// A validator's error with only a code and a message. The throwing code adds the request and the response.
 struct ChainFailure: Error {
     let code: HTTPError.Code
     let message: String
 }
 
 extension HTTPRequest {
-    /// Runs code that may throw any error on the actor of the caller, and converts its error to an ``HTTPError`` of
-    /// this request with ``HTTPError/init(_:request:response:)``. Use it in links and loaders, which throw
-    /// ``HTTPError`` only:
+    /// Runs code on the caller's actor and converts any error to an ``HTTPError`` of this request with
+    /// ``HTTPError/init(_:request:response:)``. Use it in links and loaders, because they throw only ``HTTPError``:
     ///
     /// ```swift
     /// let key = try await request.withHTTPErrors { try await store.key() }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// An error whose description contains no secrets, so that messages and logs may include it.
+/// An error with a description that contains no secrets, so that messages and logs may include it.
 package protocol SafelyDescribed: Error, CustomStringConvertible {}
 
 extension HTTPBodyError: SafelyDescribed {}
@@ -9,9 +9,9 @@ extension HTTPBodyError: SafelyDescribed {}
 extension HTTPError {
     /// Describes an error without secrets.
     ///
-    /// Coding errors are described by path and reason, errors of Foundation and of the system by their cause. For the
-    /// errors of other components, only `LocalizedError.errorDescription` is meant to be shown. An error without such a
-    /// description is described by the name of its type and, for an enum, of its case.
+    /// Describes coding errors by path and reason, and Foundation's and the system's errors by their cause. Of other
+    /// components' errors, only `LocalizedError.errorDescription` is meant to be shown. Without one, the description is
+    /// the type's name and, for an enum, the case.
     package static func summary(of error: any Error) -> String {
         if let failure = URLLoadingFailure(error) { return failure.summary }
         return switch error {
@@ -45,14 +45,13 @@ extension HTTPError {
         }
     }
 
-    /// Truncates and redacts the description of an error of another component. The format of the description is
-    /// unknown.
+    /// Truncates and redacts another component's error description, because its format is unknown.
     private static func shown(_ text: String) -> String {
         let redaction = Redaction.standard
         return Redaction.visible(redaction.redactURLs(redaction.redactJSON(String(text.unicodeScalars.prefix(500)))))
     }
 
-    /// Returns the name of the type, and for an enum the case without its values.
+    /// Returns the type's name, and for an enum the case without its values.
     private static func name(of error: any Error) -> String {
         let type = String(describing: Swift.type(of: error))
         let isCustom = Swift.type(of: error) is any CustomStringConvertible.Type
@@ -75,7 +74,7 @@ extension EncodingError {
 }
 
 extension DecodingError {
-    /// The path in the document, the expected type, and the kind of value that was found, but no value.
+    /// The path in the document, the expected type, and the kind of value that was found, without the value.
     var summary: String {
         switch self {
         case .keyNotFound(let key, let context):
@@ -99,7 +98,7 @@ extension DecodingError {
         }
     }
 
-    /// Decoders report a missing container as a dictionary or an array of any values, not as the type of the model.
+    /// Decoders report a missing container as a dictionary or an array of any values, not as the model's type.
     private static func kind(of type: Any.Type) -> String {
         let name = "\(type)"
         return name.begins(with: "Dictionary<") ? "an object" : name.begins(with: "Array<") ? "an array" : name
@@ -107,8 +106,8 @@ extension DecodingError {
 }
 
 extension DecodingError.Context {
-    /// The kind of JSON value that the decoder names. The decoder's description may contain the value, so it is only
-    /// searched for known words.
+    /// The kind of JSON value that the decoder names. The decoder's description may contain the value, so this only
+    /// searches it for known words.
     fileprivate var kindFound: String? {
         // A key may contain the word, and comes before the kind.
         var rest = Array(debugDescription.utf8)[...]
@@ -124,11 +123,11 @@ extension DecodingError.Context {
 
     private static let found = Array("found ".utf8)
 
-    /// The enum of which a value is no case. The value is not a part of it, because it may be secret.
+    /// The enum that doesn't have a case for a value. The value may be secret, so it's left out.
     fileprivate var unknownCase: String? { unknown.map { "expected a case of \($0.type)" } }
 
-    /// The enum and the value that is not one of its cases. The text is the one of the standard library:
-    /// `Cannot initialize State from invalid String value archived`.
+    /// The enum, and the value without a case. The standard library's text is `Cannot initialize State from invalid
+    /// String value archived`.
     var unknown: (type: String, value: String)? {
         let text = Array(debugDescription.utf8.prefix(1024))
         let (start, middle, end) = ("Cannot initialize ", " from invalid ", " value ")
@@ -156,8 +155,8 @@ extension [any CodingKey] {
 }
 
 extension CodingKey {
-    /// One component of the path. Keys of a dictionary may come from the server, so control characters are escaped and
-    /// the key is truncated to 64 characters.
+    /// One component of the path. Dictionary keys may come from the server, so control characters are escaped and the
+    /// key is truncated to 64 characters.
     fileprivate var segment: String {
         let scalars = stringValue.unicodeScalars
         return Redaction.visible(scalars.count > 64 ? String(scalars.prefix(64)) + "…" : stringValue)

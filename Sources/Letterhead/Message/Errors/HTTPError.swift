@@ -2,7 +2,7 @@
 public import LetterheadFoundation
 
 /// The error that a client and a ``SendableRequest`` throw for every failed request. The only other error to catch is
-/// `CancellationError`, which tells that your own task was cancelled.
+/// `CancellationError`: your own task was cancelled.
 ///
 /// ```swift
 /// do {
@@ -16,13 +16,13 @@ public import LetterheadFoundation
 /// }
 /// ```
 ///
-/// Look at ``code`` to decide what to do, and log the description: it states on one line what failed, where, and what
-/// to do, and contains no secrets and no query values. Of a body, it contains only the short text with which a server
-/// refuses a request, or the beginning of a text where JSON was expected. The error carries the request, the response
-/// if one was received, all attempts, and the underlying error if another component threw one. Loaders and links throw
-/// no other type; for them, a cancellation is ``Code/cancelled``.
+/// Look at ``code`` to decide what to do, and log the description: one line with what failed, where, and what to do,
+/// without secrets and query values. Of a body, it contains only the server's short explanation, or the beginning of a
+/// text where JSON was expected. The error carries the request, the response if one arrived, all attempts, and the
+/// underlying error if another component threw one. Loaders and links throw no other type. To them, a cancellation is
+/// ``Code/cancelled``.
 public struct HTTPError: Error, Sendable {
-    /// The contents are stored in a class, so that an error is cheap to rethrow along a chain.
+    /// A class, so that an error is cheap to rethrow along a chain.
     private final class Contents: HTTPErrorContents {
         let code: Code
         let request: HTTPRequest
@@ -42,16 +42,16 @@ public struct HTTPError: Error, Sendable {
         }
     }
 
-    /// An existential instead of the class: the compiler (6.3.1) fails at `catch let error as HTTPError` around a
-    /// call with typed throws if the error is a plain reference.
+    /// An existential instead of the class: the compiler (6.3.1) fails at `catch let error as HTTPError` around a call
+    /// with typed throws if the error is a plain reference.
     private let contents: any HTTPErrorContents
 
     /// Creates an error, for example in a custom loader or link. The message tells the cause and the remedy, without
-    /// secrets; control characters in it are escaped. `response` is the part of the response that had been received,
-    /// and `underlying` the error that another component threw.
+    /// secrets. Control characters in it are escaped. `response` is the part of the response that has arrived, and
+    /// `underlying` is another component's error.
     ///
-    /// Set `mayHaveBeenSent` to false only if it is certain that no byte of the request was sent; by default, it is
-    /// false for ``Code/invalidRequest`` alone. By default, the attempts are those of the response, if there is one.
+    /// Set `mayHaveBeenSent` to false only if it's certain that no byte of the request was sent. By default, it is
+    /// false only for ``Code/invalidRequest``. The attempts default to the response's.
     public init(
         _ code: Code, request: HTTPRequest, response: HTTPResponse? = nil, underlying: (any Error)? = nil,
         message: String = "", attempts: [HTTPRequest.Attempt]? = nil, mayHaveBeenSent: Bool? = nil
@@ -66,10 +66,10 @@ public struct HTTPError: Error, Sendable {
 
     public var request: HTTPRequest { contents.request }
 
-    /// The response, or the part of it that had been received. Its body is in memory and limited in size.
+    /// The response, or the part of it that arrived. Its body is in memory and limited in size.
     public var response: HTTPResponse? { contents.response }
 
-    /// The error that another component threw, unchanged.
+    /// Another component's error, unchanged.
     public var underlying: (any Error)? { contents.underlying }
 
     /// The cause and the remedy, without secrets.
@@ -77,10 +77,10 @@ public struct HTTPError: Error, Sendable {
 
     public var attempts: [HTTPRequest.Attempt] { contents.attempts }
 
-    /// False if it is certain that no byte of the request was sent, so that you can retry a request with any method.
+    /// False if it's certain that no byte of the request was sent, so that you can retry any method.
     public var mayHaveBeenSent: Bool { contents.mayHaveBeenSent }
 
-    /// Returns the error with other values, for a link that knows more. Arguments that are nil change nothing.
+    /// Returns the error with other values, for a link that knows more. Nil arguments change nothing.
     public func with(
         request: HTTPRequest? = nil, response: HTTPResponse? = nil, attempts: [HTTPRequest.Attempt]? = nil,
         mayHaveBeenSent: Bool? = nil
@@ -103,24 +103,20 @@ private protocol HTTPErrorContents: Sendable {
 }
 
 extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The code, the method, the URL with the names of its query items, the status, the ``requestID``, the number of
-    /// attempts if there are several, the message, a summary of the underlying error, and what the server wrote, on one
-    /// line.
+    /// One line: the code, the method, the URL with its query names, the status, the ``requestID``, the number of
+    /// attempts if there are several, the message, a summary of the underlying error, and the server's explanation.
     ///
-    /// An underlying ``HTTPError`` is described in the same way. A coding error is described by its path and its reason,
-    /// and an error of Foundation by its cause. The errors of other components are described by
-    /// `LocalizedError.errorDescription`, which must not contain secrets; without it, by the name of the type and, for
-    /// an enum, of the case.
+    /// An underlying ``HTTPError`` is described in the same way, a coding error by its path and reason, and
+    /// Foundation's errors by their cause. Other components' errors are described by `LocalizedError.errorDescription`,
+    /// which must not contain secrets. Without it, the description is the type's name and, for an enum, the case.
     ///
-    /// If the status is 4xx or 5xx, the description contains the text with which the server explains it: a body of type
-    /// `text/plain`, the members of a JSON body that hold a message, such as title and detail (RFC 9457), and for a 401
-    /// the `WWW-Authenticate` field. It is limited to 200 characters and escaped, and does not contain the credentials of
-    /// the request, values of secret names, or what may be a token. If ``RequestSettings/isSecret`` is true, it is left
-    /// out.
+    /// For a 4xx or 5xx, the server's explanation is a body of type `text/plain`, the members of a JSON body that hold
+    /// a message, such as title and detail (RFC 9457), and for a 401 the `WWW-Authenticate` field. It is limited to 200
+    /// characters and escaped, and contains no credentials of the request, no values of secret names, and nothing that
+    /// may be a token. If ``RequestSettings/isSecret`` is true, it is left out.
     public var description: String { text(inside: nil) }
 
-    /// - Parameter outer: the error whose description contains this one; it describes the request already if both have
-    ///   the same.
+    /// - Parameter outer: the error that contains this one. It already describes the request if both have the same.
     private func text(inside outer: HTTPError?) -> String {
         let isKnown = outer.map { $0.request.outline.isSame(as: request.outline) } ?? false
         let isAnswered = isKnown && outer?.response?.status == response?.status
@@ -131,7 +127,7 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         if attempts.count > 1, !isKnown { text += " after \(attempts.count) attempts" }
         if !message.isEmpty { text += ": \(message)" }
         if let inner = underlying as? HTTPError {
-            // A message that contains the description of an error contains its beginning.
+            // A message that contains an error's description contains its beginning.
             if !message.holds("\(inner.code): \(inner.request.outline)") { text += ": \(inner.text(inside: self))" }
         } else if let underlying, !(underlying is DecodingError && message.holds("decoding ")) {
             let summary = Self.summary(of: underlying)
@@ -149,11 +145,11 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
 }
 
 extension HTTPError {
-    /// The error that public functions throw: `CancellationError` if the calling task was cancelled, this error
-    /// otherwise.
+    /// The error for public functions to throw: `CancellationError` if the calling task was cancelled, otherwise this
+    /// error.
     var orCancellation: any Error { code == .cancelled && Task.isCancelled ? CancellationError() : self }
 
-    /// The path without its values, such as `users/{}/followers`, for metrics; nil for a request that was created from
+    /// The path without its values, such as `users/{}/followers`, for metrics. Nil for a request that was created from
     /// a URL. See ``RequestPath/route``.
     public var route: String? { request.observation?.route ?? request.path.route }
 }
@@ -164,12 +160,12 @@ extension HTTPError {
         "Apigw-RequestId", "CF-Ray", "X-Correlation-ID",
     ]
 
-    /// The identifier that the server assigned to the request; nil if the response has none. Quote it when you contact
-    /// the operator of the server.
+    /// The server's identifier for the request, or nil if the response has none. Quote it when you contact the server's
+    /// operator.
     ///
     /// It is the first of `X-Request-ID`, `Request-ID`, `X-Amzn-RequestId`, `X-Amz-Request-Id`, `X-GitHub-Request-Id`,
-    /// `X-MS-Request-Id`, `Apigw-RequestId`, `CF-Ray` and `X-Correlation-ID` whose value consists of 1 to 128 visible
-    /// ASCII characters.
+    /// `X-MS-Request-Id`, `Apigw-RequestId`, `CF-Ray` and `X-Correlation-ID` that consists of 1 to 128 visible ASCII
+    /// characters.
     public var requestID: String? {
         guard let headers = response?.headers else { return nil }
         return Self.requestIDNames.lazy.compactMap { headers[$0] }
@@ -178,7 +174,7 @@ extension HTTPError {
 }
 
 extension HTTPError {
-    /// What kind of failure an error is, by the phase in which it occurs:
+    /// The kind of failure, by the phase in which it occurs:
     ///
     /// ```
     /// before sending     invalidRequest   cannotAuthenticate   resetInProgress
@@ -189,62 +185,62 @@ extension HTTPError {
     /// at any time        timedOut   cancelled   unknown
     /// ```
     ///
-    /// The set is open: define further codes for your own loaders, and write a `default` when you switch over a code.
+    /// Define further codes for your own loaders, and write a `default` when you switch over a code.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The name, in which control characters are escaped.
+        /// The name, with control characters escaped.
         public var description: String { Redaction.visible(rawValue) }
     }
 }
 
 extension HTTPError.Code {
-    /// The request was cancelled by its task or by a reset.
+    /// The request's task or a reset cancelled it.
     public static let cancelled = Self(rawValue: "cancelled")
-    /// The request that you built breaks a rule, or its body could not be encoded. Usually nothing was sent; see
+    /// Your request breaks a rule, or its body couldn't be encoded. Usually nothing was sent. See
     /// ``HTTPError/mayHaveBeenSent``.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
-    /// The server could not be reached: its name was not found, it refused the connection, no route exists, or the
+    /// The server couldn't be reached: its name wasn't found, it refused the connection, no route exists, or the
     /// connection ended during the TLS handshake.
     public static let cannotConnect = Self(rawValue: "cannotConnect")
-    /// The connection was lost after it had been established.
+    /// An established connection was lost.
     public static let connectionLost = Self(rawValue: "connectionLost")
-    /// TLS failed: the certificate is not trusted, has expired or belongs to another host, no common version exists, or
-    /// the server refused the certificate of the client. The underlying error contains the words of the TLS library.
+    /// TLS failed: the certificate isn't trusted, has expired or belongs to another host, no common version exists, or
+    /// the server refused the client's certificate. The underlying error has the TLS library's words.
     public static let insecureConnection = Self(rawValue: "insecureConnection")
-    /// The request could not be signed. The underlying error tells why: an `HTTPAuthentication.Failure`, or the
-    /// error of a provider.
+    /// The request couldn't be signed. The underlying error tells why: an `HTTPAuthentication.Failure`, or a provider's
+    /// error.
     public static let cannotAuthenticate = Self(rawValue: "cannotAuthenticate")
-    /// The request must be signed again before it is sent a second time; see ``HTTPRequest/isSignedOnce``. The
-    /// authentication does so, so callers do not get this code.
+    /// The request must be signed anew before it's sent again. See ``HTTPRequest/isSignedOnce``. The authentication
+    /// does so, so callers don't get this code.
     public static let signatureSpent = Self(rawValue: "signatureSpent")
     /// A time limit was exceeded. The message names the limit and the phase.
     public static let timedOut = Self(rawValue: "timedOut")
     /// The response violates HTTP or is truncated.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
-    /// The response is larger than its limit; see ``RequestSettings/responseLimit``.
+    /// The response is larger than its limit. See ``RequestSettings/responseLimit``.
     public static let responseTooLarge = Self(rawValue: "responseTooLarge")
-    /// The body could not be decoded. The underlying error names the place and the reason.
+    /// The body couldn't be decoded. The underlying error names the place and the reason.
     public static let cannotDecodeResponse = Self(rawValue: "cannotDecodeResponse")
-    /// The status is not one of the accepted statuses. You find the response in ``HTTPError/response``.
+    /// The status isn't one of the accepted statuses. You find the response in ``HTTPError/response``.
     public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
     /// A validator refused the response. The underlying error is the validator's.
     public static let validationFailed = Self(rawValue: "validationFailed")
     /// A body was expected, but the response has none.
     public static let emptyResponse = Self(rawValue: "emptyResponse")
-    /// After at least one retry, a validator requested another retry that was not possible: for example because the
+    /// After at least one retry, a validator asked for another one that wasn't possible, for example because the
     /// maximum number of retries was reached or the retry budget was used up.
     public static let retriesExhausted = Self(rawValue: "retriesExhausted")
-    /// The maximum number of redirects was exceeded, or the redirects form a loop.
+    /// There were too many redirects, or they form a loop.
     public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
-    /// The pages of a page sequence form a loop, or there are too many pages or too many empty pages in a row.
+    /// A page sequence's pages form a loop, or there are too many pages or too many empty pages in a row.
     public static let paginationLoop = Self(rawValue: "paginationLoop")
     /// A reset of the chain is in progress.
     public static let resetInProgress = Self(rawValue: "resetInProgress")
-    /// The response could not be written to its file.
+    /// The response couldn't be written to its file.
     public static let cannotSaveResponse = Self(rawValue: "cannotSaveResponse")
-    /// Any other failure; see the underlying error.
+    /// Any other failure. See the underlying error.
     public static let unknown = Self(rawValue: "unknown")
 }

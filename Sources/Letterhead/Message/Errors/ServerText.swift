@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-// What an error shows of the body of its response: short, on one line, and without secrets.
+// What an error shows of its response's body: short, on one line, and without secrets.
 
 extension HTTPError {
-    /// The first 512 bytes, at most, of the body of the response, with the values of secret names redacted. It is nil
-    /// if the body is empty, secret, multipart, or not text.
+    /// At most the first 512 bytes of the response's body, with the values of secret names redacted. It is nil if the
+    /// body is empty, secret, multipart, or not text.
     public var bodyExcerpt: String? {
         guard let response, let data = response.shownBody(for: request) else { return nil }
         return request.redaction.excerpt(of: data, headers: response.headers)
@@ -20,7 +20,7 @@ extension HTTPResponse {
         return data
     }
 
-    /// The beginning of a body that is text and has no names whose values may be secret.
+    /// The beginning of a text body that has no possibly secret values.
     private func beginning(for request: HTTPRequest) -> String? {
         guard let data = shownBody(for: request), !headers.contains(.contentEncoding), !Redaction.isMultipart(headers),
             headers.mediaType?.essence != MediaType.form.essence
@@ -30,8 +30,8 @@ extension HTTPResponse {
         return isCut ? text.map { Redaction.wholeWords(of: $0) } : text
     }
 
-    /// Describes a body that should be JSON and does not begin like JSON, or that has another media type:
-    /// `; the response is text/html and begins with "<title>502"`. Otherwise, the result is empty.
+    /// Describes a body that should be JSON and doesn't begin like JSON, or has another media type: `; the response is
+    /// text/html and begins with "<title>502"`. Otherwise empty.
     func foreignBody(for request: HTTPRequest) -> String {
         let type = headers.mediaType
         var parts: [String] = []
@@ -47,7 +47,7 @@ extension HTTPResponse {
         return first.map { "{[\"".utf8.contains($0) } ?? true
     }
 
-    /// The text with which a server explains an error: `the server wrote "no such user"`.
+    /// The server's explanation of an error: `the server wrote "no such user"`.
     func refusal(of request: HTTPRequest) -> String? {
         guard status.code >= 400, !request.isSecret, !self.request.isSecret else { return nil }
         func words(_ text: String) -> String {
@@ -74,16 +74,16 @@ extension HTTPResponse {
 }
 
 extension Redaction {
-    /// The members with which servers explain an error, in lower case and without `_` and `-`: a title, a detail, and a
-    /// list. Problem details (RFC 9457, 3.1), errors of OAuth (RFC 6749, 5.2) and most other formats have some of them.
+    /// The members that explain an error, in lower case and without `_` and `-`: a title, a detail, and a list. Problem
+    /// details (RFC 9457, 3.1), OAuth errors (RFC 6749, 5.2) and most other formats have some of them.
     private static let explaining = [
         ["title", "error"], ["message", "detail", "errordescription", "description", "reason", "msg"], ["errors"],
     ]
 
-    /// Returns the text of a JSON value that explains an error: a string, the members of an object that explain it, or the
-    /// first elements of an array. The document may be malformed.
+    /// Returns the explanation in a JSON value: a string, an object's explaining members, or an array's first elements.
+    /// The document may be malformed.
     ///
-    /// - Parameter isList: whether the members of an object may be the names of fields, each with its errors.
+    /// - Parameter isList: whether an object's members may be the names of fields, each with its errors.
     fileprivate func explanation(of value: ArraySlice<UInt8>, isList: Bool = false, depth: Int = 0) -> String? {
         guard depth < 5, let start = value.first else { return nil }
         if start == JSONBytes.quote {
@@ -111,16 +111,15 @@ extension Redaction {
 }
 
 extension Redaction {
-    /// Returns a text of a server in quotation marks, on one line, cut after a number of characters.
-    ///
-    /// Values of secret names, the credentials of the request, and what may be a token are redacted.
+    /// Returns a server's text in quotation marks, on one line, cut after a number of characters. It redacts the values
+    /// of secret names, the request's credentials, and anything that may be a token.
     fileprivate func words(_ text: String, upTo limit: Int, hiding request: HTTPRequest) -> String {
         let secrets = request.secretHeaders.map(\.value) + request.secretQuery.compactMap(\.value)
         return words(text, upTo: limit, hiding: secrets.flatMap(Self.spellings))
     }
 
-    /// A secret, and how a server may repeat it or a part of it: a credential without the name of its scheme, the username
-    /// and the password of Basic, each cookie, and all of these as in a URL.
+    /// A secret, and how a server may repeat it or a part of it: a credential without its scheme's name, the username
+    /// and the password of Basic, each cookie, and all of these escaped as in a URL.
     private static func spellings(of secret: String) -> [String] {
         var spellings = [secret]
         if let credential = secret.cut(at: " ").map({ String($0.tail) }) {
@@ -133,14 +132,14 @@ extension Redaction {
         return spellings + spellings.map { PercentEncoding.escape($0, .unreserved) }
     }
 
-    /// What stands before and after a mark, without parts that are so short that they occur in any text.
+    /// What is before and after a delimiter, without parts so short that they occur in any text.
     private static func parts(of text: String, at mark: Unicode.Scalar = ":") -> [String] {
         text.cut(at: mark).map { [String($0.head), String($0.tail)].filter { $0.utf8.count > 3 } } ?? []
     }
 
-    /// Returns a text of a server in the same way, without the given secrets.
+    /// Returns a server's text in the same way, without the given secrets.
     package func words(_ text: String, upTo limit: Int, hiding secrets: [String] = []) -> String {
-        // Secrets are hidden before the text is cut, because a part of one would not be recognized.
+        // Hide secrets before the text is cut, because a part of one would not be recognized.
         let longest = secrets.reduce(0) { max($0, $1.utf8.count) }
         let isLong = text.utf8.count > 4 * limit
         var text = String(decoding: text.utf8.prefix(4 * limit + longest), as: UTF8.self)
@@ -152,12 +151,12 @@ extension Redaction {
         return "\"\(Self.visible(String(shown)))\(shown.endIndex < text.endIndex ? "…" : "")\""
     }
 
-    /// Returns a text that was cut, without the word of ASCII at its end, which may be the beginning of a token.
+    /// Returns a cut text without the word of ASCII at its end, because it may be the beginning of a token.
     fileprivate static func wholeWords(of text: String) -> String {
         String(decoding: text.utf8.reversed().drop { (0x21...0x7E).contains($0) }.reversed(), as: UTF8.self)
     }
 
-    /// Redacts each run of 20 or more characters of base64 in which letters and digits are mixed.
+    /// Redacts each run of 20 or more base64 characters with both letters and digits.
     private static func withoutTokens(_ text: String) -> String {
         var output: [UInt8] = []
         var rest = Array(text.utf8)[...]

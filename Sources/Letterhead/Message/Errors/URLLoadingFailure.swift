@@ -5,11 +5,11 @@
         import FoundationNetworking
     #endif
 
-    /// What an error of Foundation's networking means for a request.
+    /// What a Foundation networking error means for a request.
     struct URLLoadingFailure {
         private let error: URLError
 
-        /// Returns nil for an error that is not a `URLError`.
+        /// Returns nil if the error isn't a `URLError`.
         init?(_ error: any Error) {
             guard let error = error as? URLError else { return nil }
             self.error = error
@@ -17,8 +17,8 @@
 
         var summary: String { "\(cause) (URLError \(error.code.rawValue))" }
 
-        /// True if some bytes of the request may have been sent; nil if that is not known. `URLSession` throws this error
-        /// when it needs the body a second time.
+        /// True if some bytes of the request may have been sent, or nil if that isn't known. `URLSession` throws this
+        /// error when it needs the body a second time.
         var mayHaveBeenSent: Bool? { error.code == .requestBodyStreamExhausted ? true : nil }
 
         var code: HTTPError.Code {

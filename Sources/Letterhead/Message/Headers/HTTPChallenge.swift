@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// What a server requires before it grants access: one challenge of `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110,
-/// 11.3). Read ``HTTPResponse/challenges`` to learn how a request must be signed.
+/// What a server requires before it grants access: one challenge in `WWW-Authenticate` or `Proxy-Authenticate` (RFC
+/// 9110, 11.3). Read ``HTTPResponse/challenges`` to learn how to sign a request.
 ///
 /// ```swift
 /// for challenge in response.challenges where challenge.hasScheme("Bearer") {
@@ -11,16 +11,16 @@
 public struct HTTPChallenge: Sendable {
     /// The scheme as received, such as `Bearer`. Compare it with ``hasScheme(_:)``, because its case has no meaning.
     public let scheme: String
-    /// The token68 of schemes such as `Negotiate`, which have it in place of parameters; nil if there is none.
+    /// The token68 that schemes such as `Negotiate` have instead of parameters. Otherwise nil.
     public let token: String?
-    /// The parameters in order, with names in lower case and values without quotation marks and escapes. A server may send
-    /// any value, and a name more than once.
+    /// The parameters in order, with names in lower case and values without quotation marks and escapes. A server may
+    /// send any value, and repeat a name.
     public let parameters: [(name: String, value: String)]
 
     /// Returns whether the scheme has a name, ignoring its case.
     public func hasScheme(_ name: String) -> Bool { ASCII.equalIgnoringCase(scheme, name) }
 
-    /// Returns the first value of a parameter, ignoring the case of its name; nil if the challenge does not have it.
+    /// Returns a parameter's first value, ignoring the case of its name, or nil if the challenge doesn't have it.
     public subscript(name: String) -> String? {
         parameters.first { ASCII.equalIgnoringCase($0.name, name) }?.value
     }
@@ -40,8 +40,8 @@ extension HTTPChallenge: Hashable {
 }
 
 extension HTTPResponse {
-    /// The challenges of the server, in order: those of `Proxy-Authenticate` for a 407, and those of `WWW-Authenticate` for
-    /// any other status that has the header. A malformed challenge and what follows it in the same field are left out.
+    /// The server's challenges, in order: from `Proxy-Authenticate` for a 407, and from `WWW-Authenticate` for any
+    /// other status. A malformed challenge and what follows it in the same field are left out.
     public var challenges: [HTTPChallenge] {
         headers.values(for: status.code == 407 ? .proxyAuthenticate : .wwwAuthenticate).flatMap { field in
             var reader = ChallengeReader(field)
@@ -51,17 +51,18 @@ extension HTTPResponse {
 }
 
 extension HTTPChallenge {
-    /// Returns the parameters of `Authentication-Info` (RFC 9110, 11.6.3), which have the same form as those of a challenge.
+    /// Returns the parameters of `Authentication-Info` (RFC 9110, 11.6.3). They have the same form as a challenge's.
     package static func parameters(of field: String) -> [(name: String, value: String)] {
         var reader = ChallengeReader(field)
         return reader.parameters() ?? []
     }
 }
 
-/// Reads the challenges of a field (RFC 9110, 11.6.1). A comma separates challenges as well as their parameters: a token
-/// with an equals sign is a parameter, and any other token is the scheme of the next challenge.
+/// Reads a field's challenges (RFC 9110, 11.6.1). A comma separates challenges as well as their parameters: a token
+/// with an equals sign is a parameter, and any other token is the next challenge's scheme.
 ///
-/// As some servers send them, it accepts parameters without a comma between them and values such as URLs without quotation marks.
+/// Some servers omit the comma between parameters, or the quotation marks around values such as URLs. Both are
+/// accepted.
 private struct ChallengeReader {
     private let bytes: [UInt8]
     private var index = 0
@@ -99,7 +100,7 @@ private struct ChallengeReader {
         return String(decoding: bytes[start..<end], as: UTF8.self)
     }
 
-    /// Reads up to the next scheme; nil if a parameter is malformed.
+    /// Reads the parameters before the next scheme, or returns nil if one is malformed.
     mutating func parameters() -> [(name: String, value: String)]? {
         var found: [(name: String, value: String)] = []
         while true {
@@ -114,7 +115,7 @@ private struct ChallengeReader {
             }
             index += 1
             skipBlanks()
-            // A realm that was cut at a stray quotation mark could be that of another place.
+            // A realm that was cut at a stray quotation mark could name another realm.
             guard let value = next == UInt8(ascii: "\"") ? quoted() : plain(), isSeparated else { return nil }
             found.append((ASCII.lowercased(name), value))
         }
@@ -124,7 +125,7 @@ private struct ChallengeReader {
         read { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "\"") }
     }
 
-    /// Reads a quoted string, and resolves its escapes; nil if it does not end or contains a control character.
+    /// Reads a quoted string and resolves its escapes. Returns nil if it doesn't end or contains a control character.
     private mutating func quoted() -> String? {
         var text: [UInt8] = []
         index += 1

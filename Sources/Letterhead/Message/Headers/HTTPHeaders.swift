@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// The header fields of a message, in order (RFC 9110, 5). Use the subscript for a field with one value, and
+/// A message's header fields, in order (RFC 9110, 5). Use the subscript for a field with one value, and
 /// ``append(_:_:)`` and ``values(for:)`` for a field that may occur several times. Names are case-insensitive and keep
 /// their spelling.
 ///
@@ -13,8 +13,8 @@ public import LetterheadFoundation
 /// headers["Accept"] = nil                // none
 /// ```
 ///
-/// Whitespace around a value is removed (RFC 9110, 5.5). A request is refused before anything is sent if a name is not
-/// a token, or if a value contains a control character other than the tab, such as CR, LF or NUL.
+/// Whitespace around a value is removed (RFC 9110, 5.5). Sending fails, with nothing sent, if a name isn't a token, or
+/// if a value contains a control character other than the tab, such as CR, LF or NUL.
 public struct HTTPHeaders: Hashable, Sendable {
     private(set) var fields: [Field]
 
@@ -22,12 +22,12 @@ public struct HTTPHeaders: Hashable, Sendable {
         public let name: Name
         public let value: String
         fileprivate var mark: Mark?
-        /// Whether the value is redacted in descriptions, errors and logs, regardless of the name of the field.
+        /// Whether descriptions, errors and logs redact the value, regardless of the field's name.
         public var isSecret: Bool { mark?.isSecret == true }
-        /// The origin that the field is for; nil if it is for any. A redirect to another origin removes it.
+        /// The origin that the field is for, or nil for any. A redirect to another origin removes the field.
         public var origin: HTTPOrigin? { mark?.origin }
 
-        /// What few fields have.
+        /// Rarely used parts, stored out of line.
         fileprivate final class Mark: Sendable {
             static let secret = Mark(isSecret: true, origin: nil)
             let isSecret: Bool
@@ -36,8 +36,8 @@ public struct HTTPHeaders: Hashable, Sendable {
             init(isSecret: Bool, origin: HTTPOrigin?) { (self.isSecret, self.origin) = (isSecret, origin) }
         }
 
-        /// Creates a field, and removes whitespace around its value. The value of a secret field is always redacted; by
-        /// default, the name of the field decides. A redirect to another origin removes a field with an origin.
+        /// Creates a field, and removes whitespace around its value. A secret field's value is always redacted. By
+        /// default, the name decides. A redirect to another origin removes a field that has an origin.
         public init(_ name: Name, _ value: String, isSecret: Bool = false, for origin: HTTPOrigin? = nil) {
             self.name = name
             self.value = ASCII.trimmed(value)
@@ -63,19 +63,18 @@ public struct HTTPHeaders: Hashable, Sendable {
 
     public init() { fields = [] }
 
-    /// Creates headers with the given fields, in order. Fields may have the same name.
+    /// Creates headers from fields, in order. Fields may have the same name.
     public init(_ fields: some Sequence<Field>) { self.fields = Array(fields) }
 
-    /// Creates headers from a dictionary, sorted by name, so that equal dictionaries create equal headers.
+    /// Creates headers sorted by name, so that equal dictionaries create equal headers.
     public init(_ dictionary: [String: String]) {
         fields = dictionary.sorted { $0.key < $1.key }.map { Field(Name($0.key), $0.value) }
     }
 
-    /// The value of a name; nil if the field is missing. Several values are joined by `, ` (RFC 9110, 5.2), those of
-    /// `Cookie` by `; ` (RFC 9113, 8.2.3). Values of `Set-Cookie` cannot be joined, so only the first one is returned.
+    /// A name's value, or nil if the field is missing. Several values are joined by `, ` (RFC 9110, 5.2), and for
+    /// `Cookie` by `; ` (RFC 9113, 8.2.3). Values of `Set-Cookie` can't be joined, so only the first one is returned.
     ///
-    /// Set a value to replace all fields of the name by one field, at the position of the first; set nil to remove
-    /// them.
+    /// Set a value to replace all fields with the name by one, at the first one's position. Set nil to remove them.
     public subscript(name: Name) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
@@ -86,7 +85,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         set { fields.replace(with: newValue.map { Field(name, $0) }) { $0.name == name } }
     }
 
-    /// Replaces all values of a name by one value, which is redacted in all descriptions.
+    /// Replaces all of a name's values by one that is redacted in all descriptions.
     public mutating func setSecret(_ value: String, for name: Name) {
         fields.replace(with: Field(name, value, isSecret: true)) { $0.name == name }
     }
@@ -96,11 +95,12 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields = fields.map { Field($0.name, $0.value, isSecret: $0.isSecret, for: origin ?? $0.origin) }
     }
 
+    /// Returns each field's value, in order. Unlike the subscript, it doesn't join them.
     public func values(for name: Name) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
     public func contains(_ name: Name) -> Bool { fields.contains { $0.name == name } }
 
-    /// Appends a field, and keeps those with the same name.
+    /// Appends a field, and keeps fields with the same name.
     public mutating func append(_ name: Name, _ value: String) { fields.append(Field(name, value)) }
 
     /// Appends the fields of `other` whose names are missing here.
@@ -118,7 +118,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields += other.fields
     }
 
-    /// Returns the names as a set if there are so many that a set is faster than a linear search; otherwise nil.
+    /// Returns the names as a set if a set is faster than a linear search, otherwise nil.
     private func names(for count: Int) -> Set<Name>? {
         fields.count > 16 && count > 16 ? Set(fields.lazy.map(\.name)) : nil
     }
@@ -143,14 +143,14 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
 }
 
 extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// One line for each field. The values of secret fields are redacted.
+    /// One line for each field. Secret values are redacted.
     public var description: String { Redaction.standard.text(of: self) }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(describing: self, as: .collection) }
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
-    /// `Name: value`, with the value of a secret field redacted.
+    /// `Name: value`. A secret value is redacted.
     public var description: String { Redaction.standard.text(of: self) }
     public var customMirror: Mirror { Mirror(describing: self) }
 }
@@ -164,8 +164,8 @@ extension HTTPHeaders {
         /// The name with its original spelling. HTTP/2 and HTTP/3 send it in lower case.
         public let rawValue: String
 
-        /// Creates a name from any string. A request with a name that is not a token (RFC 9110, 5.6.2) is refused
-        /// before anything is sent.
+        /// Creates a name from any string. A request with a name that isn't a token (RFC 9110, 5.6.2) fails before
+        /// anything is sent.
         public init(_ text: String) { rawValue = text }
 
         public init(stringLiteral value: String) { rawValue = value }
@@ -223,7 +223,7 @@ extension HTTPHeaders.Name {
     public static let range = HTTPHeaders.Name("Range")
     public static let referer = HTTPHeaders.Name("Referer")
     public static let retryAfter = HTTPHeaders.Name("Retry-After")
-    /// `Retry-After-Ms`: milliseconds, which some APIs send in addition to `Retry-After`.
+    /// `Retry-After-Ms`: milliseconds. Some APIs send it in addition to `Retry-After`.
     public static let retryAfterMilliseconds = HTTPHeaders.Name("Retry-After-Ms")
     public static let server = HTTPHeaders.Name("Server")
     public static let setCookie = HTTPHeaders.Name("Set-Cookie")
@@ -238,15 +238,15 @@ extension HTTPHeaders.Name {
 }
 
 extension HTTPHeaders {
-    /// Returns the wait that the server requests in `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms`; nil if
+    /// Returns the wait that the server requests in `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms`, or nil if
     /// neither has a valid value.
     ///
-    /// `Retry-After` is in whole seconds, or a date in one of the three formats of HTTP. A date in the past results in
-    /// a wait of zero. A negative, signed, fractional or otherwise malformed value counts as absent. `Retry-After-Ms`,
-    /// which some APIs send in addition, is in milliseconds, may have a fraction, and takes precedence. If a field has
-    /// several values, the longest wait applies. The wait may be very long, so limit it.
+    /// `Retry-After` is in whole seconds, or a date in one of HTTP's three formats. A date in the past results in a
+    /// wait of zero. A negative, signed, fractional or otherwise malformed value counts as absent. `Retry-After-Ms` is
+    /// in milliseconds, may have a fraction, and takes precedence. The longest of several values applies. The wait may
+    /// be very long, so limit it.
     ///
-    /// - Parameter now: the date from which a wait until a date is calculated. Default: the date of the system.
+    /// - Parameter now: the current date, to calculate the wait until a date. Default: the system's date.
     public func retryAfter(now: Date = Date()) -> Duration? {
         let milliseconds = values(for: .retryAfterMilliseconds).compactMap { Self.milliseconds($0) }.max()
         return milliseconds
@@ -267,14 +267,14 @@ extension HTTPHeaders {
             return .seconds(Int64(value) ?? .max)
         }
         guard let date = HTTPDate.seconds(of: value, now: Int64(now)) else { return nil }
-        // Whole seconds are subtracted first, because a date in seconds is too large for exact fractions.
+        // Subtract whole seconds first, because a date in seconds is too large for exact fractions.
         let second = Int64(now.rounded(.down))
         return Swift.max(.zero, .seconds(date - second) - .seconds(now - Double(second)))
     }
 }
 
 extension HTTPHeaders {
-    /// Returns the date in a field such as `Last-Modified`, in one of the three formats of HTTP (RFC 9110, 5.6.7); nil if
+    /// Returns the date in a field such as `Last-Modified`, in one of HTTP's three formats (RFC 9110, 5.6.7), or nil if
     /// the field is absent, malformed, or has several values.
     public func date(of name: Name) -> Date? {
         let values = values(for: name)
@@ -285,8 +285,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeaders {
-    /// The value of `X-Should-Retry`, which some APIs send with an error; nil if the field is absent or neither `true`
-    /// nor `false`.
+    /// The value of `X-Should-Retry`, which some APIs send with an error, or nil if it is neither `true` nor `false`.
     var shouldRetry: Bool? {
         switch self["X-Should-Retry"].map(ASCII.keyword) {
         case "true": true

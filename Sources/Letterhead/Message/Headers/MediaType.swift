@@ -7,26 +7,26 @@
 /// type["charset"]         // "utf-8"
 /// ```
 ///
-/// Types, subtypes and names of parameters are case-insensitive. A literal keeps its spelling, and a request with a
-/// malformed literal is refused before anything is sent.
+/// Types, subtypes and parameter names are case-insensitive. A literal keeps its spelling. A request with a malformed
+/// literal fails before anything is sent.
 public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The media type with its parameters, as in a header.
     public let description: String
-    /// The type and subtype in lower case, such as `text/plain`; empty for a malformed media type.
+    /// The type and subtype in lower case, such as `text/plain`, or empty if the media type is malformed.
     public let essence: String
-    /// The parameters in order, with names in lower case and values without quotation marks. Only the first of several
-    /// parameters with the same name is kept.
+    /// The parameters in order, with names in lower case and values without quotation marks. If a name is repeated,
+    /// only its first parameter is kept.
     public let parameters: [(name: String, value: String)]
 
     /// Parses a media type as in section 4.4 of the WHATWG MIME Sniffing standard. Returns nil if the string is
-    /// malformed. Parameters with control characters are left out of ``description``.
+    /// malformed. ``description`` omits parameters with control characters.
     public init?(_ text: String) {
         guard let parsed = Self.parse(text) else { return nil }
         guard text.unicodeScalars.contains(where: Redaction.isControl) else {
             self.init(description: text, parsed: parsed)
             return
         }
-        // Servers write arbitrary text between the parameters. The parameters that could be parsed are kept.
+        // Servers write arbitrary text between the parameters. Keep the parameters that could be parsed.
         let shown = parsed.parameters.filter { !$0.value.unicodeScalars.contains(where: Redaction.isControl) }
         let text = Self.text(of: parsed.essence, shown)
         self.init(description: text, parsed: parsed)
@@ -42,7 +42,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         parameters = parsed.parameters
     }
 
-    /// Returns the value of a parameter; nil if the media type does not have it.
+    /// Returns a parameter's value, or nil if the media type doesn't have it.
     public subscript(parameter: String) -> String? {
         parameters.first { ASCII.equalIgnoringCase($0.name, parameter) }?.value
     }
@@ -69,7 +69,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
             + parameters.map { "; \($0.name)=\(ASCII.isToken($0.value) ? $0.value : ASCII.quoted($0.value))" }.joined()
     }
 
-    /// Unicode scalars instead of characters, because a combining mark would hide a separator.
+    /// Scalars instead of characters, because a combining mark would hide a separator.
     private typealias Scalars = Substring.UnicodeScalarView
 
     private static func parse(_ text: String) -> (essence: String, parameters: [(name: String, value: String)])? {
@@ -119,7 +119,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         return found
     }
 
-    /// Returns the text up to the closing quotation mark, with backslash escapes resolved.
+    /// Returns the text before the closing quotation mark, with backslash escapes resolved.
     private static func quoted(_ text: Scalars) -> (value: String, rest: Scalars) {
         var value = String.UnicodeScalarView()
         var rest = text
@@ -141,14 +141,14 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         text.lastIndex { !isBlank($0) }.map { text[...$0] } ?? text.prefix(0)
     }
 
-    /// Returns whether all characters are allowed in a quoted string: HTAB, 0x20...0x7E, and those beyond ASCII.
+    /// Returns whether a quoted string may contain all characters: HTAB, 0x20...0x7E, and everything beyond ASCII.
     private static func isQuotable(_ text: String) -> Bool {
         ASCII.allBytes(of: text) { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 }
 
 extension MediaType: Hashable {
-    /// Compares the essence and the parameters, whose order counts.
+    /// Compares the essence and the parameters, including their order.
     public static func == (left: MediaType, right: MediaType) -> Bool {
         left.essence == right.essence
             && left.parameters.elementsEqual(right.parameters) { $0.name == $1.name && $0.value.isSame(as: $1.value) }
@@ -173,10 +173,10 @@ extension HTTPHeaders {
 }
 
 extension MediaType {
-    /// Creates the media type that belongs to the extension of a filename; `.octetStream` for an unknown extension.
+    /// Creates the media type for a filename's extension, or `.octetStream` for an unknown one.
     ///
     /// The table is part of the library, so that all platforms use the same types. Text types have no charset, because
-    /// the content of the file is not inspected.
+    /// the file's content isn't inspected.
     public init(filename: String) { self.init(stringLiteral: Self.name(ofFile: filename)) }
 
     static func name(ofFile filename: String) -> String {
@@ -187,7 +187,7 @@ extension MediaType {
 
     private static let octetStreamName = "application/octet-stream"
 
-    /// The media types by filename extension. Most are registered with IANA.
+    /// Media types by filename extension. Most are registered with IANA.
     private static let byExtension: [String: String] = [
         "7z": "application/x-7z-compressed", "aac": "audio/aac", "avi": "video/x-msvideo", "avif": "image/avif",
         "bin": "application/octet-stream", "bmp": "image/bmp", "bz2": "application/x-bzip2", "css": "text/css",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 extension HTTPRequest {
-    /// The progress of one direction of a transfer.
+    /// One direction's progress.
     public struct Progress: Sendable, Hashable {
         public enum Direction: Sendable, Hashable {
             case upload
@@ -8,9 +8,10 @@ extension HTTPRequest {
         }
 
         public let direction: Direction
-        /// The number of bytes transferred so far. It never decreases until a retry or a redirect starts a new transfer.
+        /// The number of bytes transferred so far. It never decreases until a retry or a redirect starts a new
+        /// transfer.
         public let completedBytes: Int
-        /// The total number of bytes; nil if it is not known, for example for a compressed body.
+        /// The total number of bytes, or nil if it isn't known, for example for a compressed body.
         public let totalBytes: Int?
 
         public init(direction: Direction, completedBytes: Int, totalBytes: Int?) {
@@ -19,7 +20,7 @@ extension HTTPRequest {
             self.totalBytes = totalBytes
         }
 
-        /// The completed fraction from 0 to 1; nil if the total number of bytes is not known.
+        /// The completed fraction from 0 to 1, or nil if the total isn't known.
         public var fractionCompleted: Double? {
             totalBytes.map { $0 == 0 ? 1 : Double(completedBytes) / Double($0) }
         }
@@ -31,12 +32,11 @@ enum TransferProgressOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Set a closure to follow the bodies of the request and of its response while they are transferred; it is called
-    /// in order for each direction. The last call for a body of known length with at least one byte has a
+    /// Set a closure to follow the request's and the response's bodies during the transfer. It is called in order for
+    /// each direction. The last call for a body of known length with at least one byte has a
     /// ``HTTPRequest/Progress/fractionCompleted`` of 1. Default: nil.
     ///
-    /// The closure is called on the thread that reads the bytes, and delays them while it runs. A retry starts from
-    /// zero.
+    /// The closure runs on the thread that reads the bytes, and delays them. A retry starts from zero.
     public var onProgress: (@Sendable (HTTPRequest.Progress) -> Void)? {
         get { self[option: TransferProgressOption.self] }
         set { self[option: TransferProgressOption.self] = newValue }
@@ -44,10 +44,10 @@ extension RequestSettings {
 }
 
 extension HTTPRequest {
-    /// The closure to which a transport reports: it calls the closure that was set, and reports to each
-    /// ``ProgressUpdates``. Default: nil. Setting it replaces both.
+    /// The closure that a transport calls. It forwards to the closure that was set and to each ``ProgressUpdates``.
+    /// Default: nil. Setting it replaces both.
     ///
-    /// A link that receives one body in several responses reports the progress of the whole: it keeps the closure and
+    /// A link that receives one body in several responses reports the whole body's progress: it keeps the closure and
     /// sets the property to nil.
     public var onProgress: (@Sendable (HTTPRequest.Progress) -> Void)? {
         get {
@@ -68,7 +68,7 @@ extension HTTPRequest {
     }
 }
 
-/// The progress of a request as an asynchronous sequence, for example for a progress bar. If you prefer a closure, use
+/// A request's progress as an asynchronous sequence, for example for a progress bar. For a closure, use
 /// ``RequestSettings/onProgress``.
 ///
 /// ```swift
@@ -77,37 +77,37 @@ extension HTTPRequest {
 /// for await progress in updates { bar.value = progress.fractionCompleted }
 /// ```
 ///
-/// The sequence ends when the request ends with a value, an error or a cancellation, even if nothing was sent. If the
-/// response is streamed, the sequence ends when the body has been read or dropped. The requests of ``HTTPClient``,
-/// ``SendableRequest`` and ``HTTPLoader/start(_:completion:)`` end it. A loader that is used alone does not know which
-/// of its calls is the last one. In that case the sequence ends when a response of known length has been received, or
-/// with ``finish()``.
+/// The sequence ends with the request, even if nothing was sent. For a streamed response, it ends when the body has
+/// been read or dropped. ``HTTPClient``, ``SendableRequest`` and ``HTTPLoader/start(_:completion:)`` end it. A loader
+/// that is used alone doesn't know which of its calls is the last. The sequence then ends when a response of known
+/// length has arrived, or with ``finish()``.
 ///
-/// Create one value for each request, and iterate it once. If your loop is slow, it misses intermediate updates. A
-/// request can report to several values. A page sequence and an event stream report only the progress of their first
-/// request. If the sequence or the stream ends before that request is sent, the updates end as well.
+/// Create one value for each request, and iterate it once. A slow loop misses intermediate updates. A request can
+/// report to several values. A page sequence and an event stream report only their first request's progress. If one
+/// ends before that request is sent, the updates end as well.
 public struct ProgressUpdates: AsyncSequence, Sendable {
     private let stream: AsyncStream<HTTPRequest.Progress>
     private let continuation: AsyncStream<HTTPRequest.Progress>.Continuation
     fileprivate let identity = Identity()
 
-    /// The identity of the updates, by which a request recognizes updates that it already reports to.
+    /// Lets a request recognize updates that it already reports to.
     fileprivate final class Identity: Sendable {}
 
     public init() {
         (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }
 
-    /// Reports progress, and ends the sequence with a completed download. Call it from a custom closure; a request to
-    /// which the updates were passed reports to them itself.
+    /// Reports progress, and ends the sequence with a completed download. Call it from a custom closure. A request that
+    /// has the updates reports to them itself.
     public func report(_ progress: HTTPRequest.Progress) {
         yield(progress)
         if progress.direction == .download, progress.fractionCompleted == 1 { finish() }
     }
 
-    /// Reports a step of a load whose call site ends the updates.
+    /// Reports a step of a load that ends the updates at its call site.
     fileprivate func yield(_ progress: HTTPRequest.Progress) { continuation.yield(progress) }
 
+    /// Ends the sequence. Call it only if you use a loader alone.
     public func finish() { continuation.finish() }
 
     public func makeAsyncIterator() -> AsyncStream<HTTPRequest.Progress>.Iterator { stream.makeAsyncIterator() }
@@ -118,8 +118,8 @@ enum ProgressUpdatesOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Reports the progress of this request to updates, which end when the request ends. A closure that was set in
-    /// ``onProgress``, and updates of earlier calls, receive the progress as well.
+    /// Reports this request's progress to updates that end with the request. A closure in ``onProgress`` and earlier
+    /// updates receive the progress as well.
     public mutating func reportProgress(to updates: ProgressUpdates) {
         if !progressUpdates.contains(where: { $0.identity === updates.identity }) { progressUpdates.append(updates) }
     }
@@ -131,7 +131,7 @@ extension RequestSettings {
 }
 
 extension HTTPRequest {
-    /// Makes the call site responsible for ending the updates, except those of an outer call site. Returns them.
+    /// Makes the call site responsible for ending the updates, except an outer call site's. Returns them.
     mutating func ownUpdates(after outer: LoadContext) -> [ProgressUpdates] {
         let updates = progressUpdates
         context.ownedUpdates = updates.count
