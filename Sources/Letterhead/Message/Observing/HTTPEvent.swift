@@ -7,24 +7,22 @@
 /// }
 /// ```
 ///
-/// Later versions of the library can add names and facts. A custom link records its own events with
-/// ``HTTPRequest/record(_:_:)``.
+/// Later versions can add names and facts. A custom link records its own events with ``HTTPRequest/record(_:_:)``.
 public struct HTTPEvent: Sendable, CustomStringConvertible {
     /// <doc:ObservingAClient> lists the names and their facts.
     public let name: Name
-    /// The number of the load, which is unique in the process.
+    /// The load's number, unique in the process.
     public let load: Int
-    /// The number of the load on whose behalf this one is sent: the first page of a page sequence, or the load that
-    /// needs a token or an alternate request. Nil for a load that is not sent on behalf of another one.
+    /// The number of the load that this one serves: the first page of a page sequence, or the load that needs a token
+    /// or an alternate request. Nil for a load that serves no other.
     public let parent: Int?
-    /// The number of the attempt, starting at 1; 0 before the first attempt.
+    /// The attempt's number, starting at 1, or 0 before the first attempt.
     public internal(set) var attempt: Int
     /// The time since the client was created, on a monotonic clock.
     public internal(set) var time: Duration
-    /// The name of the template's type without its decorators; nil for a request without a template.
+    /// The name of the template's type without its decorators, or nil for a request without a template.
     public let template: String?
-    /// The path without its values, such as `users/{}/followers`; nil if it is not known. See
-    /// ``RequestPath/route``.
+    /// The path without its values, such as `users/{}/followers`, or nil if it isn't known. See ``RequestPath/route``.
     public let route: String?
     /// The facts in the order in which they were set.
     public private(set) var facts: [(name: String, value: any Sendable)] = []
@@ -38,6 +36,7 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
         (self.time, self.template, self.route) = (time, template, route)
     }
 
+    /// A fact's value, or nil if the event doesn't have the fact.
     public subscript<Value: Sendable>(fact: Fact<Value>) -> Value? {
         get { facts.first { $0.name == fact.name }?.value as? Value }
         set {
@@ -64,9 +63,9 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
 }
 
 extension HTTPEvent {
-    /// The name of a fact and the type of its value.
+    /// A fact's name and the type of its value.
     ///
-    /// To declare a fact of a custom event, extend the type:
+    /// To declare a fact for a custom event, extend the type:
     ///
     /// ```swift
     /// extension HTTPEvent.Fact where Value == Int {
@@ -92,31 +91,31 @@ extension HTTPEvent.Fact where Value == String {
     public static var method: Self { Self("method") }
     /// The URL. The user, the password, and query values with secret names are redacted.
     public static var url: Self { Self("url") }
-    /// The scheme and the host, with the port if it is not the default one, such as `https://example.com`.
+    /// The scheme and the host, with the port if it isn't the default one, such as `https://example.com`.
     public static var origin: Self { Self("origin") }
     public static var host: Self { Self("host") }
     /// The reason for a decision.
     public static var reason: Self { Self("reason") }
     public static var error: Self { Self("error") }
-    /// The code of an ``HTTPError``, the type of another error, or the status of a response if it is 400 or more.
+    /// An ``HTTPError``'s code, another error's type, or a response's status if it is 400 or more.
     public static var errorType: Self { Self("error.type") }
-    /// The kind of a queue: `throttle`, `rate limit` or `connection`.
+    /// The kind of queue: `throttle`, `rate limit` or `connection`.
     public static var queue: Self { Self("queue") }
     public static var httpVersion: Self { Self("http.version") }
     /// The address and port of the server, or of the proxy if one is used.
     public static var address: Self { Self("address") }
     public static var tlsVersion: Self { Self("tls.version") }
     public static var tlsCipher: Self { Self("tls.cipher") }
-    /// The name of a type: of a validator, or of a decoded value.
+    /// The name of a validator's or a decoded value's type.
     public static var type: Self { Self("type") }
     public static var name: Self { Self("name") }
-    /// The verdict of a validator: `next`, `replaced`, `retry` or `failed`.
+    /// A validator's verdict: `next`, `replaced`, `retry` or `failed`.
     public static var verdict: Self { Self("verdict") }
-    /// The kind of a load that is sent on behalf of another one: `page`, `refresh`, `alternate` or `validation`.
+    /// The kind of load that is sent on behalf of another: `page`, `refresh`, `alternate` or `validation`.
     public static var kind: Self { Self("kind") }
-    /// The identifier of the trace: 32 hexadecimal digits.
+    /// The trace's identifier: 32 hexadecimal digits.
     public static var traceID: Self { Self("trace.id") }
-    /// The identifier of the span of this exchange: 16 hexadecimal digits.
+    /// The identifier of this exchange's span: 16 hexadecimal digits.
     public static var spanID: Self { Self("span.id") }
     public static var serverTiming: Self { Self("server.timing") }
     public static var deprecation: Self { Self("deprecation") }
@@ -126,28 +125,28 @@ extension HTTPEvent.Fact where Value == String {
 extension HTTPEvent.Fact where Value == Int {
     public static var status: Self { Self("status") }
     public static var port: Self { Self("port") }
-    /// The number of the exchange in its load, starting at 1. Each redirect and each retry begins a new exchange.
+    /// The exchange's number in its load, starting at 1. Each redirect and each retry begins a new exchange.
     public static var exchange: Self { Self("exchange") }
-    /// The number of earlier exchanges of the load.
+    /// The number of the load's earlier exchanges.
     public static var resendCount: Self { Self("resend.count") }
-    /// The number of bytes of a body after decompression, as its reader receives them.
+    /// The number of bytes in a body after decompression, as its reader receives them.
     public static var bytes: Self { Self("bytes") }
-    /// The number of bytes that were transferred: the heads, and the bodies before decompression.
+    /// The number of transferred bytes: the heads, and the bodies before decompression.
     public static var wireBytes: Self { Self("wire.bytes") }
     public static var count: Self { Self("count") }
-    /// The number of the load whose response is shared.
+    /// The number of the load that shares its response.
     public static var sharedLoad: Self { Self("shared.load") }
 }
 
 extension HTTPEvent.Fact where Value == Double {
-    /// The tokens that are left in the retry budget of the origin.
+    /// The tokens left in the origin's retry budget.
     public static var budgetLeft: Self { Self("budget.left") }
 }
 
 extension HTTPEvent.Fact where Value == Bool {
     public static var isRetried: Self { Self("retried") }
     public static var isFollowed: Self { Self("followed") }
-    /// Set to true if an exchange begins while another one of the load waits for its response.
+    /// True if an exchange begins while another exchange of the load waits for its response.
     public static var isHedge: Self { Self("hedge") }
     /// Whether a body was read to its end.
     public static var isComplete: Self { Self("complete") }
@@ -157,23 +156,23 @@ extension HTTPEvent.Fact where Value == Duration {
     /// The time that has passed since the matching start event.
     public static var duration: Self { Self("duration") }
     public static var wait: Self { Self("wait") }
-    /// The time until the deadline of the load.
+    /// The time until the load's deadline.
     public static var timeLeft: Self { Self("time.left") }
 }
 
 extension HTTPEvent.Fact where Value == [String] {
-    /// The names of the headers that a redirect to another origin does not receive.
+    /// The names of headers that a redirect to another origin doesn't receive.
     public static var withheld: Self { Self("withheld") }
     public static var names: Self { Self("names") }
-    /// The requests that held the connections for which a request waited until its time limit, such as
-    /// `GET exports/{} (64)`; at most 10.
+    /// The requests that held all connections while a request waited until its time limit, such as `GET exports/{}
+    /// (64)`. At most 10.
     public static var holders: Self { Self("holders") }
-    /// The header fields of an interim response, such as `Link: </style.css>; rel=preload`. Secrets are redacted.
+    /// An interim response's header fields, such as `Link: </style.css>; rel=preload`. Secrets are redacted.
     public static var headers: Self { Self("headers") }
 }
 
 extension HTTPEvent {
-    /// The name of an event. The constants are the events of the library. A literal is a name as well: `event.name ==
+    /// An event's name. The constants are the library's events. A literal is a name as well: `event.name ==
     /// "exchange.end"` is the same as `event.name == .exchangeEnd`. To have a constant for a custom event, extend the
     /// type:
     /// ```swift
@@ -182,8 +181,7 @@ extension HTTPEvent {
     /// }
     /// ```
     ///
-    /// One load, from top to bottom. Braces contain events that occur only if they are needed, and alternatives are
-    /// separated by a bar:
+    /// One load, from top to bottom. Braces contain events that occur only if needed. A bar separates alternatives:
     ///
     /// ```
     /// load.start
@@ -212,7 +210,7 @@ extension HTTPEvent {
 }
 
 extension CustomStringConvertible where Self == HTTPEvent {
-    /// The name as a string. It is used where only a string fits, as in `let names: [String] = events.map(\.name)`.
+    /// The name as a string, for code that needs a string, as in `let names: [String] = events.map(\.name)`.
     @_disfavoredOverload
     public var name: String { (self as HTTPEvent).name.rawValue }
 }
@@ -228,7 +226,7 @@ extension HTTPEvent.Name {
     // Attempts, and what precedes an exchange.
     /// An attempt is about to be sent.
     public static let attemptStart: Self = "attempt.start"
-    /// The response or the error of an attempt is known.
+    /// The attempt's response or error is known.
     public static let attemptEnd: Self = "attempt.end"
     /// A request waits for a throttle, a rate limit or a connection.
     public static let queueEntered: Self = "queue.entered"
@@ -240,21 +238,21 @@ extension HTTPEvent.Name {
     public static let credentialsFailed: Self = "credentials.failed"
     /// The server has responded with 401.
     public static let credentialsRefused: Self = "credentials.refused"
-    /// A request is sent without the credentials of its client, because they do not belong to its origin.
+    /// A request is sent without its client's credentials, because they don't belong to its origin.
     public static let credentialsWithheld: Self = "credentials.withheld"
     /// The jar has added cookies to a request.
     public static let cookieSent: Self = "cookie.sent"
-    /// The jar has stored a cookie of a response.
+    /// The jar has stored a response's cookie.
     public static let cookieStored: Self = "cookie.stored"
     /// The jar has removed a cookie, because a response has expired it.
     public static let cookieRemoved: Self = "cookie.removed"
-    /// The jar has refused a cookie of a response.
+    /// The jar has refused a response's cookie.
     public static let cookieRefused: Self = "cookie.refused"
     /// A request starts a load that others may share.
     public static let deduplicationLed: Self = "deduplication.led"
     /// A request waits for the load of an equal one.
     public static let deduplicationJoined: Self = "deduplication.joined"
-    /// The response of an equal request is returned.
+    /// An equal request's response is returned.
     public static let deduplicationShared: Self = "deduplication.shared"
     /// A stored response is returned.
     public static let cacheHit: Self = "cache.hit"
@@ -263,15 +261,15 @@ extension HTTPEvent.Name {
     /// The server has confirmed a stored response.
     public static let cacheRevalidated: Self = "cache.revalidated"
     public static let cacheStored: Self = "cache.stored"
-    /// A response was not stored.
+    /// A response wasn't stored.
     public static let cacheMissed: Self = "cache.missed"
-    /// The cache does not apply to the request.
+    /// The cache doesn't apply to the request.
     public static let cacheBypassed: Self = "cache.bypassed"
 
     // Exchanges, in the order of their phases.
     /// A request is handed to the transport.
     public static let exchangeStart: Self = "exchange.start"
-    /// The name of the host is looked up.
+    /// The host's name is being looked up.
     public static let lookupStart: Self = "lookup.start"
     public static let lookupEnd: Self = "lookup.end"
     public static let connectStart: Self = "connect.start"
@@ -282,15 +280,15 @@ extension HTTPEvent.Name {
     public static let connectionOpened: Self = "connection.opened"
     /// An open connection is used for the request.
     public static let connectionReused: Self = "connection.reused"
-    /// The connection has not outlived the exchange.
+    /// The connection hasn't outlived the exchange.
     public static let connectionClosed: Self = "connection.closed"
-    /// The head and the body of the request have been sent.
+    /// The request's head and body have been sent.
     public static let requestSent: Self = "request.sent"
     /// An interim response (1xx) has arrived.
     public static let responseInterim: Self = "response.interim"
-    /// The head of the response has arrived.
+    /// The response's head has arrived.
     public static let responseHead: Self = "response.head"
-    /// The reader of a streamed body has received a piece.
+    /// A streamed body's reader has received a piece.
     public static let bodyPiece: Self = "body.piece"
     /// The body has ended or was dropped.
     public static let bodyEnd: Self = "body.end"
@@ -300,11 +298,11 @@ extension HTTPEvent.Name {
     public static let exchangeFailed: Self = "exchange.failed"
 
     // Decisions about a response.
-    /// The response is a redirect, which is followed or refused.
+    /// The response is a redirect, and the client follows or refuses it.
     public static let redirectDecided: Self = "redirect.decided"
     /// A validator has judged an attempt.
     public static let validatorVerdict: Self = "validator.verdict"
-    /// An attempt is retried, or its retry is ruled out.
+    /// An attempt is retried, or can't be.
     public static let retryDecided: Self = "retry.decided"
     /// The body is about to be decoded.
     public static let decodingStart: Self = "decoding.start"

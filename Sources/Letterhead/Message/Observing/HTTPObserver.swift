@@ -2,8 +2,8 @@
 public import LetterheadFoundation
 import Synchronization
 
-/// Receives the events of a client: the start and the end of each load, its attempts, the decisions of the links, and
-/// the times of the connection.
+/// Receives a client's events: the start and the end of each load, its attempts, the links' decisions, and the
+/// connection's times.
 ///
 /// Use an observer to see what a client does without taking part in it: to log, to measure or to trace. Use a link to
 /// change requests or responses, and a validator to accept, reject or retry them.
@@ -12,8 +12,8 @@ import Synchronization
 /// let client = HTTPClient(environment: .production, observers: [PrintLoader(.line), StatisticsRecorder()])
 /// ```
 ///
-/// Implement ``record(_:)`` to write one, and ignore the events and facts that you do not know, because later versions
-/// of the library can add new ones:
+/// Implement ``record(_:)`` to write one, and ignore events and facts that you don't know, because later versions can
+/// add new ones:
 ///
 /// ```swift
 /// struct CountRetries: HTTPObserver {
@@ -23,19 +23,20 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Law: the client calls ``record(_:)`` on the thread that caused the event, before the request continues, unless another
-/// thread is delivering an event of the same load. Return quickly, do not wait for a lock that is held for long, and do
-/// not send a request with the same client from this method. <doc:ObservingAClient> lists all events, their facts and
-/// their order.
+/// Law: the client calls ``record(_:)`` on the thread that caused the event, before the request continues, unless
+/// another thread is delivering an event of the same load. Return quickly, don't wait for a lock that is held for long,
+/// and don't send a request with the same client from this method. <doc:ObservingAClient> lists all events, their facts
+/// and their order.
 public protocol HTTPObserver: Sendable {
-    /// Receives an event. It can be called by several loads at the same time.
+    /// Receives an event. Several loads can call it at the same time.
     func record(_ event: HTTPEvent)
 }
 
-/// An observer that also reads the requests, responses and streamed bytes of events, such as one that writes files of an
-/// HTTP Archive. Messages contain secrets: ask ``HTTPRequest/isSecret(_:)-(HTTPHeaders.Field)`` and ``Redaction`` before you
-/// store one.
+/// An observer that also reads requests, responses and streamed bytes, for example to write HTTP Archive files.
+/// Messages contain secrets: ask ``HTTPRequest/isSecret(_:)-(HTTPHeaders.Field)`` and ``Redaction`` before you store
+/// one.
 public protocol MessageObserver: HTTPObserver {
+    /// Receives the message of an event, after ``HTTPObserver/record(_:)`` received the event.
     func record(_ message: ObservedMessage, of event: HTTPEvent)
 }
 
@@ -43,20 +44,20 @@ public protocol MessageObserver: HTTPObserver {
 public enum ObservedMessage: Sendable {
     case request(HTTPRequest)
     case response(HTTPResponse)
-    /// A part of the body of a streamed response.
+    /// A part of a streamed response's body.
     case piece(Data)
 }
 
-/// The events of the loads in progress, for an observer that shows a load after the load has ended.
+/// Collects the events of loads in progress, for an observer that shows a load after its end.
 public final class EventCollector: Sendable {
-    /// The maximum numbers of loads and of events of a load. The events of further loads are not collected.
+    /// The maximum numbers of loads, and of events in each. Further loads aren't collected.
     private static let (mostLoads, mostEvents) = (1_000, 1_000)
 
     private let loads = Mutex<[Int: [HTTPEvent]]>([:])
 
     public init() {}
 
-    /// Adds an event. Returns all events of its load if the event is the last one of the load; otherwise nil.
+    /// Adds an event. Returns all events of its load if the event ends the load, otherwise nil.
     public func add(_ event: HTTPEvent) -> [HTTPEvent]? {
         loads.withLock { loads in
             var events = loads.removeValue(forKey: event.load) ?? []
@@ -71,14 +72,14 @@ public final class EventCollector: Sendable {
 }
 
 extension HTTPEvent {
-    /// Whether no event of the load follows, other than those of an exchange that outlives it.
+    /// Whether no event of the load follows, except from an exchange that outlives it.
     public var isEndOfLoad: Bool { name == .loadEnd || name == .loadFailed || name == .loadCancelled }
 
-    /// One line about a load: its method, its route or URL, its result and its duration, as in
-    /// `GET users/{} 200 in 142.0 ms`. Pass its events in order.
+    /// One line about a load: its method, its route or URL, its result and its duration, as in `GET users/{} 200 in
+    /// 142.0 ms`. Pass its events in order.
     public static func line(of events: [HTTPEvent]) -> String {
         guard let first = events.first else { return "(no events)" }
-        // The events of an exchange may follow the end of the load.
+        // Events of an exchange may follow the load's end.
         let last = events.last(where: \.isEndOfLoad) ?? events.last ?? first
         var parts = [first[.method], first.route ?? first[.url]].compactMap(\.self)
         if let status = last[.status] { parts.append("\(status)") }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// The observers of a client, and the trace that it sends.
+/// A client's observers, and the trace that it sends.
 final class ObservationHub: Sendable {
     let observers: [any HTTPObserver]
     let tracing: TraceContextPropagation?
@@ -26,8 +26,8 @@ final class ObservationHub: Sendable {
     }
 }
 
-/// One observed load, which its request carries to the links. It creates the events and delivers them in order. The
-/// links of the load and the reader of its response share it.
+/// One observed load. It creates the events and delivers them in order. The request carries it, and the load's links
+/// and the response's reader share it.
 final class Observation: Sendable {
     /// One of the load's exchanges with the transport. Its request carries it, because a hedge runs at the same time.
     struct Exchange: Sendable {
@@ -62,7 +62,7 @@ final class Observation: Sendable {
     let kind: String?
     let template: String?
     let route: String?
-    /// The trace that the load belongs to; nil if the client propagates no trace.
+    /// The load's trace, or nil if the client propagates none.
     let trace: TraceContext?
     private let start: Duration
     private let state = Mutex(State())
@@ -77,10 +77,11 @@ final class Observation: Sendable {
         start = hub.now
     }
 
-    /// Records an event, unless the load has ended and the event belongs to no exchange: other loads may wait for it. Events
-    /// are delivered in the order of their times, by the thread that is delivering one already, if there is one.
+    /// Records an event, unless the load has ended and the event belongs to no exchange, because other loads may wait
+    /// for it. Events are delivered in the order of their times. A thread that is already delivering also delivers this
+    /// one.
     ///
-    /// - Parameter time: the time of the event, if the event happened before this call. Default: now.
+    /// - Parameter time: when the event happened, if earlier. Default: now.
     func record(
         _ name: HTTPEvent.Name, at time: Duration? = nil, message: ObservedMessage? = nil,
         _ facts: (inout HTTPEvent) -> Void = { _ in },
@@ -144,7 +145,7 @@ extension Observation {
         }
     }
 
-    /// Returns the observation of a load that is sent on behalf of this one.
+    /// Returns the observation of a load that serves this one.
     func child(_ kind: String) -> Observation {
         Observation(hub, template: template, parent: load, kind: kind, trace: trace)
     }
@@ -153,7 +154,7 @@ extension Observation {
 // MARK: Attempts and exchanges
 
 extension Observation {
-    /// Begins an attempt. Returns false if an attempt is already in progress, as for a retry link below another one.
+    /// Begins an attempt. Returns false if one is already in progress, as for a retry link below another.
     func beginAttempt(_ request: HTTPRequest) -> Bool {
         let now = hub.now
         let isNew = state.withLock { state in
@@ -204,7 +205,7 @@ extension Observation {
         return Exchange(number: number, start: now)
     }
 
-    /// Call it when the response or the error of an exchange has arrived.
+    /// Call it when an exchange's response or error has arrived.
     func answerExchange() { state.withLock { $0.unanswered -= 1 } }
 }
 
@@ -227,8 +228,8 @@ extension HTTPEvent {
 }
 
 extension HTTPRequest {
-    /// The facts about this request that an event of an exchange has, for links that create spans themselves: the method,
-    /// the URL without secrets, the origin, the route, and how often the load was sent before.
+    /// The facts about this request for an exchange's event, for links that create spans themselves: the method, the
+    /// URL without secrets, the origin, the route, and how often the load was sent before.
     public var exchangeEvent: HTTPEvent {
         var event = HTTPEvent(.exchangeStart, route: observation?.route ?? path.route)
         event.describe(self)
@@ -236,15 +237,15 @@ extension HTTPRequest {
         return event
     }
 
-    /// Records an event of a custom link: `request.record(.shardChosen) { $0[.shard] = 3 }`. The closure sets the
-    /// facts, which must not be secret. If the load is not observed, nothing happens, and the closure is not called.
+    /// Records a custom link's event: `request.record(.shardChosen) { $0[.shard] = 3 }`. The closure sets the facts.
+    /// They must not be secret. If the load isn't observed, nothing happens, and the closure isn't called.
     @inline(__always)
     public func record(_ name: HTTPEvent.Name, _ facts: (inout HTTPEvent) -> Void = { _ in }) {
         if let observation { observation.record(name, facts) }
     }
 }
 
-/// The loads of one sequence: the first of them is the parent of the others. All of them share it.
+/// The loads of one sequence. The first is the parent of the others.
 final class LoadFamily: Sendable {
     /// What each load is, for the events.
     let kind: String
@@ -252,9 +253,7 @@ final class LoadFamily: Sendable {
 
     init(kind: String) { self.kind = kind }
 
-    /// Adds a load.
-    ///
-    /// - Returns: its parent; nil for the first load.
+    /// Adds a load and returns its parent, or nil for the first load.
     func join(_ load: Int) -> Int? {
         let earlier = first.compareExchange(expected: 0, desired: load, ordering: .relaxed).original
         return earlier == 0 ? nil : earlier

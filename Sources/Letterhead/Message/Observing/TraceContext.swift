@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// The place of a request in a distributed trace (W3C Trace Context), and the baggage of the trace (W3C Baggage).
+/// A request's place in a distributed trace (W3C Trace Context), and the trace's baggage (W3C Baggage).
 ///
 /// In a server, create the context from the headers of a request that you handle, and make it the current context of
 /// the requests that you send meanwhile:
@@ -13,24 +13,24 @@ public import LetterheadFoundation
 ///
 /// ``TraceContextPropagation`` sends the context.
 public struct TraceContext: Hashable, Sendable {
-    /// The context of the requests of the current task. Default: nil.
+    /// The context for the current task's requests. Default: nil.
     @TaskLocal public static var current: TraceContext?
 
-    /// The identifier of the trace: 32 hexadecimal digits in lower case, not all of them zero.
+    /// The trace's identifier: 32 hexadecimal digits in lower case, not all zero.
     public let traceID: String
-    /// The identifier of the span that sends the request: 16 hexadecimal digits in lower case, not all of them zero.
+    /// The identifier of the span that sends the request: 16 hexadecimal digits in lower case, not all zero.
     public let spanID: String
     /// Whether the caller may have recorded the trace.
     public let isSampled: Bool
-    /// The header `tracestate`, whose entries belong to the tracing systems. Default: nil.
+    /// The header `tracestate`. Its entries belong to the tracing systems. Default: nil.
     public let state: String?
-    /// The entries of the baggage, unescaped. They are sent to every allowed origin, so they must not be secret.
+    /// The baggage's entries, unescaped. Every allowed origin receives them, so they must not be secret.
     public let baggage: [String: String]
 
-    /// Creates a context from headers that were received.
+    /// Creates a context from received headers.
     ///
-    /// A `tracestate` that is malformed or longer than 512 characters is left out, and so are malformed entries of the
-    /// baggage, as the specifications require.
+    /// A `tracestate` that is malformed or longer than 512 characters is left out, and so are malformed baggage
+    /// entries, as the specifications require.
     ///
     /// - Returns: nil if `traceparent` is malformed. A load without a context begins a new trace.
     public init?(traceparent: String, tracestate: String? = nil, baggage: String? = nil) {
@@ -63,8 +63,8 @@ public struct TraceContext: Hashable, Sendable {
     /// The value of the header `traceparent`.
     public var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 
-    /// The value of the header `baggage`, with escaped values, sorted by name; nil if there are no entries. The header
-    /// has at most 8,192 bytes and 180 entries; further entries are left out.
+    /// The value of the header `baggage`, with escaped values, sorted by name, or nil without entries. The header has
+    /// at most 8,192 bytes and 180 entries. Further entries are left out.
     public var baggageHeader: String? {
         var header = ""
         for (name, value) in baggage.sorted(by: { $0.key < $1.key }).prefix(180) {
@@ -77,7 +77,7 @@ public struct TraceContext: Hashable, Sendable {
 
     func with(spanID: UInt64) -> TraceContext { TraceContext(self, spanID: Self.hex(spanID)) }
 
-    /// Creates the context of a new trace. Zeros are replaced, because identifiers must not be zero.
+    /// Creates a new trace's context. Zeros are replaced, because identifiers must not be zero.
     static func new(_ random: () -> UInt64) -> TraceContext? {
         let (high, low) = (random(), random())
         return TraceContext(traceID: hex(high == 0 && low == 0 ? 1 : high) + hex(low), spanID: hex(max(random(), 1)))
@@ -124,25 +124,23 @@ extension TraceContext {
     }
 }
 
-/// Sends the trace that a request belongs to, in the headers `traceparent`, `tracestate` and `baggage` (W3C Trace
-/// Context, W3C Baggage).
+/// Sends a request's trace in the headers `traceparent`, `tracestate` and `baggage` (W3C Trace Context, W3C Baggage).
 ///
 /// ```swift
 /// HTTPClient(environment: .production, tracing: TraceContextPropagation(allowedOrigins: [ownServer]))
 /// ```
 ///
-/// The trace is that of ``TraceContext/current``. If it is nil, each load begins a new trace. Each exchange, which is
-/// an attempt or a hop of a redirect, has its own span identifier. A request that already has a `traceparent` is not
-/// changed.
+/// The trace is ``TraceContext/current``. If it is nil, each load begins a new trace. Each exchange, that is, an
+/// attempt or a redirect's hop, has its own span identifier. A request that already has a `traceparent` isn't changed.
 public struct TraceContextPropagation: Sendable {
     private let origins: Set<HTTPOrigin>?
     private let random: @Sendable () -> UInt64
     let brokenRule: String?
 
     /// - Parameters:
-    ///   - allowedOrigins: the origins that receive the headers, with all replicas of a balanced origin. If one of the URLs has no host, each load fails with
-    ///     `.invalidRequest`. Default: nil (every origin).
-    ///   - random: returns random numbers for the identifiers. Default: the random source of the system.
+    ///   - allowedOrigins: the origins that receive the headers, with all replicas of a balanced origin. If one of the
+    ///     URLs has no host, each load fails with `.invalidRequest`. Default: nil (every origin).
+    ///   - random: returns random numbers for the identifiers. Default: the system's random source.
     public init(
         allowedOrigins: [URL]? = nil, random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) {
@@ -156,8 +154,8 @@ public struct TraceContextPropagation: Sendable {
 
     var context: TraceContext? { TraceContext.current ?? TraceContext.new(random) }
 
-    /// Adds the headers of one exchange, and returns its context. Returns nil if no headers are added: the origin must
-    /// not receive them, or the request already has a `traceparent`.
+    /// Adds one exchange's headers, and returns its context. Returns nil if it adds none: the origin must not receive
+    /// them, or the request already has a `traceparent`.
     func inject(_ context: TraceContext?, into request: inout HTTPRequest) -> TraceContext? {
         guard let context, let origin = request.logicalOrigin ?? request.origin, origins?.contains(origin) ?? true,
             !request.headers.contains("traceparent")

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 package import LetterheadFoundation
 
-/// Bodies in texts. A description contains the media type and the length of a body. A log, an archive or a command that
-/// asks for the content receives it with the values of secret names redacted.
+/// Bodies in texts. A description contains a body's media type and length. A log, an archive or a command that asks for
+/// the content gets it with the values of secret names redacted.
 extension Redaction {
     static let shownBytes = 512
 
-    /// Returns the beginning of the body of a request, for a log that asks for bodies; empty if there is none.
+    /// Returns the beginning of a request's body, for a log that asks for bodies, or an empty string if there is none.
     ///
     /// The result contains the first 512 bytes of a text in memory, with the values of secret names redacted. For any
-    /// other body, it contains the media type and the length, as the description of the request does. If
+    /// other body, it contains the media type and the length, as the request's description does. If
     /// ``RequestSettings/isSecret`` is true, the result is `<redacted>`.
     public func body(of request: HTTPRequest) -> String {
         guard !request.body.isEmpty, !request.isSecret else { return request.body.isEmpty ? "" : Self.placeholder }
@@ -19,8 +19,8 @@ extension Redaction {
         return text + Self.rest(of: data)
     }
 
-    /// Returns the beginning of the body of a response, as ``body(of:)-(HTTPRequest)`` does for a request; empty if there
-    /// is none, or if it is streamed.
+    /// Returns the beginning of a response's body, as ``body(of:)-(HTTPRequest)`` does for a request, or an empty
+    /// string if there is none, or if it is streamed.
     public func body(of response: HTTPResponse) -> String {
         guard let data = response.body.buffered, !data.isEmpty else { return "" }
         if response.request.isSecret { return Self.placeholder }
@@ -30,7 +30,7 @@ extension Redaction {
 
     private static func rest(of data: Data) -> String { data.count > shownBytes ? "… (\(data.count) bytes)" : "" }
 
-    /// Returns the media type and the length of a body: `(application/json, 23 bytes)`.
+    /// Returns a body's media type and length: `(application/json, 23 bytes)`.
     static func outline(of body: any HTTPBody, headers: HTTPHeaders) -> String {
         let length = body.contentLength ?? (body.isReplayable ? (try? body.chunks())?.data?.count : nil)
         return outline(headers.mediaType?.essence ?? "\(type(of: (body as? EncodedOnce)?.base ?? body))", length)
@@ -44,17 +44,17 @@ extension Redaction {
         "(\(type), \(length.map { "\($0) bytes" } ?? "length unknown"))"
     }
 
-    /// Returns the first 512 bytes as text, with the values of secret names redacted and control characters escaped;
-    /// nil for binary data and for multipart bodies.
+    /// Returns the first 512 bytes as text, with the values of secret names redacted and control characters escaped.
+    /// Returns nil for binary data and multipart bodies.
     func excerpt(of data: Data, headers: HTTPHeaders) -> String? {
         let isCut = data.count > Self.shownBytes
         return redacted(data.prefix(Self.shownBytes), headers: headers, isCut: isCut).map(Self.visible)
     }
 
-    /// Returns a text with the values of secret names redacted; nil for binary data, and for multipart bodies, in which
-    /// the names of the parts decide what is secret.
+    /// Returns a text with the values of secret names redacted. Returns nil for binary data and for multipart bodies,
+    /// because the parts' names decide what is secret.
     ///
-    /// - Parameter isCut: whether the data may end in the middle of a character, which is then left out.
+    /// - Parameter isCut: whether the data may end in the middle of a character. That character is then left out.
     package func redacted(_ data: Data, headers: HTTPHeaders, isCut: Bool = false) -> String? {
         guard !Self.isMultipart(headers), let text = Self.utf8(data, isCut: isCut) else { return nil }
         let isForm = headers.mediaType?.essence == MediaType.form.essence
@@ -65,8 +65,8 @@ extension Redaction {
         headers.mediaType?.essence.hasPrefix("multipart/") == true
     }
 
-    /// Returns whether a body in which secrets cannot be found may contain them: it is multipart, compressed, or text in
-    /// another charset or with a malformed byte.
+    /// Returns whether a body may hide secrets from a search: it is multipart, compressed, or text in another charset
+    /// or with a malformed byte.
     package static func hidesText(_ headers: HTTPHeaders) -> Bool {
         if headers.contains(.contentEncoding) || isMultipart(headers) { return true }
         guard let type = headers.mediaType?.essence else { return false }
@@ -88,7 +88,7 @@ extension Redaction {
         }
     }
 
-    /// Redacts the values of secret names in a form, and the values without a name.
+    /// Redacts the values of secret names in a form, and values without a name.
     package func redactForm(_ text: String) -> String {
         text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { pair in
             let name = Substring(pair.prefix { $0 != UInt8(ascii: "=") })
@@ -99,7 +99,7 @@ extension Redaction {
 }
 
 extension Redaction {
-    /// Redacts the JSON value of any kind that follows a secret `"name":`. The document may be truncated or malformed.
+    /// Redacts any JSON value that follows a secret `"name":`. The document may be truncated or malformed.
     package func redactJSON(_ text: String) -> String {
         var output: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -118,15 +118,15 @@ extension Redaction {
     }
 }
 
-/// The part of the JSON grammar (RFC 8259) that is needed to find the end of a value. It works on bytes, because a
-/// combining mark could hide a quotation mark.
+/// The part of the JSON grammar (RFC 8259) for finding a value's end. It works on bytes, because a combining mark could
+/// hide a quotation mark.
 enum JSONBytes {
     static let quote = UInt8(ascii: "\"")
     static let colon = UInt8(ascii: ":")
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
-    /// Returns a string with its quotation marks, up to the end if the closing one is missing.
+    /// Returns a string with its quotation marks, or everything if the closing one is missing.
     static func quoted(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var index = bytes.startIndex + 1
         while index < bytes.endIndex {
@@ -146,7 +146,7 @@ enum JSONBytes {
         return String(decoding: string.dropFirst().dropLast(), as: UTF8.self)
     }
 
-    /// Returns the members of an object, or the elements of an array, up to a byte that JSON doesn't allow there.
+    /// Returns an object's members or an array's elements, up to a byte that JSON doesn't allow there.
     static func children(of value: ArraySlice<UInt8>) -> [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {
         var children: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []
         var rest = value.dropFirst()
@@ -167,7 +167,8 @@ enum JSONBytes {
         }
     }
 
-    /// Returns the end of a value: a string, a complete object or array, a number, `true`, `false` or `null`.
+    /// Returns a value's end: a string's, a complete object's or array's, a number's, or after `true`, `false` or
+    /// `null`.
     static func endOfValue(_ bytes: ArraySlice<UInt8>) -> Int {
         var depth = 0
         var index = bytes.startIndex

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-/// The names whose values are redacted in descriptions, errors and logs.
+/// The names with values that are redacted in descriptions, errors and logs.
 ///
-/// The value of a secret name is written as `<redacted>`; user and password of a URL are always redacted. A log
-/// (``PrintLoader``) contains methods, URLs, headers, statuses and sizes, and at the level `bodies` the first 512 bytes
-/// of a text. The description of an ``HTTPError`` contains no query values, and of headers and body only the words with
-/// which a server refuses a request; but it contains the `LocalizedError.errorDescription` of an underlying error,
-/// redacted with the standard names. If your API has other
-/// secret names, add them to a request:
+/// A secret name's value is written as `<redacted>`. A URL's user and password are always redacted. A log
+/// (``PrintLoader``) contains methods, URLs, headers, statuses and sizes, and at the level `bodies` a text's first 512
+/// bytes. An ``HTTPError``'s description contains no query values, and of headers and body only the server's
+/// explanation. It does contain an underlying error's `LocalizedError.errorDescription`, redacted with the standard
+/// names. If your API has other secret names, add them to a request:
 ///
 /// ```swift
 /// request.redaction = .standard.adding(headers: ["X-Tenant"], parameters: ["account"])
 /// ```
 public struct Redaction: Sendable, Hashable {
-    /// Headers whose values are secret.
+    /// Headers with secret values.
     public private(set) var headers: Set<HTTPHeaders.Name>
-    /// Names whose values are secret in queries, forms and JSON documents, in lower case.
+    /// Names with secret values in queries, forms and JSON documents, in lower case.
     public private(set) var parameters: Set<String>
     private let bareParameters: Set<[UInt8]>
     /// Whether names that contain a secret part are secret as well.
     private let knowsParts: Bool
 
-    /// The standard names: Authorization, Cookie, Set-Cookie, Proxy-Authorization and keys; tokens, secrets, passwords
-    /// and codes.
+    /// The standard names: Authorization, Cookie, Set-Cookie, Proxy-Authorization and keys, and tokens, secrets,
+    /// passwords and codes.
     ///
-    /// A name that is not in these lists is split into its words. It is secret if one word, or several adjacent words
+    /// A name that isn't in these lists is split into its words. It is secret if one word, or several adjacent words
     /// together, are secret: `X-Access-Token`, `PRIVATE-TOKEN`, `X-Goog-Api-Key`, `DPoP`, `auth_token`, `jwt`, `otp`
     /// and `privateKey`.
     public static let standard = Redaction(
@@ -38,7 +37,7 @@ public struct Redaction: Sendable, Hashable {
             "token", "x-amz-credential", "x-amz-security-token", "x-amz-signature",
         ], knowsParts: true)
 
-    /// Creates a set of secret names that does not include the standard names and does not judge names by their parts.
+    /// Creates a set of secret names that doesn't include the standard names and doesn't judge names by their parts.
     public init(headers: Set<HTTPHeaders.Name>, parameters: Set<String>) {
         self.init(headers: headers, parameters: parameters, knowsParts: false)
     }
@@ -56,15 +55,15 @@ public struct Redaction: Sendable, Hashable {
             headers: self.headers.union(headers), parameters: self.parameters.union(parameters), knowsParts: knowsParts)
     }
 
-    /// Returns whether the values of a header are secret.
+    /// Returns whether a header's values are secret.
     public func isSecret(header name: HTTPHeaders.Name) -> Bool {
         headers.contains(name) || knowsParts && SecretName.matches(name.rawValue.utf8)
     }
 
     /// Returns whether the values of a query item, a form field or a JSON member are secret.
     ///
-    /// Case, `_` and `-` are ignored: `accessToken` is as secret as `access_token`. In a nested name, each component is
-    /// compared: `user[password]`, `user.password` and `token[]` are secret.
+    /// Case, `_` and `-` are ignored: `accessToken` is as secret as `access_token`. In a nested name, each component
+    /// counts: `user[password]`, `user.password` and `token[]` are secret.
     public func isSecret(parameter name: String) -> Bool {
         name.utf8.split { "[].".utf8.contains($0) }.contains { bareParameters.contains(Self.bare($0)) }
             || knowsParts && SecretName.matches(name.utf8)
@@ -75,18 +74,17 @@ public struct Redaction: Sendable, Hashable {
         name.filter { !"_-".utf8.contains($0) }.map { ASCII.lowercased($0) }
     }
 
-    /// The replacement for a secret value.
     package static let placeholder = "<redacted>"
 }
 
 extension Redaction {
     /// Returns a header as `Name: value`. The value is `<redacted>` if the header is marked as secret or its name is
-    /// secret. Control characters are escaped, so that a value cannot forge a line of a log.
+    /// secret. Control characters are escaped, so that a value can't forge a log line.
     public func text(of field: HTTPHeaders.Field) -> String {
         "\(Self.visible(field.name.rawValue)): \(value(of: field))"
     }
 
-    /// Returns the value of a field without secrets.
+    /// Returns a field's value without secrets.
     public func value(of field: HTTPHeaders.Field) -> String {
         field.isSecret || isSecret(header: field.name) ? Self.placeholder : Self.visible(redactURLs(field.value))
     }
@@ -102,22 +100,22 @@ extension Redaction {
         }.joined(separator: "&")
     }
 
-    /// Returns the method and the URL of a request: `GET https://api.example.com/users?page=2`. See ``url(of:)``.
+    /// Returns a request's method and URL: `GET https://api.example.com/users?page=2`. See ``url(of:)``.
     public func requestLine(of request: HTTPRequest) -> String {
         let request = request.withEnvironment
         return "\(request.method.printable) \(url(of: request))"
     }
 
-    /// Returns the URL with secret query values redacted. User and password are replaced by `<redacted>`.
+    /// Returns the URL with secret query values redacted, and user and password replaced by `<redacted>`.
     ///
-    /// If the client's environment has not been applied yet, the URL is the one that the request will have. If the
-    /// environment is not known, the result is the path and the query, followed by `(environment not resolved)`.
+    /// If the client's environment hasn't been applied yet, it is the URL that the request will have. If the
+    /// environment isn't known, it is the path and the query, followed by `(environment not resolved)`.
     public func url(of request: HTTPRequest) -> String {
         let request = request.withEnvironment
         return address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query)) + note(on: request)
     }
 
-    /// Returns the URL with only the names of its query items, for errors.
+    /// Returns the URL with only its query names, for errors.
     public func outline(of request: HTTPRequest) -> String {
         let request = request.withEnvironment
         let names = request.query.map {
@@ -141,7 +139,7 @@ extension Redaction {
             "\(scheme)://\(user)\(shown)\(port)\(path.isEmpty || path.begins(with: "/") ? "" : "/")\(path)"
     }
 
-    /// Escapes control characters and line separators, so that a value cannot forge a log line.
+    /// Escapes control characters and line separators, so that a value can't forge a log line.
     package static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: Self.isControl) else { return text }
         return text.unicodeScalars.map { Self.isControl($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }
@@ -151,7 +149,7 @@ extension Redaction {
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
-        // These characters change the direction of text, and with it the order in which a line is displayed.
+        // These change the direction of text, and with it a line's displayed order.
         case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
         default: false
         }
@@ -159,11 +157,11 @@ extension Redaction {
 }
 
 extension Redaction {
-    /// Redacts the URLs in a string, such as the value of `Location` or `Link`: user and password, and the values of
-    /// secret names after `?`, `&`, `;` or `#`.
+    /// Redacts the URLs in a string, such as a `Location` or `Link`: user and password, and the values of secret names
+    /// after `?`, `&`, `;` or `#`.
     ///
-    /// - Parameter nameless: whether a value without a name is redacted as well. Default: false (in other text than URLs,
-    ///   such as a regular expression, `?=` has another meaning).
+    /// - Parameter nameless: whether a value without a name is redacted as well. Default: false (outside of URLs, as in
+    ///   a regular expression, `?=` has another meaning).
     package func redactURLs(_ text: String, nameless: Bool = false) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }) else { return text }
         var output: [UInt8] = []
@@ -171,7 +169,7 @@ extension Redaction {
         while let byte = rest.popFirst() {
             output.append(byte)
             if "?&;#".utf8.contains(byte) {
-                // A name ends at each separator. Otherwise a long name would be searched again after each separator in
+                // A name ends at each separator. Otherwise, each separator in a long name would start another search of
                 // it.
                 let name = rest.prefix { !"=?;".utf8.contains($0) && Self.isInside($0) }
                 guard rest.dropFirst(name.count).first == UInt8(ascii: "="),
@@ -193,7 +191,7 @@ extension Redaction {
         isSecret(parameter: PercentEncoding.unescape(String(decoding: name, as: UTF8.self)))
     }
 
-    /// Returns whether a byte belongs to a name or a value: it is neither a separator of a query nor the end of a URL
-    /// in a string.
+    /// Returns whether a byte belongs to a name or a value: it neither separates query items nor ends a URL in a
+    /// string.
     private static func isInside(_ byte: UInt8) -> Bool { byte > 0x20 && !"&#\"<>\\".utf8.contains(byte) }
 }

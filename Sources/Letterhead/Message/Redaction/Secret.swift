@@ -7,14 +7,14 @@
 /// print(token)                        // <redacted>
 /// ```
 ///
-/// Descriptions, dumps and mirrors contain `<redacted>`. The type is not `Codable`, so that no document contains a
+/// Descriptions, dumps and mirrors contain `<redacted>`. The type isn't `Codable`, so that no document contains a
 /// secret by accident. Call ``reveal()`` to read the string.
 public struct Secret: Sendable, Hashable {
     private let text: String
 
     public init(_ text: String) { self.text = text }
 
-    /// Returns the string. Do not write it to logs or files.
+    /// Returns the string. Don't write it to logs or files.
     public func reveal() -> String { text }
 
     public var isEmpty: Bool { text.isEmpty }
@@ -30,20 +30,20 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
-/// Decides by the parts of a name whether its value is secret: `X-Access-Token`, `private_key`, `jwtBody`.
+/// Decides by a name's parts whether its value is secret: `X-Access-Token`, `private_key`, `jwtBody`.
 ///
-/// A name is split at everything that is not a letter, and before capital letters as in `accessToken` and `APIKey`. It
+/// A name is split at everything that isn't a letter, and before capital letters as in `accessToken` and `APIKey`. It
 /// is secret if one part is a secret word, or if two or three adjacent parts form one: `api-key`, `DPoP`. Not all names
 /// have word boundaries, so a part that ends in a strong word is secret, too, such as `csrftoken` and `userpassword`. A
 /// plural is as secret as its singular, except for `tokens` in a name that counts them, such as `max_tokens`. Some
-/// words are secret only as the last part (`X-User-Auth`), others only as the whole name (`session`), which may follow
+/// words are secret only as the last part (`X-User-Auth`), others only as the whole name (`session`), optionally after
 /// an `X-`.
 enum SecretName {
-    /// - Parameter name: the unescaped bytes of the name of a header, a query item, a form field or a JSON member.
+    /// - Parameter name: the unescaped bytes of a header's, a query item's, a form field's or a JSON member's name.
     static func matches(_ name: some Sequence<UInt8>) -> Bool {
         let parts = parts(of: name)
         var counted: Bool?
-        /// Whether the name counts tokens. All parts are searched, and only once.
+        /// Whether the name counts tokens. Searches all parts once.
         func countsTokens() -> Bool {
             let result = counted ?? parts.contains { isOne(of: counts, $0) }
             counted = result
@@ -75,12 +75,12 @@ enum SecretName {
             || strongWords.contains { word.utf8.count > $0.utf8.count && word.ends(with: $0) }
     }
 
-    /// Returns whether a set contains a word. A name of a peer may be long, and the hash of a string normalizes it.
+    /// Returns whether a set contains a word. A peer's name may be long, and hashing a string normalizes it.
     private static func isOne(of words: Set<String>, _ word: some StringProtocol) -> Bool {
         word.utf8.count <= longest && words.contains(String(word))
     }
 
-    /// Returns the words of a name in lower case.
+    /// Returns a name's words in lower case.
     private static func parts(of name: some Sequence<UInt8>) -> [String] {
         let bytes = Array(name)
         var parts: [String] = []
@@ -128,7 +128,7 @@ enum SecretName {
     /// Words that are secret as the last part of a name.
     private static let lastParts: Set<String> = ["auth", "oauth", "authentication", "pass"]
 
-    /// Words that turn `tokens` into a number, as in the limits and the usage of language models.
+    /// Words that turn `tokens` into a number, as in a language model's limits and usage.
     private static let counts: Set<String> = [
         "max", "maximum", "min", "minimum", "total", "count", "num", "number", "limit", "ratelimit", "remaining",
         "used",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The parts of a base URL that fill in the missing parts of a request.
+/// A base URL's parts that fill in a request's missing parts.
 struct BaseURL: BaseURLParts, Hashable, Sendable {
     let scheme: String?
     let userInfo: String?
@@ -11,7 +11,7 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
 
     init(_ text: String) { self = text.withBytes { Self(BaseURLBytes($0)) } }
 
-    /// Returns the rule that the text of a base URL breaks; nil if it is an absolute http or https URL.
+    /// Returns the rule that a base URL's text breaks, or nil if it is an absolute http or https URL.
     func defect(in text: String) -> String? {
         let isURL = ASCII.allBytes(of: text) { (0x21...0x7E).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }
         guard isURL else {
@@ -36,7 +36,7 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
     }
 }
 
-/// A base URL that refers to the bytes of a URL. It creates a string for a part only when that part is read.
+/// A base URL that refers to a URL's bytes. It creates a string for a part only when that part is read.
 struct BaseURLBytes: BaseURLParts {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let ranges: URLRanges
@@ -73,20 +73,23 @@ protocol BaseURLParts {
 /// A scheme, a host and a port (RFC 6454). Credentials, the cookies that a request sets itself, and environments belong
 /// to an origin.
 ///
-/// Scheme and host are compared in lower case. An origin without a port equals one with the default port of its scheme.
+/// Scheme and host are compared in lower case. An origin without a port equals one with its scheme's default port.
 public struct HTTPOrigin: Sendable, CustomStringConvertible {
+    /// In lower case.
     public let scheme: String
+    /// In lower case. An IPv6 address is in brackets.
     public let host: String
+    /// The scheme's default port, unless another one was set.
     public let port: Int
 
-    /// Creates an origin. A port of nil is the default port of the scheme.
+    /// Creates an origin. A port of nil is the scheme's default port.
     public init(scheme: String, host: String, port: Int? = nil) {
         self.scheme = ASCII.lowercased(scheme)
         self.host = ASCII.lowercased(host)
         self.port = port ?? (self.scheme.isSame(as: "http") ? 80 : 443)
     }
 
-    /// Returns nil if there is no host, or if it is not ASCII: no request is sent to such a host.
+    /// Returns nil if there is no host, or if it isn't ASCII: no request is sent to such a host.
     init?(_ parts: URLParts) {
         guard let (host, port) = parts.hostAndPort, !host.isEmpty, ASCII.isASCII(host) else { return nil }
         self.init(scheme: parts.scheme ?? "https", host: host, port: port)
@@ -97,7 +100,7 @@ public struct HTTPOrigin: Sendable, CustomStringConvertible {
         self.init(scheme: base.scheme ?? "https", host: host, port: base.port)
     }
 
-    /// Whether what is sent to the origin cannot be read on a network: it uses https or is this machine. Credentials and
+    /// Whether a network can't read what is sent to the origin: it uses https or is this machine. Credentials and
     /// cookies with `Secure` are sent only to such origins.
     public var isSecure: Bool {
         if scheme.isSame(as: "https") || host.isSame(as: "localhost") || host.isSame(as: "[::1]") { return true }
@@ -108,9 +111,9 @@ public struct HTTPOrigin: Sendable, CustomStringConvertible {
         return numbers.count == 4 && numbers.first == 127 && !numbers.contains(nil)
     }
 
-    /// The origin as `https://example.com`, with the port if it is not the default. Control characters are escaped.
+    /// The origin as `https://example.com`, with the port if it isn't the default. Control characters are escaped.
     public var description: String {
-        // A link from a server can contain any host.
+        // A server's link can contain any host.
         let shown = "\(Redaction.visible(scheme))://\(Redaction.visible(host))"
         return port == (scheme.isSame(as: "http") ? 80 : 443) ? shown : "\(shown):\(port)"
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// The query of a request: names and values in order (RFC 3986, 3.4). Write it as a literal, and do not escape
-/// anything: values are escaped once, when the request is sent. Several items may have the same name.
+/// A request's query: names and values in order (RFC 3986, 3.4). Write it as a literal, and don't escape anything:
+/// sending escapes values once. Several items may have the same name.
 ///
 /// ```swift
 /// ["per_page": 2, "tag": ["a", "b"], "filter": String?.none, "verbose": QueryParameters.flag]
@@ -11,26 +11,26 @@ public import LetterheadFoundation
 ///
 /// In a literal, a value of nil is omitted, `""` is written as `name=`, and a ``flag`` is written as the name alone.
 /// Everything except letters, digits and `-._~` is escaped: `+` becomes `%2B`, and a space becomes `%20`. Names are
-/// case-sensitive. The query of a URL keeps its bytes, including its escapes.
+/// case-sensitive. A URL's query keeps its bytes, including its escapes.
 public struct QueryParameters: Hashable, Sendable {
     private(set) var items: [Item] = []
-    /// The names of all items as soon as one of many is searched; otherwise empty.
+    /// The names of all items once many items are searched, otherwise empty.
     private var names: Set<[UInt8]> = []
 
     public struct Item: Hashable, Sendable {
         /// The name, unescaped.
         public let name: String
-        /// The value, unescaped; nil for a flag, which has no `=`.
+        /// The value, unescaped, or nil for a flag, which has no `=`.
         public let value: String?
-        /// The bytes of the item in a URL, if they differ from the escaped name and value.
+        /// The item's bytes in a URL, if they differ from the escaped name and value.
         let original: String?
-        /// The reason that the item cannot be written, in which case the request is refused; otherwise nil.
+        /// Why the item can't be written, so that the request fails, otherwise nil.
         let refusal: String?
-        /// Whether the value is redacted in descriptions, errors and logs, regardless of the name of the item.
+        /// Whether descriptions, errors and logs redact the value, regardless of the item's name.
         public let isSecret: Bool
 
-        /// Creates an item from an unescaped name and value; a value of nil creates a flag. The value of a secret item
-        /// is always redacted; by default, the name of the item decides.
+        /// Creates an item from an unescaped name and value. A value of nil creates a flag. A secret item's value is
+        /// always redacted. By default, the name decides.
         public init(_ name: String, _ value: String?, isSecret: Bool = false) {
             self.name = name
             self.value = value
@@ -38,7 +38,7 @@ public struct QueryParameters: Hashable, Sendable {
             (original, refusal) = (nil, nil)
         }
 
-        /// Creates a substitute for a value that cannot be written in a query. A request with it is refused.
+        /// Creates a substitute for a value that a query can't contain. A request with it fails.
         init(_ name: String, refused rule: String) {
             self.name = name
             (value, original, refusal) = (nil, nil, rule)
@@ -71,18 +71,18 @@ public struct QueryParameters: Hashable, Sendable {
 
     public init(_ items: some Sequence<Item>) { self.items = Array(items) }
 
-    /// Creates items from those of `URLComponents`, in order. An item without a value is a flag.
+    /// Creates items from `URLComponents`, in order. An item without a value is a flag.
     public init(_ items: [URLQueryItem]) { self.items = items.map { Item($0.name, $0.value) } }
 
-    /// Creates the items of an escaped query: the text after the `?` of a URL. Its bytes are kept.
+    /// Creates the items of an escaped query: the text after the `?` in a URL. Its bytes are kept.
     ///
     /// `%XX` is decoded as a byte. A `+` is a plus sign, as in RFC 3986.
     public init(escaped text: String) {
         items = text.split(at: "&", omittingEmpty: false).map { Item(original: $0) }
     }
 
-    /// The first value of a name; nil if the name is missing or a flag. Set a value to replace all items of the name by
-    /// one item, at the position of the first; set nil to remove them.
+    /// A name's first value, or nil if the name is missing or a flag. Set a value to replace all items with the name by
+    /// one, at the first one's position. Set nil to remove them.
     public subscript(name: String) -> String? {
         get { items.first { $0.name.isSame(as: name) }?.value }
         set {
@@ -103,20 +103,22 @@ public struct QueryParameters: Hashable, Sendable {
         if item == nil { names = [] }
     }
 
-    /// Replaces all values of a name by one value, which is redacted in all descriptions.
+    /// Replaces all of a name's values by one that is redacted in all descriptions.
     public mutating func setSecret(_ value: String, for name: String) {
         let item = Item(name, value, isSecret: true)
         if has(name) { replace(name, with: item) } else { append(item) }
     }
 
-    /// The values of a name, in order; nil for each flag.
+    /// Returns a name's values in order, with nil for each flag.
     public func values(for name: String) -> [String?] { items.filter { $0.name.isSame(as: name) }.map(\.value) }
 
+    /// Returns whether an item has the name, including flags.
     public func contains(_ name: String) -> Bool { items.contains { $0.name.isSame(as: name) } }
 
     /// Appends an item. A value of nil creates a flag.
     public mutating func append(_ name: String, _ value: String?) { append(Item(name, value)) }
 
+    /// Appends an item, and keeps items with the same name.
     public mutating func append(_ item: Item) {
         if !names.isEmpty { names.insert(Array(item.name.utf8)) }
         items.append(item)
@@ -128,7 +130,7 @@ public struct QueryParameters: Hashable, Sendable {
         for item in other.items.filter({ !has($0.name) }) { append(item) }
     }
 
-    /// Replaces the items here by those of `other`, for each name in `other`.
+    /// Replaces the items here by the items of `other`, for each name in `other`.
     public mutating func replace(with other: QueryParameters) {
         var other = other
         items.removeAll { other.has($0.name) }
@@ -136,7 +138,7 @@ public struct QueryParameters: Hashable, Sendable {
         names = []
     }
 
-    /// Removes all items of a name and appends the items of a value. A value of nil only removes them.
+    /// Removes a name's items and appends a value's. A value of nil only removes them.
     public mutating func set(_ name: String, to value: (any QueryValue)?) {
         if has(name) { replace(name, with: nil) }
         value?.append(to: &self, name: name)
@@ -161,7 +163,7 @@ extension QueryParameters: ExpressibleByDictionaryLiteral {
         items = []
         items.reserveCapacity(elements.count)
         // The elements are moved out of the array from the end, because only its last element can be moved. Copying an
-        // existential, and destroying the original later, would take most of the time.
+        // existential and destroying the original later would take most of the time.
         var elements = elements
         elements.withUnsafeMutableBufferPointer { $0.reverse() }
         while !elements.isEmpty {
@@ -172,13 +174,13 @@ extension QueryParameters: ExpressibleByDictionaryLiteral {
 }
 
 extension QueryParameters.Item: CustomStringConvertible, CustomReflectable {
-    /// The escaped item. The value of a secret name is redacted.
+    /// The escaped item. A secret name's value is redacted.
     public var description: String { Redaction.standard.text(of: QueryParameters(CollectionOfOne(self))) }
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension QueryParameters: CustomStringConvertible, CustomReflectable {
-    /// The escaped query. The values of secret names are redacted.
+    /// The escaped query. Secret names' values are redacted.
     public var description: String { Redaction.standard.text(of: self) }
     public var customMirror: Mirror { Mirror(describing: self, as: .collection) }
 }
@@ -199,7 +201,7 @@ extension QueryParameters {
         let set = EscapeSet.unreserved
         for place in items.indices {
             if place > 0 { text.append("&" as Unicode.Scalar) }
-            // Items are accessed by index, because copying an item costs as much as writing its text.
+            // Accessed by index, because copying an item costs as much as writing its text.
             if let original = items[place].original {
                 text.append(original)
                 continue

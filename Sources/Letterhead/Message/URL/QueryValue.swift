@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A value that can be written in a query: strings, numbers, booleans, dates as ISO 8601, UUIDs, arrays of these, and
-/// flags.
+/// A value for a query: strings, numbers, booleans, dates as ISO 8601, UUIDs, arrays of these, and flags.
 ///
-/// Write such values in a ``QueryParameters`` literal. To make your type a query value, conform it to the protocol: an
-/// enumeration with raw values needs no further code, and any other type implements ``append(to:name:)``:
+/// Write such values in a ``QueryParameters`` literal. To make your type a query value, conform it to the protocol. An
+/// enumeration with raw values needs no further code. Any other type implements ``append(to:name:)``:
 ///
 /// ```swift
 /// enum Order: String, QueryValue { case ascending = "asc", descending = "desc" }
@@ -16,28 +15,28 @@ public import LetterheadFoundation
 /// }
 /// ```
 ///
-/// Law: ``append(to:name:)`` only appends items, and does not escape them. The query escapes all items once.
+/// Law: ``append(to:name:)`` only appends items, and doesn't escape them. The query escapes all items once.
 public protocol QueryValue: Sendable {
     /// Appends this value under a name. It may append any number of items.
     func append(to query: inout QueryParameters, name: String)
 }
 
-/// A query value that a ``URITemplate`` expands as a list, also if the list has one element.
+/// A query value that a ``URITemplate`` expands as a list, even if the list has one element.
 protocol QueryElements: QueryValue {
-    /// The elements as items with the same name; nil if this value is not a list.
+    /// The elements as items with the same name, or nil if this value isn't a list.
     var elements: (any QueryValue)? { get }
 }
 
 extension QueryParameters {
-    /// The value of an item that consists of its name alone: `["verbose": QueryParameters.flag]` is `?verbose`.
+    /// The value for an item that consists of its name alone: `["verbose": QueryParameters.flag]` is `?verbose`.
     public static var flag: some QueryValue { QueryFlag() }
 }
 
 extension QueryParameters {
-    /// The value of an item that contains all elements, separated by commas: `["ids": QueryParameters.list([1, 2])]` is
+    /// The value for one item with all elements, separated by commas: `["ids": QueryParameters.list([1, 2])]` is
     /// `?ids=1,2`, the style of OpenAPI's `explode: false`. A comma in an element is escaped. An empty list is omitted.
     ///
-    /// An array without this function is written as one item for each element: `?ids=1&ids=2`.
+    /// An array without this function becomes one item for each element: `?ids=1&ids=2`.
     public static func list(_ elements: [some QueryValue]) -> some QueryValue { QueryList(list: elements) }
 }
 
@@ -79,7 +78,7 @@ extension QueryValue where Self: BinaryInteger {
 }
 
 extension QueryValue where Self: BinaryFloatingPoint & LosslessStringConvertible {
-    /// Appends the shortest decimal representation that is parsed as the same number.
+    /// Appends the shortest decimal text that parses as the same number.
     public func append(to query: inout QueryParameters, name: String) { query.append(name, String(self)) }
 }
 
@@ -103,7 +102,7 @@ extension UUID: QueryValue {
 
 extension Date: QueryValue {
     /// Appends the time in UTC as ISO 8601: `2026-01-31T08:00:00Z`. A request with a date outside of the years 0...9999
-    /// is refused before anything is sent.
+    /// fails before anything is sent.
     public func append(to query: inout QueryParameters, name: String) {
         if let internetTime { return query.append(name, internetTime) }
         query.append(QueryParameters.Item(name, refused: "the date is not in the years 0...9999"))
@@ -122,7 +121,7 @@ extension Array: QueryElements where Element: QueryValue {
 }
 
 extension Optional: QueryValue where Wrapped: QueryValue {
-    /// Appends the value if there is one; nil is omitted.
+    /// Appends the value, or nothing for nil.
     public func append(to query: inout QueryParameters, name: String) {
         self?.append(to: &query, name: name)
     }

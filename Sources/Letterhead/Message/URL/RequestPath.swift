@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// The path of a request. Write it as a literal with interpolated values: each value is escaped as one segment (RFC
-/// 3986, 3.3), so it cannot add a slash, a query or a host. Literals keep their slashes and escapes.
+/// A request's path. Write it as a literal with interpolated values: each value is escaped as one segment (RFC 3986,
+/// 3.3), so it can't add a slash, a query or a host. Literals keep their slashes and escapes.
 ///
 /// ```swift
 /// "users/\(login)/followers"       // login "a/b ?" becomes users/a%2Fb%20%3F/followers
@@ -11,18 +11,18 @@ public import LetterheadFoundation
 /// "files/\(raw: "2026/report")"    // raw: a value that contains slashes
 /// ```
 ///
-/// A request is refused before anything is sent if a value is empty, `.` or `..`, if the path begins with a host
-/// (`//host`, `https://host`), or if it contains a `?` or a `#`, which belong in the query. The error names the rule,
-/// but not the value. Characters that a path cannot contain are escaped.
+/// A request fails before anything is sent if a value is empty, `.` or `..`, if the path begins with a host (`//host`,
+/// `https://host`), or if it contains a `?` or a `#`, which belong in the query. The error names the rule, but not the
+/// value. Characters that a path can't contain are escaped.
 public struct RequestPath: Hashable, Sendable {
     /// The escaped path, relative or absolute.
     public let string: String
     let defect: Defect?
     private let holes: RequestRoute
-    /// The number of bytes of ``string`` that belong to the path itself and not to the prefix of a base URL.
+    /// The number of bytes in ``string`` that belong to the path itself and not to a base URL's prefix.
     private let ownCount: Int
 
-    /// The reason that a path is refused.
+    /// Why a path is refused.
     enum Defect: Equatable {
         case emptyValue, dotValue, host, query
         /// The rule that a ``URITemplate`` violates.
@@ -39,13 +39,13 @@ public struct RequestPath: Hashable, Sendable {
         }
     }
 
-    /// Creates a path that is already escaped, from the bytes of a URL.
+    /// Creates a path from a URL's bytes, which are already escaped.
     init(escaped text: String) {
         self.init(escaped: text, holes: RequestRoute(), ownCount: 0)
     }
 
-    /// Creates a path that is already escaped, with a route that was determined elsewhere; nil if it is not known. A
-    /// request with a path that contains other characters than a path may have is refused.
+    /// Creates a path that is already escaped, with a known route or nil. A request fails if the text contains
+    /// characters that a path can't.
     public init(escaped text: String, route: String?) { self.init(escaped: text, route: route, defect: nil) }
 
     init(escaped text: String, route: String?, defect: Defect?) {
@@ -60,8 +60,8 @@ public struct RequestPath: Hashable, Sendable {
 
     private init(written text: String, holes: RequestRoute, defect: Defect?) {
         string = PercentEncoding.escapeLiteral(text, .pathLiteral)
-        // Escapes change the offsets of the values, so the route is unknown in that case. Few literals contain a
-        // character that is escaped.
+        // Escapes change the offsets of the values, so the route is then unknown. Few literals contain a character that
+        // is escaped.
         self.holes = string.utf8.count == text.utf8.count ? holes : RequestRoute()
         ownCount = string.utf8.count
         self.defect = defect ?? Self.defect(of: text, isEscaped: string.utf8.count > text.utf8.count)
@@ -74,7 +74,7 @@ public struct RequestPath: Hashable, Sendable {
         return ASCII.allBytes(of: text) { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") } ? nil : .query
     }
 
-    /// Whether the path is refused because it contains other parts of a URL. Descriptions do not show such a path.
+    /// Whether the path is refused because it contains other parts of a URL. Descriptions don't show such a path.
     var namesOtherParts: Bool {
         switch defect {
         case .host, .query, .template: true
@@ -82,20 +82,19 @@ public struct RequestPath: Hashable, Sendable {
         }
     }
 
-    /// The path as you wrote it, with `{}` in place of each value: `users/{}/followers`. A value that is interpolated
+    /// The path as you wrote it, with `{}` instead of each value: `users/{}/followers`. A value that is interpolated
     /// with a name, as in `"users/\(login, name: "login")"`, is `{login}`.
     ///
-    /// The route identifies the endpoint in metrics and logs, because it has a low cardinality. It does not contain the
-    /// prefix of a base URL. It is nil for the path of a URL or a redirect, which was not written as a literal, and for
-    /// a literal that contains characters that must be escaped. A page whose URL the server has chosen has the route of
-    /// its template.
+    /// The route has a low cardinality, so it identifies the endpoint in metrics and logs. It doesn't contain a base
+    /// URL's prefix. It is nil for the path of a URL or a redirect, and for a literal with characters that must be
+    /// escaped. A page at a URL that the server chose has its template's route.
     public var route: String? {
         guard holes.isKnown, !namesOtherParts else { return nil }
         return holes.text(of: ownCount == string.utf8.count ? string : String(string.utf8.suffix(ownCount)) ?? string)
     }
 
-    /// The segments between the slashes, unescaped. Empty segments are left out: `a//b/` has the segments `a` and `b`,
-    /// and ``string`` shows all of them.
+    /// The segments between the slashes, unescaped. Empty segments are left out: `a//b/` has the segments `a` and `b`.
+    /// ``string`` shows all of them.
     public var segments: [String] {
         string.split(at: "/").map { PercentEncoding.unescape($0) }
     }
@@ -126,7 +125,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
             add(value.description, name: name)
         }
 
-        /// Appends the raw value of an enumeration or an identifier as one segment.
+        /// Appends an enumeration's or an identifier's raw value as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
         where Value.RawValue: LosslessStringConvertible { add(value.rawValue.description) }
 
@@ -142,8 +141,8 @@ extension RequestPath: ExpressibleByStringInterpolation {
         ///
         /// - Parameters:
         ///   - values: the segments, unescaped.
-        ///   - allowingEmpty: whether values may be empty, as in the keys `a//b` and `photos/` of an object store. A path
-        ///     cannot begin with an empty one. Default: false (an empty value is refused).
+        ///   - allowingEmpty: whether values may be empty, as in an object store's keys `a//b` and `photos/`. A path
+        ///     can't begin with an empty one. Default: false (an empty value is refused).
         public mutating func appendInterpolation(
             segments values: some Sequence<some LosslessStringConvertible>, allowingEmpty: Bool = false
         ) {
@@ -194,11 +193,11 @@ extension RequestPath: CustomStringConvertible {
 }
 
 extension RequestPath {
-    /// Returns this path followed by another one, with exactly one slash between them. Use it for endpoints with a
-    /// common beginning: `users.appending("\(login)/repos")`. The route is that of both literals together.
+    /// Returns this path followed by the other, with exactly one slash between them. Use it for endpoints with a common
+    /// beginning: `users.appending("\(login)/repos")`. The route combines both literals.
     ///
-    /// A path that begins with a slash replaces this path, as it replaces the path of a base URL. A defect of one of
-    /// them is a defect of the result.
+    /// A path that begins with a slash replaces this path, as it replaces a base URL's. If one of them is defective, so
+    /// is the result.
     public func appending(_ path: RequestPath) -> RequestPath {
         if path.isAbsolute || path.namesOtherParts || string.isEmpty && defect == nil { return path }
         if path.string.isEmpty, path.defect == nil { return self }
@@ -214,7 +213,7 @@ extension RequestPath {
     /// Returns this path after a prefix, with exactly one slash between them: `people` after `/api` or `api/` is
     /// `/api/people`.
     ///
-    /// A path that begins with a slash is returned unchanged. For an empty path, the prefix is returned.
+    /// A path that begins with a slash is returned unchanged, and an empty path returns the prefix.
     func following(_ prefix: String) -> RequestPath {
         if string.isEmpty, defect == nil, Self.isAbsolute(prefix) {
             return RequestPath(escaped: prefix, holes: holes, ownCount: 0)
@@ -222,7 +221,7 @@ extension RequestPath {
         return prefix.withBytes { following($0) }
     }
 
-    /// Returns this path after a prefix in the bytes of a URL.
+    /// Returns this path after a prefix in a URL's bytes.
     func following(_ prefix: UnsafeBufferPointer<UInt8>) -> RequestPath {
         guard defect == nil, !isAbsolute else { return self }
         return RequestPath(
@@ -240,7 +239,7 @@ extension RequestPath {
     private static func isAbsolute(_ path: String) -> Bool { path.withBytes { $0.first == UInt8(ascii: "/") } }
 }
 
-/// The positions of the interpolated values in a path, from which its route is created: `users/{}/followers`.
+/// The positions of the interpolated values in a path. They determine its route: `users/{}/followers`.
 ///
 /// Up to four unnamed values are stored inline, because most paths have fewer and building a request must not allocate
 /// memory for them.
@@ -251,7 +250,7 @@ struct RequestRoute: Sendable {
         var name: String?
     }
 
-    /// The start in the upper half and the length in the lower half; 0 for an unused slot.
+    /// The start in the upper half and the length in the lower half, or 0 for an unused slot.
     private var inline: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
     private var used: UInt8 = 0
     /// Whether the path was written as a literal, so that a route is known.
@@ -259,16 +258,16 @@ struct RequestRoute: Sendable {
     /// All values, if there are more than four, if one is named, or if one ends after the first 65,535 bytes.
     private var holes: [Hole] = []
 
-    /// The route is not known.
+    /// Creates an unknown route.
     init() {}
 
-    /// A route that does not depend on the path; nil if it is not known.
+    /// Creates a route that doesn't depend on the path, or an unknown one for nil.
     init(fixed route: String?) {
         isKnown = route != nil
         if let route { holes = [Hole(start: Self.fixed, count: 0, name: route)] }
     }
 
-    /// The start of the only hole of a fixed route. The name of that hole is the route.
+    /// The start of a fixed route's only hole. That hole's name is the route.
     private static let fixed = -1
 
     /// A literal without values.
@@ -278,8 +277,7 @@ struct RequestRoute: Sendable {
         return route
     }
 
-    /// Returns the values of a path to which another one is appended; unknown if one of the two is not known by its
-    /// values.
+    /// Returns the values of a path with another path appended. Unknown if one of them isn't known by its values.
     func followed(by other: RequestRoute, at offset: Int) -> RequestRoute {
         let appended = other.all
         let isWritten = isKnown && other.isKnown && (all + appended).allSatisfy { $0.start != Self.fixed }
@@ -291,7 +289,6 @@ struct RequestRoute: Sendable {
         return route
     }
 
-    /// Adds the position of a value.
     @inline(__always)
     mutating func add(from start: Int, to end: Int, name: String?) {
         isKnown = true

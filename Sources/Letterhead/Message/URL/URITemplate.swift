@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// A URI template with named variables (RFC 6570, all four levels). Use it for templates that an API publishes, for example
-/// in a hypermedia document or an OpenAPI description; in your own code, write a ``RequestPath``.
+/// A URI template with named variables (RFC 6570, all four levels). Use it for templates that an API publishes, for
+/// example in a hypermedia document or an OpenAPI description. In your own code, write a ``RequestPath``.
 ///
 /// ```swift
 /// let repos = URITemplate("users/{login}/repos{?page,per_page}")
@@ -9,19 +9,20 @@
 /// let request = try HTTPRequest(URITemplate(links.search), ["q": "swift", "tag": ["a", "b"]])
 /// ```
 ///
-/// A variable that has no value, or an empty list, is left out as the RFC requires: `users/{login}` may become `users/`.
-/// The value of a `{+variable}` or `{#variable}` may contain slashes, a query or a host; no other value can add one.
+/// A variable without a value, or with an empty list, is left out as the RFC requires: `users/{login}` may become
+/// `users/`. The value of a `{+variable}` or `{#variable}` may contain slashes, a query or a host. No other value can
+/// add one.
 ///
-/// A malformed template is refused when it is used: a request from it is `.invalidRequest`, and the message names the
-/// position and the rule. So is a path with a segment `.` or `..`, which a value could add.
+/// A malformed template fails when it is used: a request from it is `.invalidRequest`, and the message names the
+/// position and the rule. So does a path with a segment `.` or `..`, which a value could add.
 public struct URITemplate: Sendable, CustomStringConvertible {
     /// The template as it was written.
     public let description: String
     private let parts: [URITemplatePart]
-    /// Where and why the template is malformed; nil if it is not.
+    /// Where and why the template is malformed, or nil if it isn't.
     private let defect: URITemplateDefect?
 
-    /// Creates a template. See ``expanded(_:)`` for what becomes of a malformed one.
+    /// Creates a template. ``expanded(_:)`` describes what becomes of a malformed one.
     public init(_ text: String) {
         description = text
         var parser = URITemplateParser(text)
@@ -30,20 +31,20 @@ public struct URITemplate: Sendable, CustomStringConvertible {
 
     /// Returns the URI reference for some values.
     ///
-    /// If the template is malformed, or limits the length of a list, the rest of the template is returned unexpanded, as
-    /// RFC 6570, section 3, recommends. Such a text is not a URL. The other functions report the error.
+    /// If the template is malformed, or limits a list's length, the rest of the template is returned unexpanded, as RFC
+    /// 6570, section 3, recommends. Such a text isn't a URL. The other functions report the error.
     public func expanded(_ values: Values = [:]) -> String { expansion(of: values).text }
 
-    /// Returns the path for some values: the part of the reference before the query. A request with the path of a malformed
-    /// template is `.invalidRequest`.
+    /// Returns the path for some values: the reference's part before the query. A request with a malformed template's
+    /// path is `.invalidRequest`.
     public func path(_ values: Values = [:]) -> RequestPath {
         let expansion = expansion(of: values)
         let defect = pathDefect(of: expansion) ?? (URLParts.namesHost(expansion.text) ? .host : nil)
         return RequestPath(escaped: Self.path(of: expansion.text), route: route, defect: defect)
     }
 
-    /// Returns the query items for some values, which are part of the reference after the `?`. A request with the query of
-    /// a malformed template is `.invalidRequest`.
+    /// Returns the query items for some values: the reference's part after the `?`. A request with a malformed
+    /// template's query is `.invalidRequest`.
     public func query(_ values: Values = [:]) -> QueryParameters {
         let expansion = expansion(of: values)
         if let defect = expansion.defect { return QueryParameters([.init("", refused: defect.description)]) }
@@ -65,14 +66,14 @@ public struct URITemplate: Sendable, CustomStringConvertible {
         return Self.path(of: text)
     }
 
-    /// Returns the path of a reference. Without a host, a first segment such as `accounts:lookup` has no scheme.
+    /// Returns a reference's path. Without a host, a first segment such as `accounts:lookup` has no scheme.
     private static func path(of reference: String) -> String {
         if URLParts.namesHost(reference) { return URLParts(reference).path }
         let path = reference.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         return String(decoding: path, as: UTF8.self)
     }
 
-    /// Returns why a path from the expansion is refused; nil if it is not.
+    /// Returns why a path from the expansion is refused, or nil if it isn't.
     private func pathDefect(of expansion: (text: String, defect: URITemplateDefect?)) -> RequestPath.Defect? {
         if let defect = expansion.defect { return .template(defect.description) }
         let hasDots = Self.path(of: expansion.text).split(at: "/").contains {
@@ -103,31 +104,32 @@ public struct URITemplate: Sendable, CustomStringConvertible {
 }
 
 extension URITemplate {
-    /// The values of variables: strings, numbers, and all other query values; lists, of which an empty one has no value;
-    /// and pairs.
+    /// The variables' values: strings, numbers, and all other query values. Lists and pairs are allowed, too. An empty
+    /// list counts as no value.
     ///
     /// ```swift
-    /// ["login": "ada", "page": 2, "sort": sort, "fields": ["id", "name"], "filter": URITemplate.pairs(["color": "red"])]
+    /// ["login": "ada", "page": 2, "sort": sort, "fields": ["id", "name"], "filter": URITemplate.pairs(["color":
+    /// "red"])]
     /// ```
     public struct Values: Sendable, ExpressibleByDictionaryLiteral {
         private var values: [String: URITemplateValue] = [:]
 
-        /// Creates values. Of several values for a variable, the last one counts, and nil means that there is no value.
+        /// Creates values. If a variable occurs several times, its last value counts. Nil means no value.
         public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
             for (name, value) in elements { set(name, to: value) }
         }
 
         init(_ query: QueryParameters) {
-            // The name of a variable is ASCII, and others would take long to compare.
+            // A variable's name is ASCII, and other names would take long to compare.
             for items in Dictionary(grouping: query, by: { Array($0.name.utf8) }).values
             where ASCII.isASCII(items[0].name) {
-                // The value of one item is not a list, so that its length can be limited.
+                // One item's value isn't a list, so that its length can be limited.
                 let texts = items.map { $0.value ?? "" }
                 set(items[0].name, to: items.count == 1 ? texts[0] as any QueryValue : texts)
             }
         }
 
-        /// Sets the value of a variable; nil removes it.
+        /// Sets a variable's value, or removes it for nil.
         public mutating func set(_ name: String, to value: (any QueryValue)?) {
             values[name] = value.flatMap { URITemplateValue($0) }
         }
@@ -135,8 +137,8 @@ extension URITemplate {
         subscript(variable name: String) -> URITemplateValue? { values[name] }
     }
 
-    /// A value that consists of names and values, such as a filter: `{?filter*}` becomes `?color=red&size=2`, and
-    /// `{?filter}` becomes `?filter=color,red,size,2`.
+    /// A value with names and values, such as a filter: `{?filter*}` becomes `?color=red&size=2`, and `{?filter}`
+    /// becomes `?filter=color,red,size,2`.
     public static func pairs(_ pairs: QueryParameters) -> some QueryValue { URITemplatePairs(items: pairs) }
 }
 
@@ -150,10 +152,10 @@ enum URITemplateValue: Sendable {
     case single(String)
     case list([String])
     case pairs([(name: String, value: String)])
-    /// A value that cannot be written, with the reason.
+    /// A value that can't be written, with the reason.
     case refused(String)
 
-    /// Returns nil for an empty list, which is not defined (RFC 6570, 2.3).
+    /// Returns nil for an empty list, which isn't defined (RFC 6570, 2.3).
     init?(_ value: any QueryValue) {
         var items = (value as? URITemplatePairs)?.items ?? QueryParameters()
         let isPairs = !items.isEmpty
@@ -173,7 +175,7 @@ enum URITemplateValue: Sendable {
 }
 
 extension HTTPRequest {
-    /// Creates a request from a template, whose expansion is an absolute http or https URL, or a path and a query that an
+    /// Creates a request from a template. The expansion is an absolute http or https URL, or a path and a query that an
     /// environment completes.
     ///
     /// - Throws: `.invalidRequest` if the template is malformed, or its expansion is neither.

@@ -2,9 +2,9 @@
 
 /// Why a template is malformed (RFC 6570, 2), and where.
 struct URITemplateDefect: Error {
-    /// The offset in bytes at which the rule is broken.
+    /// The offset in bytes where the rule is broken.
     let offset: Int
-    /// The offset from which the template is not expanded: the beginning of the expression.
+    /// The offset where expanding ends: the beginning of the expression.
     let start: Int
     let rule: String
 
@@ -20,16 +20,16 @@ enum URITemplatePart: Sendable {
 struct URITemplateExpression: Sendable {
     struct Variable: Sendable {
         var name: String
-        /// The number of characters that are used of a value.
+        /// How many characters of a value are used.
         var limit: Int?
         var isExploded = false
     }
 
-    /// The properties of an operator (RFC 6570, appendix A).
+    /// An operator's properties (RFC 6570, appendix A).
     struct Operation: Sendable {
         var first = ""
         var separator = ","
-        /// What follows the name of an empty value; nil if names are not written.
+        /// What follows the name of an empty value, or nil if names aren't written.
         var ifEmpty: String?
         var keepsReserved = false
         /// Whether the expansion belongs to the path, unless it follows a question mark.
@@ -177,7 +177,7 @@ struct URITemplateParser {
 // MARK: Expanding
 
 extension URITemplateExpression {
-    /// Returns the text of the expression (RFC 6570, 3.2.1).
+    /// Returns the expression's text (RFC 6570, 3.2.1).
     func expanded(_ values: URITemplate.Values) throws(URITemplateDefect) -> String {
         var members: [String] = []
         for variable in variables {
