@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 extension LoaderLink {
-    /// Returns the link with a closure around it. In the closure you decide whether and how the link runs.
+    /// Returns the link with a closure around it. The closure decides whether and how the link runs.
     ///
     /// ```swift
     /// cache.around { request, inside, past in

@@ -6,15 +6,16 @@
 /// Choose(among: ["fast": fast, "careful": careful]) { request in request[option: Lane.self] }
 /// ```
 ///
-/// If the closure returns nil, the next loader is called. If it throws, the request fails with its error, and nothing is
-/// sent.
+/// If the closure returns nil, the next loader is called. If it throws, the request fails with its error, and nothing
+/// is sent.
 public struct Choose: CompositeLink, CustomStringConvertible {
     private let choose: @Sendable (HTTPRequest) async throws -> String?
 
+    /// All links in the order in which they were given, whether or not a request uses them.
     public let parts: [(name: String?, link: any LoaderLink)]
 
-    /// Creates a link from a closure that returns the name of one of the given links, or nil for none. An unknown name
-    /// is `.invalidRequest`.
+    /// Creates a link from a closure that returns the name of one of the links, or nil for none. An unknown name is
+    /// `.invalidRequest`.
     public init(
         among links: KeyValuePairs<String, any LoaderLink>,
         _ choose: @escaping @Sendable (HTTPRequest) async throws -> String?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Responds to requests: a transport, a mock, or a whole chain. Write a loader for responses that do not come from the
-/// network; use ``HTTPClient/defaultTransport`` for the network, and write a ``LoaderLink`` for everything between a
+/// Responds to requests: a transport, a mock, or a whole chain. Write a loader for responses that don't come from the
+/// network. Use ``HTTPClient/defaultTransport`` for the network, and write a ``LoaderLink`` for everything between a
 /// client and its loader. You can call ``load(_:)`` without a client.
 ///
 /// ```swift
@@ -13,23 +13,22 @@
 ///
 /// Laws:
 /// - A load ends with a response of any status or with an ``HTTPError``.
-/// - If the task of a load is cancelled, the load ends immediately with ``HTTPError/Code/cancelled``.
-/// - The request in the response has the same id as the request that was passed to the loader. It also has the same
-///   scheme, host and port, unless they were missing or a redirect was followed.
+/// - If a load's task is cancelled, the load ends immediately with ``HTTPError/Code/cancelled``.
+/// - The request in the response has the id of the request that was passed to the loader. It also has the same scheme,
+///   host and port, unless they were missing or a redirect was followed.
 /// - A loader retains nothing that belongs to a request after the request has ended.
 /// - A transport calls ``HTTPRequest/validate()`` before it sends anything.
 public protocol HTTPLoader: Sendable {
     /// Returns the response to a request.
     ///
-    /// - Throws: an ``HTTPError`` if the load fails. A status alone is never an error: a response with any status is
-    ///   returned.
+    /// - Throws: an ``HTTPError`` if the load fails. A status alone is never an error.
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
     /// Ends the requests in progress, discards stored state, and returns when both are done. Default: does nothing.
     func reset() async
 
-    /// Whether ``reset()`` ends each request whose ``HTTPRequest/generation`` has ended, and reading its streamed body, with
-    /// ``HTTPError/Code/cancelled``. Default: false (a client of a transport adds ``Autocancel``).
+    /// Whether ``reset()`` ends each request of an ended ``HTTPRequest/generation``, and reading its streamed body,
+    /// with ``HTTPError/Code/cancelled``. Default: false (a transport's client adds ``Autocancel``).
     var endsItsRequests: Bool { get }
 }
 
@@ -51,8 +50,8 @@ extension HTTPLoader {
     public var endsItsRequests: Bool { false }
 }
 
-/// A loader that responds with a closure, or that erases the type of another loader. Use it for a loader of a few
-/// lines, as in a test or a preview.
+/// A loader that responds with a closure, or that erases another loader's type. Use it for a loader with a few lines,
+/// as in a test or a preview.
 ///
 /// ```swift
 /// let offline = AnyLoader { request in throw HTTPError(.cannotConnect, request: request, message: "offline") }
@@ -60,17 +59,17 @@ extension HTTPLoader {
 public struct AnyLoader: HTTPLoader, CustomStringConvertible {
     private let answer: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
     private let wipe: @Sendable () async -> Void
-    /// The description of the loader in a chain.
+    /// The loader's description in a chain.
     public let description: String
 
-    /// Erases the type of a loader. A reset is passed on to the loader.
+    /// Erases a loader's type. A reset reaches the loader.
     public init(_ loader: any HTTPLoader) {
         answer = { (request) async throws(HTTPError) in try await loader.load(request) }
         wipe = { await loader.reset() }
         description = "AnyLoader(\((loader as? any CustomStringConvertible)?.description ?? "\(type(of: loader))"))"
     }
 
-    /// Creates a loader from a closure. An error that the closure throws is mapped to an ``HTTPError``.
+    /// Creates a loader from a closure. The closure's errors are mapped to an ``HTTPError``.
     public init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
         self.answer = { (request) async throws(HTTPError) in
             try await request.withHTTPErrors { try await answer(request) }

@@ -17,9 +17,11 @@ public func --> (link: (any LoaderLink)?, next: any HTTPLoader) -> any HTTPLoade
     link.map { chain($0, next) } ?? next
 }
 
+/// Returns a chain of a link and a loader.
 public func --> (link: some LoaderLink, next: any HTTPLoader) -> any HTTPLoader { chain(link, next) }
 
 @inlinable
+/// Returns a chain of a link and a loader, specialized for their types.
 public func --> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> some HTTPLoader {
     LoaderChain(link: link, next: next)
 }
@@ -36,7 +38,7 @@ public func --> (links: [any LoaderLink], next: any HTTPLoader) -> any HTTPLoade
     return loader
 }
 
-/// Returns a chain in which joined links are separate elements. Otherwise each request would create a chain for them.
+/// Returns a chain with joined links as separate elements. Otherwise each request would create a chain for them.
 private func chain(_ link: some LoaderLink, _ next: some HTTPLoader) -> any HTTPLoader {
     (link as? LinkChain)?.before(next) ?? LoaderChain(link: link, next: next)
 }
@@ -46,24 +48,25 @@ public func --> (first: some LoaderLink, second: (any LoaderLink)?) -> any Loade
     second.map { LinkChain(first: first, second: $0) } ?? first
 }
 
+/// Joins two links into one.
 public func --> (first: some LoaderLink, second: some LoaderLink) -> any LoaderLink {
     LinkChain(first: first, second: second)
 }
 
-/// Joins two links into one. Returns the other link if one of them is nil, and nil if both are nil.
+/// Joins two links into one. Returns the other link if one is nil, and nil if both are nil.
 public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any LoaderLink)? {
     guard let first else { return second }
     return second.map { LinkChain(first: first, second: $0) } ?? first
 }
 
-/// A chain of a link and the following loader. It is a loader, is created with `-->`, and describes its composition.
+/// A link and the following loader. `-->` creates it, and its description shows its composition.
 ///
 /// It has generic parameters for its parts, so that the compiler can specialize a chain that is created and used in one
 /// function. It is a class, because a link receives its next loader as `any HTTPLoader`, and converting a class
 /// reference to that type copies no loader.
 ///
-/// The `load` of each link that every client contains is `@inline(__always)`: the function through which a chain calls
-/// the link then contains it, so that a request needs one asynchronous call less for each of these links.
+/// Every client contains a few links with a `load` that is `@inline(__always)`: the chain's function then contains it,
+/// so that a request needs one asynchronous call less for each of these links.
 @usableFromInline final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomStringConvertible {
     @usableFromInline let link: Link
     @usableFromInline let next: Next
@@ -79,8 +82,8 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
 
     /// Calls the link, followed by the rest of the chain.
     ///
-    /// If the compiler knows the type of the next loader, it can specialize the call. Otherwise the existential that
-    /// was created once is passed, because converting the loader would copy it for each request.
+    /// If the compiler knows the next loader's type, it can specialize the call. Otherwise this passes the existential
+    /// that was created once, because converting the loader would copy it for each request.
     @inlinable
     @inline(__always)
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
@@ -95,7 +98,7 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
     @usableFromInline var description: String { "\(chainName(of: link)) --> \(chainName(of: next))" }
 }
 
-/// A link that consists of two links. It is created with `-->`.
+/// Two links as one. `-->` creates it.
 struct LinkChain: LoaderLink, CustomStringConvertible {
     fileprivate let first: any LoaderLink
     fileprivate let second: any LoaderLink
@@ -107,7 +110,6 @@ struct LinkChain: LoaderLink, CustomStringConvertible {
 
     fileprivate func before(_ next: any HTTPLoader) -> any HTTPLoader { chain(first, chain(second, next)) }
 
-    /// Calls the first link, followed by the second and the next loader.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await first.load(request, next: second --> next)
     }
@@ -118,12 +120,12 @@ struct LinkChain: LoaderLink, CustomStringConvertible {
     var description: String { "\(chainName(of: first)) --> \(chainName(of: second))" }
 }
 
-/// Returns the description of a part of a chain, or the name of its type if it has no description.
+/// Returns the description of a chain's part, or its type's name if it has none.
 func chainName(of part: any Sendable) -> String {
     (part as? any CustomStringConvertible)?.description ?? String(describing: type(of: part))
 }
 
-/// Returns the description of a composite on one line: its type, with its parts in parentheses.
+/// Returns a composite's description on one line: its type, with its parts in parentheses.
 func chainName(of link: any LoaderLink, parts: [(name: String?, link: any LoaderLink)]) -> String {
     let names = parts.map { part in (part.name.map { "\($0): " } ?? "") + chainName(of: part.link) }
     return "\(type(of: link))" + (names.isEmpty ? "" : "(\(names.joined(separator: " | ")))")

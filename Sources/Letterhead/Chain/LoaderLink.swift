@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// Receives each request of a client with the next loader, and may change the request, the response, or both.
+/// Receives each of a client's requests with the next loader, and may change the request, the response, or both.
 ///
 /// Use a link to change every request of a client. Use a decorator to change one endpoint, a validator to accept,
-/// reject or retry the response of an attempt, a transformer (``ModifyResponse``) to change it, an observer only to
-/// watch, and an ``HTTPLoader`` to respond without a network. For a short change, ``ModifyRequest`` and
-/// ``ModifyResponse`` take a closure.
+/// reject or retry an attempt's response, a transformer (``ModifyResponse``) to change it, an observer only to watch,
+/// and an ``HTTPLoader`` to respond without a network. For a short change, ``ModifyRequest`` and ``ModifyResponse``
+/// take a closure.
 ///
 /// Join links with `-->`, and end the chain with a loader. To write one, implement ``load(_:next:)``. Set only what is
 /// missing, and remove only what the link itself has added.
@@ -21,13 +21,13 @@
 ///
 /// Laws:
 /// - The laws of ``HTTPLoader`` apply, and the request keeps its id on the way to the next loader.
-/// - A link may call the next loader several times for a request: one after the other, as for a retry, or at once, as for
-///   a hedge. It returns one of the responses, and a call whose response it does not use ends with the load. Before a
-///   further call, it drops the response that it replaces with ``HTTPResponseBody/discard()``, which frees a slot below.
+/// - A link may call the next loader several times for a request: one after the other, as for a retry, or at once, as
+///   for a hedge. It returns one of the responses, and a call that loses ends with the load. Before a further call, it
+///   drops the response that it replaces with ``HTTPResponseBody/discard()``, which frees a slot below.
 /// - A link that sends a request to another host restores the scheme, the host and the port in
-///   ``HTTPResponse/request``, because redirects, cookies and caches are judged by them.
-/// - A link receives its next loader as an argument and does not store it. One link can therefore be part of several
-///   chains, and a chain always ends in a loader and cannot contain a loop.
+///   ``HTTPResponse/request``, because redirects, cookies and caches go by them.
+/// - A link receives its next loader as an argument and doesn't store it. One link can therefore be part of several
+///   chains, and a chain always ends in a loader and can't contain a loop.
 public protocol LoaderLink: Sendable {
     /// Returns the response to a request, usually by calling the next loader.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse
@@ -35,8 +35,8 @@ public protocol LoaderLink: Sendable {
     /// Resets the link and the next loader. Default: resets the next loader.
     ///
     /// A link that lets requests wait ends these waits with `.cancelled`, a link with state discards it, and both await
-    /// `next.reset()`. A second reset of a link does no harm, because a chain may contain a link twice. A reset must not
-    /// reset the chain in which the link stands.
+    /// `next.reset()`. A chain may contain a link twice, so a second reset does no harm. A reset must not reset the
+    /// chain that contains the link.
     func reset(next: any HTTPLoader) async
 }
 
@@ -47,14 +47,14 @@ extension LoaderLink {
 /// A link that consists of other links.
 ///
 /// ``Choose`` and the results of ``LoaderLink/when(otherwise:_:)``, ``LoaderLink/around(_:)`` and
-/// ``LoaderLink/named(_:)`` are composite links. Write one if its parts should be printed and reset
-/// correctly: return its links in ``parts``, and inherit ``LoaderLink/reset(next:)``.
+/// ``LoaderLink/named(_:)`` are composite links. Write one so that its parts are printed and reset correctly: return
+/// its links in ``parts``, and inherit ``LoaderLink/reset(next:)``.
 ///
 /// Laws:
-/// - ``parts`` contains all parts, in the order in which they are printed.
+/// - ``parts`` contains all parts, in the order of printing.
 /// - A reset reaches each part, and the next loader once, regardless of the parts that a request would use.
 public protocol CompositeLink: LoaderLink {
-    /// The parts of the link, with their names for a description. The name is nil for a part without a name.
+    /// The link's parts, with names for a description. A part without a name has nil.
     var parts: [(name: String?, link: any LoaderLink)] { get }
 }
 
@@ -75,7 +75,7 @@ struct ResetEnd: HTTPLoader {
 }
 
 extension LoaderLink {
-    /// Returns the same link with a name, which is part of the description of a chain.
+    /// Returns the same link with a name for a chain's description.
     ///
     /// ```swift
     /// let limits = (Throttle(limit: 2, per: .host) --> Throttle(limit: 4)).named("limits")

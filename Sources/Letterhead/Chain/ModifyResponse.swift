@@ -6,12 +6,13 @@
 /// ModifyRequest { $0.headers["X-Mark"] = "1" }
 /// ```
 ///
-/// The closure may be async and may throw; the request then fails with its error, and nothing is sent. Modify the
-/// request that the closure receives: a new one has none of its options, such as its deadline. If the closure changes
-/// the host, redirects and cookies are still judged by the host that the link has received.
+/// The closure may be async. If it throws, the request fails with its error, and nothing is sent. Modify the request
+/// that the closure receives: a new one has none of its options, such as its deadline. If the closure changes the host,
+/// redirects and cookies still go by the host that the link received.
 public struct ModifyRequest: LoaderLink {
     private let modify: @Sendable (inout HTTPRequest) async throws -> Void
 
+    /// Creates a link from a closure that changes each request.
     public init(_ modify: @escaping @Sendable (inout HTTPRequest) async throws -> Void) { self.modify = modify }
 
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
@@ -30,7 +31,7 @@ public struct ModifyRequest: LoaderLink {
 ///
 /// Use it as a transformer to change the response that validators and the caller receive: pass a list to a client, or
 /// to one endpoint with ``RequestTemplate/transformed(by:)``. Use it as a link to change every response at its position
-/// in the chain, including those of redirects and of token endpoints. To accept, reject or retry a response, write an
+/// in the chain, including redirects and token endpoints. To accept, reject or retry a response, write an
 /// ``HTTPValidator``.
 ///
 /// ```swift
@@ -48,9 +49,9 @@ public struct ModifyRequest: LoaderLink {
 /// Transformers run in order, the client's first, once for each attempt, on the response after all redirects. If a
 /// transformer throws, the request ends with its error: no later transformer or validator runs, and nothing is retried.
 ///
-/// The closure may be async and may throw. It is not called after an error; use ``result(_:)`` to handle errors as
-/// well. The body of a streamed response has not been read yet: the closure may wrap it, but bytes that it reads are
-/// not available to the caller.
+/// The closure may be async and may throw. It isn't called after an error. Use ``result(_:)`` to handle errors as well.
+/// A streamed response's body hasn't been read yet: the closure may wrap it, but the caller doesn't get bytes that the
+/// closure reads.
 public struct ModifyResponse: LoaderLink {
     private enum Change: Sendable {
         case response(@Sendable (inout HTTPResponse) async throws -> Void)
@@ -59,10 +60,10 @@ public struct ModifyResponse: LoaderLink {
 
     private let change: Change
 
-    /// Creates a link or a transformer. The request is available as ``HTTPResponse/request``.
+    /// Creates a link or a transformer. You find the request in ``HTTPResponse/request``.
     public init(_ modify: @escaping @Sendable (inout HTTPResponse) async throws -> Void) { change = .response(modify) }
 
-    /// Creates a link that changes the result of each request, which is a response or an error.
+    /// Creates a link that changes each request's result: a response or an error.
     ///
     /// ```swift
     /// ModifyResponse.result { result in
@@ -71,8 +72,7 @@ public struct ModifyResponse: LoaderLink {
     /// }
     /// ```
     ///
-    /// The value that the closure returns, or the error that it throws, is the result. In a transformer, the closure
-    /// receives only responses.
+    /// The closure's value or error is the result. In a transformer, the closure receives only responses.
     public static func result(
         _ modify: @escaping @Sendable (Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
     ) -> ModifyResponse {
@@ -99,7 +99,7 @@ public struct ModifyResponse: LoaderLink {
         }
     }
 
-    /// Changes a response. Throws the error of the closure.
+    /// Changes a response. Throws the closure's error.
     public func transform(_ response: inout HTTPResponse) async throws {
         switch change {
         case .response(let modify): try await modify(&response)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 extension LoaderLink {
-    /// Returns the link with a condition. Requests for which the condition is false skip the link.
+    /// Returns the link with a condition. Requests that don't meet it skip the link.
     ///
     /// ```swift
     /// Deduplicate().when { $0.method.isSafe }
@@ -29,8 +29,8 @@ extension LoaderLink {
 }
 
 extension HTTPLoader {
-    /// Returns a link in which this loader responds to the requests for which a condition is true, in place of the rest
-    /// of the chain. Use it to serve some requests from another source, such as those to one host from a folder:
+    /// Returns a link that lets this loader respond to the requests that meet a condition, instead of the rest of the
+    /// chain. Use it to serve some requests from another source, such as one host's from a folder:
     ///
     /// ```swift
     /// let chain = fixtures.when { $0.host == "demo.example.com" } --> HTTPClient.defaultTransport
@@ -58,7 +58,7 @@ private struct Responder: LoaderLink, CustomStringConvertible {
     var description: String { chainName(of: loader) }
 }
 
-/// A link that is used only for some requests.
+/// A link for some requests only.
 struct When: CompositeLink, CustomStringConvertible {
     private let condition: @Sendable (HTTPRequest) async throws -> Bool
     private let link: any LoaderLink

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A link that cancels the requests in progress when the chain is reset.
+/// Cancels the requests in progress when the chain is reset.
 ///
-/// Use it in a custom chain with code that cannot end itself: a custom link, a custom loader, or a closure that waits.
+/// Use it in a custom chain with code that can't end itself: a custom link, a custom loader, or a closure that waits.
 /// The library's own links and transports end their requests without it, so a client adds it only if it has
 /// `attemptLinks` or a custom transport.
 ///
-/// A reset cancels the task in which each request runs, and waits until each has ended with `.cancelled`. It then resets
-/// the next loader. A streamed body belongs to its request until it has been read or dropped; reading it after a reset
-/// throws `.cancelled`. The tasks of the callers are not cancelled. A request that starts during the reset fails with
-/// `.resetInProgress`. Put the link after ``ResetGuard``, with which a second reset joins the first. In the chain of a
-/// client it is directly above the `attemptLinks`, so that a validator may reset its client and is not waited for.
+/// A reset cancels each request's task, and waits until each has ended with `.cancelled`. It then resets the next
+/// loader. A streamed body belongs to its request until it has been read or dropped. Reading it after a reset throws
+/// `.cancelled`. The callers' tasks aren't cancelled. A request that starts during the reset fails with
+/// `.resetInProgress`. Put the link after ``ResetGuard``, so that a second reset joins the first. In a client's chain,
+/// it is directly above the `attemptLinks`, so that a validator may reset its client and isn't waited for.
 public final class Autocancel: LoaderLink {
     private struct Running {
         var isCancelled = false
-        /// Cancels the task of the request, or its streamed body.
+        /// Cancels the request's task, or its streamed body.
         var cancel: @Sendable () -> Void
         let ended = OneShot<Void>()
     }
@@ -28,10 +28,9 @@ public final class Autocancel: LoaderLink {
 
     private let state = Mutex(State())
 
-    /// Creates the link.
     public init() {}
 
-    /// The number of requests in progress, including those whose bodies are still being read.
+    /// The number of requests in progress, including those with bodies that are still being read.
     public var running: Int { state.withLock { $0.running.count } }
 
     /// Calls the next loader in a task that a reset can cancel.
@@ -99,7 +98,7 @@ public final class Autocancel: LoaderLink {
         }
     }
 
-    /// Ends a request with its response, or with the end of its streamed body. Returns false if it was cancelled.
+    /// Ends a request with its response, or with its streamed body's end. Returns false if it was cancelled.
     private func hold(_ response: HTTPResponse, _ number: Int) -> Bool {
         let request = response.request
         let cancelBody = response.body.canceller(

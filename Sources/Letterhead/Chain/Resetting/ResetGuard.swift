@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A link that refuses requests while the chain is being reset.
+/// Refuses requests while the chain is being reset.
 ///
 /// ```swift
 /// let chain = ResetGuard() --> Autocancel() --> FollowRedirects() --> HTTPClient.defaultTransport
@@ -9,24 +9,24 @@ import Synchronization
 /// ```
 ///
 /// A request that starts during a reset fails immediately with `.resetInProgress`, and nothing is sent. A second reset
-/// joins the one in progress: it returns when the first reset has ended, or when the task of the second one is
-/// cancelled, as happens if a request resets its own chain. After the reset, the chain can be used again. Put the link
-/// first, and use a separate one for each chain.
+/// joins the one in progress: it returns when the first reset ends, or when its own task is cancelled, as happens if a
+/// request resets its own chain. After the reset, you can use the chain again. Put the link first, and use a separate
+/// one for each chain.
 public final class ResetGuard: LoaderLink {
     // A class, because all requests and resets must observe the reset in progress.
 
-    /// The resets that have joined the one in progress; nil without a reset in progress.
+    /// The resets that have joined the one in progress, or nil without a reset in progress.
     private let joined = Mutex<[OneShot<Void>]?>(nil)
 
     package var waiting: Int { joined.withLock { $0?.count ?? 0 } }
 
-    /// The client to which the requests belong; nil in a custom chain.
+    /// The client of the requests, or nil in a custom chain.
     private let client: ClientIdentity?
 
-    /// Creates the link.
+    /// Creates a link for one custom chain.
     public init() { client = nil }
 
-    /// Creates the link of a client, which is reset with ``close(during:)``.
+    /// Creates a client's link. ``close(during:)`` resets it.
     init(of client: ClientIdentity) { self.client = client }
 
     /// Calls the next loader, unless a reset is in progress.
@@ -36,7 +36,7 @@ public final class ResetGuard: LoaderLink {
             guard joined == nil else { throw .resetInProgress(request) }
             return client?.generation
         }
-        // A request that a link of the caller has created belongs to the client as well.
+        // A request that a caller's link has created belongs to the client as well.
         guard let generation, request.context.generation == nil else { return try await next.load(request) }
         var adopted = request
         adopted.context.generation = generation
@@ -49,8 +49,8 @@ public final class ResetGuard: LoaderLink {
         await close { await next.reset() }
     }
 
-    /// Refuses requests while a closure resets the chain, or waits for the reset in progress. The generation of the client
-    /// ends in between: a request of the new one is refused until the chain has been reset.
+    /// Refuses requests while a closure resets the chain, or waits for the reset in progress. The client's generation
+    /// ends in between: its new requests are refused until the chain has been reset.
     func close(during reset: () async -> Void) async {
         let end = OneShot<Void>()
         let isFirst = joined.withLock { joined in
