@@ -49,8 +49,8 @@ package enum ASCII {
         "\"" + text.replacingBytes(of: "\\", with: "\\\\").replacingBytes(of: "\"", with: "\\\"") + "\""
     }
 
-    /// Returns whether a string is a token: at least one character, for each of which ``isTokenCharacter(_:)`` is
-    /// true.
+    /// Returns whether a string is a token: at least one character, and only ones that ``isTokenCharacter(_:)``
+    /// accepts.
     package static func isToken(_ text: String) -> Bool {
         !text.isEmpty && allBytes(of: text, standIn: tokens)
     }
@@ -89,7 +89,7 @@ package enum ASCII {
     @inline(__always)
     package static func isTokenCharacter(_ byte: UInt8) -> Bool { tokens.utf8Start[Int(byte)] == UInt8(ascii: ".") }
 
-    // One character for each byte; `.` is allowed in a token. A byte costs one load, without a branch on its class.
+    // One character for each byte. A `.` is allowed in a token. A byte costs one load, without a branch on its class.
     private static let tokens: StaticString = """
         xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
         x.x.....xx..x..x..........xxxxxx\

@@ -12,7 +12,7 @@ struct ByteText: ~Copyable {
     ///
     /// - Parameter capacity: the largest number of bytes. Appending more is a programming error.
     static func text(atMost capacity: Int, _ append: (inout ByteText) -> Void) -> String {
-        // One more byte, because an escape is stored as four bytes, of which three count.
+        // One more byte, because an escape is stored as four bytes but only three count.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity + 1) { memory in
             var text = ByteText(memory)
             append(&text)
@@ -82,8 +82,8 @@ struct ByteText: ~Copyable {
 
 /// The charsets of strings, by their names in media types.
 enum TextEncoding {
-    /// Returns the encoding for a name, ignoring its case; nil for an unknown name, and for an encoding that Foundation
-    /// does not have on this platform.
+    /// Returns the encoding for a name, ignoring its case, or nil for an unknown name, and for an encoding that
+    /// Foundation doesn't have on this platform.
     static func encoding(of name: String) -> String.Encoding? {
         known(ASCII.keyword(name)).flatMap { String(data: Data(), encoding: $0) == nil ? nil : $0 }
     }

@@ -2,7 +2,7 @@
 package import LetterheadFoundation
 
 extension String {
-    /// Calls a closure with the UTF-8 bytes of the string. Unlike `withUTF8`, it does not need a variable. Only a
+    /// Calls a closure with the UTF-8 bytes of the string. Unlike `withUTF8`, it doesn't need a variable. Only a
     /// string from Objective-C is copied.
     @inline(__always)
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
@@ -17,7 +17,7 @@ extension String {
     }
 }
 
-// Text of a peer is bytes. Operations on characters do not find a delimiter before a combining mark, regard canonically
+// Text of a peer is bytes. Operations on characters don't find a delimiter before a combining mark, regard canonically
 // equivalent strings as equal, and take quadratic time for many marks.
 extension StringProtocol where SubSequence == Substring {
     /// Returns the parts between the occurrences of an ASCII character.
@@ -26,7 +26,7 @@ extension StringProtocol where SubSequence == Substring {
             .map { Substring($0) }
     }
 
-    /// Returns the parts before and after the first occurrence of an ASCII character; nil if there is none.
+    /// Returns the parts before and after the first occurrence of an ASCII character, or nil if there is none.
     package func cut(at mark: Unicode.Scalar) -> (head: Substring, tail: Substring)? {
         utf8.firstIndex(of: UInt8(ascii: mark)).map { (self[..<$0], self[utf8.index(after: $0)...]) }
     }
@@ -44,7 +44,7 @@ extension StringProtocol where SubSequence == Substring {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }
 
-    /// Returns the string with other bytes in place of each occurrence of a string, which must not be empty.
+    /// Returns the string with other bytes instead of each occurrence of a string, which must not be empty.
     package func replacingBytes(of part: String, with new: String) -> String {
         String(decoding: Array(utf8).replacing(Array(part.utf8), with: Array(new.utf8)), as: UTF8.self)
     }
@@ -52,7 +52,8 @@ extension StringProtocol where SubSequence == Substring {
 
 extension String {
     /// Whether the string has at most 30 consecutive combining characters, as all text in use (UAX #15, "Stream-Safe
-    /// Text Format"). Swift compares strings and keys by canonical equivalence, which takes quadratic time in this length.
+    /// Text Format"). Swift compares strings and keys by canonical equivalence, which takes quadratic time in this
+    /// length.
     package var isQuicklyCompared: Bool {
         // Each combining character has at least two bytes.
         guard utf8.count > 60 else { return true }
@@ -76,9 +77,9 @@ extension Hasher {
 }
 
 extension Data {
-    /// Returns data whose memory is allocated once and filled by a closure. The memory is neither zeroed nor copied.
+    /// Returns data that is allocated once and that a closure fills. The memory is neither zeroed nor copied.
     ///
-    /// - Parameter fill: writes the bytes, and returns their number. The rest of the memory is not used.
+    /// - Parameter fill: writes the bytes, and returns their number. The rest of the memory isn't used.
     package static func filled<Failure: Error>(
         count: Int, orThrow failure: @autoclosure () -> Failure,
         _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
@@ -131,8 +132,8 @@ extension Array {
     }
 }
 
-/// Bytes whose number another party determines. A failed allocation is reported, whereas `Data` and `Array` would end
-/// the process.
+/// Bytes in a number that another party determines. A failed allocation is reported, whereas `Data` and `Array` would
+/// end the process.
 struct GrowingBytes: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
@@ -144,7 +145,7 @@ struct GrowingBytes: ~Copyable {
 
     deinit { free(memory) }
 
-    /// Appends bytes. If there is not enough memory, it appends nothing and returns false.
+    /// Appends bytes. If there isn't enough memory, it appends nothing and returns false.
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let source = bytes.baseAddress, bytes.count > 0 else { return true }
         let (sum, isOver) = count.addingReportingOverflow(bytes.count)

@@ -16,7 +16,7 @@ struct CopyOnWrite<Value: Sendable>: Sendable {
 
     init(wrappedValue: Value) { box = Box(wrappedValue) }
 
-    /// The value. It is read and changed in place, so that a change of one of its arrays does not copy the array.
+    /// The value. It is read and changed in place, so that a change of one of its arrays doesn't copy the array.
     var wrappedValue: Value {
         @inline(__always) _read { yield box.value }
         @inline(__always) _modify {

@@ -72,7 +72,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
             return flights.values[index].task
         }
 
-        /// Returns the index of the flight of a ticket; nil if it has ended.
+        /// Returns the index of the flight of a ticket, or nil if it has ended.
         func index(of ticket: Ticket) -> Dictionary<Key, Flight>.Index? {
             flights.index(forKey: ticket.key).flatMap { flights.values[$0].number == ticket.flight ? $0 : nil }
         }
@@ -90,7 +90,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     package var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
 
-    /// Joins the operation in flight for a key; nil if there is none.
+    /// Joins the operation in flight for a key, or nil if there is none.
     package func join(_ key: Key) -> Ticket? { state.withLock { $0.join(key) } }
 
     /// Joins the operation in flight for a key, or creates a flight. The owner of its first ticket starts the operation
@@ -108,7 +108,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         }
     }
 
-    /// Starts a lasting operation for which no task waits, unless one is in flight for the key.
+    /// Starts a lasting operation that no task waits for, unless one is in flight for the key.
     package func start(_ key: Key, _ operation: @escaping @Sendable () async -> Value) {
         let ticket = state.withLock { state in
             state.flights[key] == nil ? state.create(key, isLasting: true, operation) : nil
@@ -116,7 +116,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         if let ticket { launch(ticket) }
     }
 
-    /// Starts the operation of a flight, unless the flight was removed. A reset finds either the flight, whose operation
+    /// Starts a flight's operation, unless the flight was removed. A reset finds either the flight, and its operation
     /// then never starts, or its task.
     private func launch(_ first: Ticket) {
         let operation = state.withLock { state in
@@ -147,7 +147,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         task.escalatePriority(to: priority)
     }
 
-    /// Waits for the outcome, and raises the priority of the operation to that of the caller.
+    /// Waits for the outcome, and raises the operation's priority to the caller's.
     ///
     /// - Parameter limit: the longest time to wait. nil means no limit.
     package func outcome(for ticket: Ticket, within limit: Duration?, on clock: any Clock<Duration>) async -> Outcome {
@@ -163,7 +163,8 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         }
     }
 
-    /// Ends the waits for some keys with `.reset`, and cancels their operations without awaiting them. Default: all keys.
+    /// Ends the waits for some keys with `.reset`, and cancels their operations without awaiting them. Default: all
+    /// keys.
     package func reset(where isEnded: (Key) -> Bool = { _ in true }) {
         let ended = state.withLock { state in
             let ended = state.flights.filter { isEnded($0.key) }

@@ -3,7 +3,7 @@ package import LetterheadFoundation
 
 /// Dates in the three formats of HTTP, as seconds since 1970 (RFC 9110, 5.6.7).
 package enum HTTPDate {
-    /// Parses a date. Returns nil if the string is not a date. Names of days and months, and `GMT`, are accepted in any
+    /// Parses a date. Returns nil if the string isn't a date. Names of days and months, and `GMT`, are accepted in any
     /// case (RFC 9111, 4.2).
     ///
     /// - Parameters:
@@ -71,7 +71,7 @@ package enum HTTPDate {
 }
 
 extension Date {
-    /// The time in UTC in the format of RFC 3339, `2026-01-31T08:00:00Z`; nil outside of the years 0 to 9999.
+    /// The time in UTC as in RFC 3339, `2026-01-31T08:00:00Z`, or nil outside of the years 0 to 9999.
     package var internetTime: String? {
         (-62_167_219_200..<253_402_300_800).contains(timeIntervalSince1970) ? formatted(.iso8601) : nil
     }

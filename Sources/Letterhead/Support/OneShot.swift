@@ -3,7 +3,7 @@ import Synchronization
 
 /// A value that is set once and can be awaited by any number of tasks. Only the first call sets it.
 ///
-/// It does not observe cancellation: a task that must not wait forever has to ensure that the value is set.
+/// It doesn't observe cancellation: a task that must not wait forever has to ensure that the value is set.
 package final class OneShot<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case open([CheckedContinuation<Value, Never>])

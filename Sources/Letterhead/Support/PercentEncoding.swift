@@ -26,8 +26,8 @@ package enum PercentEncoding {
         } ?? text
     }
 
-    /// Returns the first characters of a string that may contain escapes. A character is never split, whether or not its
-    /// bytes are escaped.
+    /// Returns the first characters of a string that may contain escapes. A character is never split, whether or not
+    /// its bytes are escaped.
     static func literalPrefix(_ text: String, _ count: Int) -> String {
         text.withBytes { bytes in
             var end = 0
@@ -40,7 +40,7 @@ package enum PercentEncoding {
         }
     }
 
-    /// Returns the string with every well-formed `%XX` decoded. Bytes that are not UTF-8 become U+FFFD.
+    /// Returns the string with every well-formed `%XX` decoded. Bytes that aren't UTF-8 become U+FFFD.
     package static func unescape(_ text: some StringProtocol) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         return String(decoding: decoded(Array(text.utf8)), as: UTF8.self)
@@ -58,7 +58,7 @@ package enum PercentEncoding {
     }
 
     /// Returns the normal form that is the same for all strings that differ only in their escapes (RFC 3986, 6.2.2):
-    /// unreserved bytes are not escaped, and every other byte is `%XX` in upper case.
+    /// unreserved bytes aren't escaped, and every other byte is `%XX` in upper case.
     package static func normalized(_ bytes: some Sequence<UInt8>) -> String {
         let set = EscapeSet.unreserved
         var output: [UInt8] = []
@@ -107,8 +107,8 @@ package enum PercentEncoding {
         guard let target = UnsafeMutableRawPointer(output.baseAddress) else { return 0 }
         return set.withWords { words in
             var position = 0
-            // Four bytes are stored at a time, of which one or three count. There is room for them, because at least
-            // three more input bytes follow, each of which adds one or three.
+            // Four bytes are stored at a time, but only one or three count. There is room for them, because at least
+            // three more input bytes follow, and each adds one or three.
             for byte in bytes.dropLast(3) {
                 let word = words[Int(byte)]
                 target.storeBytes(of: word.littleEndian, toByteOffset: position, as: UInt32.self)

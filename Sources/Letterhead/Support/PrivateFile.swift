@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 package import LetterheadFoundation
 
-/// The files that the library writes beside a file of the user: drafts, parts, records, locks, cookies, tokens and cached
-/// responses. The folder may be one in which other users create files as well, such as `/tmp`.
+/// The files that the library writes beside a user's file: drafts, parts, records, locks, cookies, tokens and cached
+/// responses. Other users may create files in the same folder, such as `/tmp`.
 package struct PrivateFile {
     /// The reason why a file cannot be used.
     package enum Failure: LocalizedError {
@@ -53,7 +53,7 @@ package struct PrivateFile {
         syncDirectory()
     }
 
-    /// Writes the new directory entry to disk. Errors are ignored, because some file systems do not support it.
+    /// Writes the new directory entry to disk. Errors are ignored, because some file systems don't support it.
     private func syncDirectory() {
         let directory = target.deletingLastPathComponent()
         let descriptor = LetterheadFoundation.open(directory.filePath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -64,7 +64,7 @@ package struct PrivateFile {
 }
 
 extension URL {
-    /// Returns the URL of a hidden file in the same folder. Its name does not contain the name of this file, which can
+    /// Returns the URL of a hidden file in the same folder. Its name doesn't contain the name of this file, which can
     /// already be as long as a file system allows.
     func hiddenNeighbor(_ mark: String) -> URL {
         deletingLastPathComponent().appendingPathComponent(".letterhead-\(mark)")
@@ -74,11 +74,11 @@ extension URL {
 }
 
 extension PrivateFile {
-    /// Opens a file of the library. Links are not followed, and pipes are not waited for. A file that is there must be a
+    /// Opens a file of the library. Links aren't followed, and pipes aren't waited for. An existing file must be a
     /// regular file of this user, without another name if it is written: someone else could have put it there.
     ///
-    /// - Parameter flags: `O_CREAT` creates a missing file; with `O_EXCL`, the file must be missing. `O_TRUNC` would empty
-    ///   a file before it is checked.
+    /// - Parameter flags: `O_CREAT` creates a missing file. With `O_EXCL`, the file must be missing. `O_TRUNC` would
+    ///   empty a file before it is checked.
     /// - Throws: `.unreadable(ENOENT)` or `.unwritable(ENOENT)` if the file is missing.
     package static func open(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws(Failure) -> Int32 {
         let isWritten = flags & (O_WRONLY | O_RDWR) != 0
@@ -110,8 +110,9 @@ extension PrivateFile {
         throw .unwritable(EAGAIN)
     }
 
-    /// Locks a file, which is created if it is missing and then stays. Returns its descriptor, which holds the lock until
-    /// `unlock(_:)` or the end of the process; nil if another descriptor has the lock and the call does not wait.
+    /// Locks a file, which is created if it is missing and then stays. Returns its descriptor, which holds the lock
+    /// until `unlock(_:)` or the end of the process, or nil if another descriptor has the lock and the call doesn't
+    /// wait.
     package static func lock(_ url: URL, waits: Bool = false) throws(Failure) -> Int32? {
         let descriptor = try open(url.filePath, O_RDWR | O_CREAT)
         var code: Int32
@@ -124,7 +125,7 @@ extension PrivateFile {
         return nil
     }
 
-    /// Releases a lock and closes its descriptor. Closing alone is not enough: a program that is being started at this
+    /// Releases a lock and closes its descriptor. Closing alone isn't enough: a program that is being started at this
     /// moment has a copy of the descriptor until it runs, and the copy would keep the lock.
     package static func unlock(_ descriptor: Int32) {
         _ = flock(descriptor, LOCK_UN)
@@ -143,7 +144,7 @@ extension PrivateFile {
         guard facts.st_nlink <= 1 || !isWritten else { throw .kind("one of several names of a file") }
     }
 
-    /// What a file is that is neither read nor replaced; nil for a regular file.
+    /// What a file is that is neither read nor replaced, or nil for a regular file.
     static func kind(of facts: stat) -> String? {
         switch facts.st_mode & S_IFMT {
         case S_IFREG: nil
@@ -155,8 +156,8 @@ extension PrivateFile {
         }
     }
 
-    /// Throws an error unless a file can take the place that a URL names: only a regular file is replaced. A symbolic link
-    /// to one, or to nothing, is itself replaced.
+    /// Throws an error unless a file can take the place that a URL names: only a regular file is replaced. A symbolic
+    /// link to one, or to nothing, is itself replaced.
     package static func checkPlace(_ url: URL) throws(Failure) {
         guard url.isFileURL else { throw .kind("not the URL of a file") }
         var facts = stat()
@@ -168,7 +169,7 @@ extension PrivateFile {
         guard access(url.deletingLastPathComponent().filePath, W_OK | X_OK) == 0 else { throw .unwritable(errno) }
     }
 
-    /// Returns the bytes of a file that only its owner can write; nil if the file is missing.
+    /// Returns the bytes of a file that only its owner can write, or nil if the file is missing.
     ///
     /// A user who can write the file can replace its secrets: the program would then act for another user, or send
     /// tokens to a session that this user observes.

@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// Until the first check of the process, a resource costs one atomic read.
 package enum ResourceLedger {
-    /// Registers a resource with the check that runs in the calling task, and returns what ends the registration; nil
-    /// without a check. The closure describes the resource and its owner, without secrets.
+    /// Registers a resource with the check that runs in the calling task, and returns what ends the registration, or
+    /// nil without a check. The closure describes the resource and its owner, without secrets.
     package typealias Register = @Sendable (_ resource: () -> String) -> (@Sendable () -> Void)?
 
     private static let hasRegister = Atomic(false)

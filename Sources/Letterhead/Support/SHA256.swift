@@ -48,7 +48,7 @@ package struct SHA256Hasher: ~Copyable {
         ]
         /// The message schedule of a block.
         private var words = [UInt32](repeating: 0, count: 64)
-        /// The bytes of the last block that is not complete.
+        /// The bytes of the last block that isn't complete.
         private var rest: [UInt8] = []
         private var count: UInt64 = 0
 

@@ -30,8 +30,8 @@ extension Clock where Duration == Swift.Duration {
 }
 
 extension Duration {
-    /// Creates a duration from seconds that a server, a file or a store determines. It is limited to 100 years, so that no
-    /// calculation with it can overflow. A negative number and NaN become zero.
+    /// Creates a duration from seconds that a server, a file or a store determines. It is limited to 100 years, so that
+    /// no calculation with it can overflow. A negative number and NaN become zero.
     package init(limiting seconds: Double) { self = .seconds(seconds > 0 ? min(seconds, 3_155_760_000) : 0) }
 
     /// The duration in nanoseconds: 0 for negative durations, and the largest number if it overflows.

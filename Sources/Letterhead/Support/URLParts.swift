@@ -27,7 +27,7 @@ package struct URLParts: Sendable {
         }
     }
 
-    /// The host and port. A port that is not a number stays part of the host, which validation refuses.
+    /// The host and port. A port that isn't a number stays part of the host, which validation refuses.
     var hostAndPort: (host: String, port: Int?)? {
         authority?.withBytes { bytes in
             let ranges = AuthorityRanges(bytes, in: 0..<bytes.count)
@@ -169,7 +169,7 @@ struct AuthorityRanges {
     private(set) var host: Range<Int>
     private(set) var port: Int?
 
-    /// Finds the parts. A port that is not a number stays part of the host, which validation refuses.
+    /// Finds the parts. A port that isn't a number stays part of the host, which validation refuses.
     init(_ bytes: UnsafeBufferPointer<UInt8>, in authority: Range<Int>) {
         host = authority
         if let mark = bytes.last("@", from: host.lowerBound, to: host.upperBound) {
@@ -183,7 +183,7 @@ struct AuthorityRanges {
         if port != nil || colon + 1 == host.upperBound { host = host.lowerBound..<colon }
     }
 
-    /// Returns the number; nil if it contains a character other than a digit, or overflows.
+    /// Returns the number, or nil if it contains a character other than a digit, or overflows.
     private static func number(_ bytes: UnsafeBufferPointer<UInt8>, in range: Range<Int>) -> Int? {
         var number: Int?
         for place in range {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
-/// Limits the number of simultaneous transfers to the number of connections that are allowed, for each origin and in
-/// total.
+/// Limits the number of simultaneous transfers to the allowed connections, for each origin and in total.
 ///
 /// The transfers to one origin begin in the order of their arrival. If transfers to several origins wait, the origins
-/// take turns. The limits do not apply to an origin whose connections carry several transfers at a time, as with
+/// take turns. The limits don't apply to an origin with connections that carry several transfers at a time, as with
 /// HTTP/2. The transport calls ``next()`` whenever transfers have ended.
 struct ConnectionQueue<Element> {
-    /// The queue of one origin, shared by all transfers to it.
+    /// One origin's queue, shared by all transfers to it.
     final class Lane {
         fileprivate let origin: String
         fileprivate(set) var isExclusive: Bool
         fileprivate var underWay = 0
         fileprivate var waiting = WaitingLine<Element>()
-        /// The time at which a transfer to the origin last got a connection.
+        /// When a transfer to the origin last got a connection.
         var lastBegun: UInt64 = 0
         /// Whether the lane is in ``ConnectionQueue/ready``.
         fileprivate var isReady = false
@@ -27,7 +26,7 @@ struct ConnectionQueue<Element> {
 
     private let (mostPerOrigin, most): (Int, Int)
     private var lanes: [String: Lane] = [:]
-    /// The lanes that have waiting transfers and have not reached the limit of their origin.
+    /// The lanes with waiting transfers that haven't reached their origin's limit.
     private var ready = WaitingLine<Lane>()
     /// The number of transfers in progress in all exclusive lanes.
     private var underWay = 0
@@ -39,10 +38,10 @@ struct ConnectionQueue<Element> {
 
     var laneCount: Int { lanes.count }
 
-    /// Returns the lane of an origin, and creates it if it does not exist.
+    /// Returns an origin's lane, creating it if necessary.
     ///
-    /// - Parameter isExclusive: the initial value for a new lane: whether a connection to the origin carries only one
-    ///   transfer at a time. ``note(isExclusive:in:)`` corrects it.
+    /// - Parameter isExclusive: whether a connection to a new origin is assumed to carry only one transfer at a time.
+    ///   ``note(isExclusive:in:)`` corrects it.
     mutating func lane(of origin: String, isExclusive: Bool) -> Lane {
         if let lane = lanes[origin] { return lane }
         let lane = Lane(origin, isExclusive: isExclusive)
@@ -50,8 +49,8 @@ struct ConnectionQueue<Element> {
         return lane
     }
 
-    /// Adds a transfer. Returns nil if it may begin immediately, or its ticket if it must wait until ``next()``
-    /// returns it.
+    /// Adds a transfer. Returns nil if it may begin immediately, or its ticket if it must wait until ``next()`` returns
+    /// it.
     mutating func enter(_ lane: Lane, _ element: Element) -> Ticket? {
         if lane.waiting.isEmpty, hasRoom(lane), underWay < most || !lane.isExclusive {
             begin(in: lane)
@@ -63,7 +62,7 @@ struct ConnectionQueue<Element> {
         return ticket
     }
 
-    /// Returns a waiting transfer that may begin now, and counts it as in progress; nil if there is none.
+    /// Returns a waiting transfer that may begin now, and counts it as in progress. Returns nil if there is none.
     mutating func next() -> Element? {
         while underWay < most, let lane = ready.next() {
             lane.isReady = false
@@ -75,7 +74,7 @@ struct ConnectionQueue<Element> {
         return nil
     }
 
-    /// Removes a transfer: the waiting transfer with the ticket, or one that was in progress if the ticket is nil.
+    /// Removes a transfer: the waiting transfer with the ticket, or one in progress if the ticket is nil.
     mutating func leave(_ lane: Lane, ticket: Ticket?) {
         if let ticket {
             _ = lane.waiting.leave(ticket)
@@ -95,7 +94,8 @@ struct ConnectionQueue<Element> {
         noteReady(lane)
     }
 
-    /// Whether the limit of the origin allows another transfer. One that waits nevertheless waits for the total limit.
+    /// Whether the origin's limit allows another transfer. A transfer that waits nevertheless waits for the total
+    /// limit.
     func hasRoom(_ lane: Lane) -> Bool { !lane.isExclusive || lane.underWay < mostPerOrigin }
 
     private mutating func begin(in lane: Lane) {
@@ -114,6 +114,6 @@ struct ConnectionQueue<Element> {
         return lastTicket
     }
 
-    /// A lane without transfers is removed if there are more lanes than this.
+    /// If there are more lanes than this, a lane without transfers is removed.
     private static var mostIdle: Int { 64 }
 }

@@ -2,7 +2,7 @@
 import LetterheadFoundation
 import Synchronization
 
-/// Counts the bytes of one direction of one transfer, and reports them. Several iterations of one body share the count.
+/// Counts and reports one direction's bytes in one transfer. Several iterations of one body share the count.
 final class ProgressMeter: Sendable {
     private let direction: HTTPRequest.Progress.Direction
     private let total: Int?
@@ -18,8 +18,8 @@ final class ProgressMeter: Sendable {
         self.report = report
     }
 
-    /// Notes the total number of transferred bytes. A number that is not greater than the previous one belongs to a
-    /// second iteration, and is not reported.
+    /// Notes the total number of transferred bytes. A number that isn't greater than the previous one belongs to a
+    /// second iteration, and isn't reported.
     func note(_ count: Int) {
         let isNews = completed.withLock { completed in
             defer { completed = max(completed, count) }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The unparsed bytes of a response. The caller parses them, so that parsing does not occupy the thread that serves all
+/// A response's unparsed bytes. The caller parses them, so that parsing doesn't occupy the thread that serves all
 /// transfers.
 struct ReceivedResponse: ~Copyable {
     var head: [UInt8] = []
     var trailers: [UInt8] = []
     /// The heads of the interim responses, at most ``mostInterim``.
     var interim: [[UInt8]] = []
-    /// The body; empty for a streamed response.
+    /// The body, or empty for a streamed response.
     var body = GrowingBytes()
 
-    /// Parses the received bytes. This method does not change the value, because the thread that receives the body of
-    /// a streamed response may read the head at the same time.
+    /// Parses the received bytes. This method doesn't change the value, because the thread that receives a streamed
+    /// body may read the head at the same time.
     ///
     /// - Parameters:
-    ///   - received: the body in memory; empty for a streamed response.
-    ///   - decodingRatio: the largest ratio of decompressed to compressed bytes; nil leaves the body compressed.
-    ///   - limit: the largest number of bytes of the decompressed body.
-    ///   - streaming: creates a streamed body. Its length is nil if it is not known. If this closure is nil, the body
-    ///     is `received`.
+    ///   - received: the body in memory, or empty for a streamed response.
+    ///   - decodingRatio: the largest ratio of decompressed to compressed bytes. Nil leaves the body compressed.
+    ///   - limit: the largest number of bytes in the decompressed body.
+    ///   - streaming: creates a streamed body. Its length is nil if it isn't known. If this closure is nil, the body is
+    ///     `received`.
     func response(
         to request: HTTPRequest, with received: Data, facts: TransportFacts, decodingRatio: Int?, upTo limit: Int,
         streaming: ((_ length: Int?, ContentDecoder?) -> HTTPResponseBody)?
@@ -51,7 +51,7 @@ struct ReceivedResponse: ~Copyable {
     static let mostInterim = 16
 }
 
-/// The reason that a transfer failed. The loader converts it to an ``HTTPError`` of the request.
+/// Why a transfer failed. The loader converts it to an ``HTTPError`` with the request.
 struct TransportFailure: Error {
     var code: HTTPError.Code
     var message: String
@@ -68,11 +68,11 @@ struct TransportFailure: Error {
         self.underlying = underlying
     }
 
-    /// The message names who cancelled the request; see ``error(for:)``.
+    /// The message names what cancelled the request. See ``error(for:)``.
     static let cancelled = TransportFailure(.cancelled, "")
     static let noMemory = TransportFailure(
         .responseTooLarge, "there is not enough memory for the body of the response")
-    /// The same failure, but with ``mayHaveBeenSent`` set to false. Use it only if it is certain that nothing was sent.
+    /// The same failure with ``mayHaveBeenSent`` set to false. Use it only if it's certain that nothing was sent.
     var unsent: TransportFailure {
         var failure = self
         failure.mayHaveBeenSent = false

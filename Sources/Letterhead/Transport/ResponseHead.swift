@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// The status and the headers of a response, parsed from its lines (RFC 9112, 4 and 5).
+/// A response's status and headers, parsed from its lines (RFC 9112, 4 and 5).
 ///
 /// The parser is lenient where that is harmless: the reason phrase and the space after the colon may be missing, and a
 /// value may contain any byte except NUL, CR and LF. It refuses what another parser could interpret as a different
-/// message: a name that is not a token, a bare CR in a field, or lengths that disagree.
+/// message: a name that isn't a token, a bare CR in a field, or lengths that disagree.
 struct ResponseHead {
     let status: HTTPStatus
     var headers: HTTPHeaders
@@ -31,7 +31,7 @@ struct ResponseHead {
         }
     }
 
-    /// The length of the body; nil if it is not declared (RFC 9112, 6.3).
+    /// The body's length, or nil if it isn't declared (RFC 9112, 6.3).
     func bodyLength(of method: HTTPMethod) -> Int? {
         if method == .head || status.isInformational || status == .noContent || status == .notModified { return 0 }
         return framing.bodyLength
@@ -42,7 +42,7 @@ struct ResponseHead {
         for index in fields.indices {
             switch fields[index].name {
             case .transferEncoding:
-                // Requests never offer another transfer coding (RFC 9110, 10.1.4), and libcurl does not report whether a
+                // Requests never offer another transfer coding (RFC 9110, 10.1.4), and libcurl doesn't report whether a
                 // body with another coding is truncated.
                 let coding = fields[index].value
                 guard ["chunked", "identity"].contains(where: { ASCII.equalIgnoringCase(coding, $0) }) else {
@@ -58,7 +58,7 @@ struct ResponseHead {
         return framing
     }
 
-    /// Parses the status code of a status line, which has exactly three digits (RFC 9112, 4).
+    /// Parses a status line's code, which has exactly three digits (RFC 9112, 4).
     static func statusCode(of line: some Collection<UInt8>) -> Int? {
         guard let blank = line.firstIndex(of: 0x20) else { return nil }
         let digits = line[blank...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }
@@ -66,7 +66,7 @@ struct ResponseHead {
     }
 }
 
-/// The lines of a head and their fields. Strings are created only for names and values.
+/// A head's lines and their fields. Strings are created only for names and values.
 struct HeadLines {
     typealias Line = UnsafeBufferPointer<UInt8>
 
@@ -85,7 +85,7 @@ struct HeadLines {
     mutating func fields() throws(TransportFailure) -> [HTTPHeaders.Field] {
         var fields: [HTTPHeaders.Field] = []
         fields.reserveCapacity(16)
-        // The parts of a folded value (RFC 9112, 5.2). They are joined once, when the next field begins.
+        // A folded value's parts (RFC 9112, 5.2). They are joined once, when the next field begins.
         var folded: [String] = []
         while let line = next() {
             guard let first = line.first else { continue }
@@ -128,7 +128,7 @@ struct HeadLines {
         while start < end, ASCII.isBlank(line[start]) { start += 1 }
         while start < end, ASCII.isBlank(line[end - 1]) { end -= 1 }
         let value = line.extracting(start..<end)
-        // All bytes are inspected without a branch for each, which is faster: values are short, and few are refused.
+        // Inspecting all bytes without a branch for each is faster: values are short, and few are refused.
         var (least, all) = (UInt8.max, UInt8(0))
         for byte in value {
             least = min(least, byte)
@@ -140,7 +140,7 @@ struct HeadLines {
         return text(value, isASCII: all < 0x80)
     }
 
-    /// Decodes UTF-8, or else Latin-1, in which all bytes are valid.
+    /// Decodes UTF-8, or else Latin-1, where all bytes are valid.
     private static func text(_ bytes: Line, isASCII: Bool) -> String {
         if isASCII { return String(decoding: bytes, as: UTF8.self) }
         return String(validating: bytes, as: UTF8.self)
@@ -148,14 +148,15 @@ struct HeadLines {
     }
 }
 
-// The parts of a line that a transport reads before the head is complete.
+// What a transport reads in a line before the head is complete.
 extension UnsafeRawBufferPointer {
     /// Whether the line is the end of a head: CRLF, or a bare LF.
     var isBlankLine: Bool {
         count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
     }
 
-    /// Returns the value of a header line whose name, including the colon, is `name` in lower case.
+    /// Returns a header line's value if the line begins with `name`: the field's name in lower case, including the
+    /// colon.
     func value(of name: StaticString) -> Slice<UnsafeRawBufferPointer>? {
         let size = name.utf8CodeUnitCount
         guard count > size,
@@ -172,19 +173,19 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// How the header fields of a response frame its body (RFC 9112, 6.3).
+/// How a response's header fields frame its body (RFC 9112, 6.3).
 struct ResponseFraming {
     private var length: Int?
     private var hasLength = false
     private var isContradictory = false
     private var hasTransferCoding = false
 
-    /// The declared length; nil if it is missing, or if a transfer coding marks the end.
+    /// The declared length, or nil if it is missing, or if a transfer coding marks the end.
     var bodyLength: Int? { hasTransferCoding ? nil : length }
 
     var endsWithConnection: Bool { !hasLength && !hasTransferCoding }
 
-    /// The contradiction between the fields; nil if they agree.
+    /// The contradiction between the fields, or nil if they agree.
     var fault: String? {
         if isContradictory || hasLength && length == nil {
             return "the Content-Length fields disagree or are not numbers"
@@ -196,7 +197,7 @@ struct ResponseFraming {
 
     mutating func noteTransferCoding() { hasTransferCoding = true }
 
-    /// Notes the value of a Content-Length field, which may be a list of equal numbers.
+    /// Notes a Content-Length field's value, which may be a list of equal numbers.
     mutating func noteLength(_ value: some BidirectionalCollection<UInt8>) {
         hasLength = true
         for part in value.split(separator: UInt8(ascii: ",")) {

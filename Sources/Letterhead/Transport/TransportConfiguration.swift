@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// The settings of a transport: time limits, connections, proxy, TLS, versions of HTTP. Change what you need, pass it
-/// to ``HTTPClient/makeTransport(_:)``, and share the transport between clients; for one request, set
+/// A transport's settings: time limits, connections, proxy, TLS, HTTP versions. Change what you need, pass it to
+/// ``HTTPClient/makeTransport(_:)``, and share the transport between clients. For one request, set
 /// ``RequestSettings/connectTimeout`` or ``RequestSettings/idleTimeout`` instead. The settings are read once, when the
 /// transport is created.
 ///
@@ -12,66 +12,66 @@ public import LetterheadFoundation
 /// let transport = HTTPClient.makeTransport(configuration)
 /// ```
 ///
-/// Letterhead reads only the environment variables that specify proxies; libcurl also reads `SSLKEYLOGFILE`. Over
-/// `URLSession`, only some of the settings are supported: if you change another one, each request fails with
+/// Letterhead reads only the environment variables that specify proxies. libcurl also reads `SSLKEYLOGFILE`.
+/// `URLSession` supports only some of the settings: if you change another one, each request fails with
 /// `.invalidRequest`. See <doc:TheTransport>.
 public struct TransportConfiguration: Sendable, Hashable {
     /// The largest number of simultaneous connections to one origin (scheme, host and port). Further requests wait for
-    /// a connection. It does not apply to HTTP/2, where requests share connections. Default: 64.
+    /// a connection. It doesn't apply to HTTP/2, where requests share connections. Default: 64.
     public var maximumConnectionsPerHost = 64
 
     /// The largest number of simultaneous connections in total. Further requests wait for a connection. Default: 512.
     public var maximumConnections = 512
 
-    /// The longest time for which a request waits while no connection becomes free for it; nil for no limit. Responses that
-    /// are streamed keep their connections until they have been read or dropped. With libcurl, the error counts them, and
-    /// observers learn which they are. Default: 2 minutes, so that ``idleTimeout`` ends requests to a server that does not
-    /// respond first.
+    /// The longest time that a request waits while no connection becomes free for it, or nil for no limit. Streamed
+    /// responses keep their connections until they have been read or dropped. With libcurl, the error counts them, and
+    /// observers learn which they are. Default: 2 minutes, so that ``idleTimeout`` first ends requests to a server that
+    /// doesn't respond.
     public var queueTimeout: Duration? = .seconds(120)
 
     /// The time limit for the name lookup, the connection and the TLS handshake together, with a precision of one
-    /// millisecond; nil for no limit. Waiting for a free connection does not count. Default: 10 seconds.
+    /// millisecond, or nil for no limit. Waiting for a free connection doesn't count. Default: 10 seconds.
     public var connectTimeout: Duration? = .seconds(10)
 
-    /// The time limit from the last byte that was sent to the first byte of the response. Set it if you want to notice
-    /// a server that accepts requests but does not respond. Default: nil (only ``idleTimeout`` applies).
+    /// The time limit from the last sent byte to the response's first byte. Set it to notice a server that accepts
+    /// requests but doesn't respond. Default: nil (only ``idleTimeout`` applies).
     public var firstByteTimeout: Duration?
 
-    /// The longest time in which no byte of a request or of its response is transferred; nil for no limit. Time during
-    /// which the transport waits for the reader of a streamed body does not count. Default: 60 seconds.
+    /// The longest time without transferring a byte of a request or its response, or nil for no limit. Waiting for a
+    /// streamed body's reader doesn't count. Default: 60 seconds.
     public var idleTimeout: Duration? = .seconds(60)
 
-    /// The time after which TCP probes a connection on which nothing is transferred, and the interval of further probes,
-    /// rounded up to whole seconds; nil for no probes. Set it to less than the time after which a firewall or a load
-    /// balancer on the way forgets a silent connection. Default: 60 seconds.
+    /// The time until TCP probes an idle connection, and the interval of further probes, rounded up to whole seconds,
+    /// or nil for no probes. Set it lower than the time until a firewall or a load balancer on the way forgets a silent
+    /// connection. Default: 60 seconds.
     public var tcpKeepAlive: Duration? = .seconds(60)
 
-    /// The largest size of the head of a response, including trailers and interim responses, in bytes. Default: 256
-    /// KiB.
+    /// The largest size of a response's head, including trailers and interim responses, in bytes. Default: 256 KiB.
     public var maximumHeadSize = 256 << 10
 
-    /// The proxy. Default: the one in the environment variables of the process.
+    /// The proxy. Default: from the process's environment variables.
     public var proxy = TransportConfiguration.Proxy.environment
 
+    /// TLS settings. Default: the system's authorities, TLS 1.2 or later, no client certificate.
     public var security = TransportConfiguration.Security()
 
-    /// Set the path of a Unix-domain socket to send requests for any host to it, for example to a local daemon. A
-    /// request still contains the name of its host. Default: nil (no socket).
+    /// Set a Unix-domain socket's path to send requests for any host to it, for example to a local daemon. A request
+    /// still contains its host's name. Default: nil (no socket).
     public var unixSocketPath: String?
 
-    /// The versions of HTTP that requests use. Default: `.http2`.
+    /// The HTTP versions that requests use. Default: `.http2`.
     public var httpVersions = HTTPVersions.http2
 
-    /// The versions of IP that connections use. Default: `.any`.
+    /// The IP versions that connections use. Default: `.any`.
     public var addressFamily = AddressFamily.any
 
-    /// The network interface, such as `eth0`, or the local IP address from which connections are made. Default: nil
-    /// (the system chooses).
+    /// The network interface, such as `eth0`, or the local IP address for connections. Default: nil (the system
+    /// chooses).
     public var networkInterface: String?
 
-    /// Set the addresses to connect to instead of those in the URL, for example to test a new server before its name
-    /// leads to it. A key is the `host:port` of a URL, and its value is the `host:port` to which the transport
-    /// connects. The request and the verification of the certificate still use the host of the URL. Default: empty.
+    /// Set the addresses to connect to instead of the URL's, for example to test a new server before its name leads to
+    /// it. A key is a URL's `host:port`, and its value is the `host:port` that the transport connects to. The request
+    /// and the certificate's verification still use the URL's host. Default: empty.
     ///
     /// ```swift
     /// var configuration = TransportConfiguration()
@@ -79,31 +79,31 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// ```
     public var connectTo: [String: String] = [:]
 
-    /// The URL of a resolver that supports DNS over HTTPS (RFC 8484), such as `https://dns.example/dns-query`. It
-    /// resolves the names of hosts in place of the system's resolver. Default: nil (the system's resolver).
+    /// The URL of a DNS over HTTPS resolver (RFC 8484), such as `https://dns.example/dns-query`. It replaces the
+    /// system's resolver. Default: nil (the system's resolver).
     ///
-    /// If the resolver fails, the request fails with `.cannotConnect`. The system's resolver is used only for the name
-    /// of the resolver itself. The certificate of the resolver is verified with the roots of ``security`` and the
-    /// system's certificates. Requests to the resolver use the proxy of the environment variables, and not ``proxy``.
+    /// If the resolver fails, the request fails with `.cannotConnect`. The system's resolver resolves only the
+    /// resolver's own name. The resolver's certificate is verified with the roots in ``security`` and the system's
+    /// certificates. Requests to the resolver use the environment variables' proxy, and not ``proxy``.
     ///
-    /// Each request fails with `.invalidRequest` if the value is not an https URL, if it contains a user, a password or
+    /// Each request fails with `.invalidRequest` if the value isn't an https URL, if it contains a user, a password or
     /// a fragment, or if the system's libcurl is older than 8.10.
     public var dnsOverHTTPS: URL?
 
     public enum HTTPVersions: Sendable, Hashable {
         case http1
-        /// Over TLS, HTTP/2 if the server negotiates it, and HTTP/1.1 otherwise. Without TLS, HTTP/1.1.
+        /// Over TLS, HTTP/2 if the server negotiates it, and otherwise HTTP/1.1. Without TLS, HTTP/1.1.
         case http2
         /// The same as ``http2`` over TLS. Without TLS, HTTP/2 with prior knowledge (RFC 9113, 3.3): a request to a
-        /// server that does not support it fails.
+        /// server that doesn't support it fails.
         ///
         /// A request without TLS fails with `.invalidRequest` if the proxy is an HTTP proxy, because such a proxy
         /// requires HTTP/1.1. It also fails if ``TransportConfiguration/proxy`` is `.environment` and the environment
         /// variables specify a proxy of any kind for http. Each request fails with `.invalidRequest` if the system's
         /// libcurl was built without HTTP/2.
         case http2PriorKnowledge
-        /// Over TLS, HTTP/3 (RFC 9114) if the server can be reached with it, and HTTP/2 or HTTP/1.1 otherwise. Without
-        /// TLS, HTTP/1.1.
+        /// Over TLS, HTTP/3 (RFC 9114) if it reaches the server, and otherwise HTTP/2 or HTTP/1.1. Without TLS,
+        /// HTTP/1.1.
         ///
         /// Each request fails with `.invalidRequest` if the system's libcurl was built without HTTP/3, or is older than
         /// 7.88.
@@ -117,21 +117,21 @@ public struct TransportConfiguration: Sendable, Hashable {
         case ipv6
     }
 
-    /// Whether responses are decompressed: gzip and deflate, brotli on Apple platforms, and on Linux brotli and
-    /// Zstandard if the libraries `libbrotlidec.so.1` and `libzstd.so.1` are present. On Linux, `Accept-Encoding` lists
-    /// these codings in every request that neither sets it nor requests a range. A compressed response is decompressed
-    /// even if the request has set `Accept-Encoding`. The body of a 206 and its headers are left unchanged, because a
+    /// Whether the transport decompresses responses: gzip and deflate, brotli on Apple platforms, and on Linux brotli
+    /// and Zstandard if the libraries `libbrotlidec.so.1` and `libzstd.so.1` are present. On Linux, `Accept-Encoding`
+    /// lists these codings in every request that neither sets it nor requests a range. A compressed response is
+    /// decompressed even if the request sets `Accept-Encoding`. A 206's body and headers stay unchanged, because a
     /// range refers to the compressed bytes (RFC 9110, 14.1.2). Default: true.
     public var decodesContent = true
 
     /// The largest ratio of decompressed to compressed bytes for a body of more than 16 MiB after decompression. A
-    /// larger ratio causes a `.responseTooLarge` error. If a body has several content codings, its compressed bytes are
-    /// those that were received over the connection. Default: 200.
+    /// larger ratio is `.responseTooLarge`. If a body has several content codings, the compressed bytes are the ones
+    /// received over the connection. Default: 200.
     public var maximumDecodingRatio = 200
 
     public init() {}
 
-    /// The reason that a setting is invalid; nil if all settings are valid.
+    /// Why a setting is invalid, or nil if all settings are valid.
     var brokenRule: String? {
         if maximumConnectionsPerHost < 1 { return "maximumConnectionsPerHost is less than 1" }
         if maximumConnections < 1 { return "maximumConnections is less than 1" }

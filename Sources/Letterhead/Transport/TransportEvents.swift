@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 extension HTTPRequest {
-    /// Records the events of the connection, at the times that the transport has measured.
+    /// Records the connection's events, at the times that the transport measured.
     ///
-    /// - Parameter facts: the facts of a transfer that has failed, or whose response has at least a head.
-    /// - Returns: whether a connection was recorded. A transfer that is cancelled may have none, or may not know it yet.
+    /// - Parameter facts: the facts of a transfer that has failed, or that has at least a response's head.
+    /// - Returns: whether a connection was recorded. A cancelled transfer may have none, or may not know it yet.
     @discardableResult
     func record(_ facts: TransportFacts) -> Bool {
         guard let observation, let exchange = context.exchange else { return false }
@@ -21,7 +21,7 @@ extension HTTPRequest {
         let connected = max(metrics.secureConnect, metrics.connect, details.queued)
         step.record(.requestSent, at: max(details.sent, connected)) { $0[.wireBytes] = metrics.bytesSent }
         for lines in details.interim {
-            // A malformed interim response is not recorded here. It causes the load to fail.
+            // A malformed interim response isn't recorded here. It causes the load to fail.
             guard let head = try? ResponseHead(lines) else { continue }
             step.record(.responseInterim, at: max(details.sent, connected)) { event in
                 event[.status] = head.status.code
@@ -42,7 +42,7 @@ extension HTTPRequest {
         }
     }
 
-    /// The events of one exchange, whose times are relative to its start.
+    /// One exchange's events, with times relative to its start.
     private struct Step {
         let observation: Observation
         let number: Int

@@ -2,7 +2,7 @@
 import LetterheadFoundation
 
 extension TransportConfiguration {
-    /// The proxy to which a transport connects in place of the server.
+    /// The proxy that a transport connects to instead of the server.
     ///
     /// ```swift
     /// configuration.proxy = .http("proxy.example", port: 3128)
@@ -22,8 +22,8 @@ extension TransportConfiguration {
             let user: String
             let password: String
 
-            /// Returns the violated rule. With an HTTP proxy, a colon would end the user, and control characters
-            /// cannot be sent (RFC 7617, 2).
+            /// Returns the violated rule. With an HTTP proxy, a colon would end the user, and control characters can't
+            /// be sent (RFC 7617, 2).
             func brokenRule(mayContainColon: Bool) -> String? {
                 if !mayContainColon, user.utf8.contains(UInt8(ascii: ":")) {
                     return "the proxy's user contains a colon"
@@ -36,7 +36,7 @@ extension TransportConfiguration {
         /// A direct connection to the server. Environment variables have no effect.
         public static let direct = TransportConfiguration.Proxy(kind: .direct)
 
-        /// The proxy in the environment variables of the process: `http_proxy`, `https_proxy` or `all_proxy`, with the
+        /// The proxy in the process's environment variables: `http_proxy`, `https_proxy` or `all_proxy`, with the
         /// exceptions in `no_proxy`. The first request determines whether the variables specify a proxy. If they do,
         /// libcurl reads them again for each request.
         public static let environment = TransportConfiguration.Proxy(kind: .environment)
@@ -56,24 +56,24 @@ extension TransportConfiguration {
             TransportConfiguration.Proxy(kind: .server(scheme: "socks5h", host: host, port: port))
         }
 
-        /// Returns the same proxy with a user and a password, which are sent only to the proxy. Requests fail with
+        /// Returns the same proxy with a user and a password. Only the proxy receives them. Requests fail with
         /// ``HTTPError/Code/invalidRequest`` if the user contains a colon (except for SOCKS), or if the user or the
-        /// password contains a control character. They also fail if the proxy is ``environment``, because the environment
-        /// variables must contain its credentials, or ``direct``.
+        /// password contains a control character. They also fail if the proxy is ``direct``, or ``environment``,
+        /// because the environment variables must contain its credentials.
         ///
-        /// Do not set `Proxy-Authorization` in a request instead: the request fails with
-        /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy, because a proxy
-        /// exception, a redirect or an environment variable could send it directly to a server, which must not receive
-        /// the credentials of the proxy.
+        /// Don't set `Proxy-Authorization` in a request instead: the request fails with
+        /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy. A proxy exception, a
+        /// redirect or an environment variable could send it directly to a server, and a server must not receive the
+        /// proxy's credentials.
         public func authenticated(user: String, password: String) -> TransportConfiguration.Proxy {
             var proxy = self
             proxy.credentials = Credentials(user: user, password: password)
             return proxy
         }
 
-        /// Returns the same proxy with exceptions. Requests to hosts with these names, and to hosts in these domains, are
-        /// sent directly. Requests fail with ``HTTPError/Code/invalidRequest`` if the proxy is ``environment``, whose
-        /// exceptions are in `no_proxy`, or ``direct``.
+        /// Returns the same proxy with exceptions. Requests to these hosts, and to hosts in these domains, bypass the
+        /// proxy. Requests fail with ``HTTPError/Code/invalidRequest`` if the proxy is ``direct``, or ``environment``,
+        /// because its exceptions are in `no_proxy`.
         public func except(_ hosts: [String]) -> TransportConfiguration.Proxy {
             var proxy = self
             proxy.exceptions = hosts
@@ -98,7 +98,7 @@ extension TransportConfiguration {
             }
         }
 
-        // Looked up once. If no variable specifies a proxy, libcurl does not look up the variables for each request.
+        // Looked up once. If no variable specifies a proxy, libcurl doesn't look up the variables for each request.
         private static let isInEnvironmentOfHTTP = isInEnvironment(["http_proxy", "all_proxy", "ALL_PROXY"])
         private static let isInEnvironmentOfHTTPS = isInEnvironment([
             "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
@@ -109,7 +109,7 @@ extension TransportConfiguration {
             return names.contains { environment[$0]?.isEmpty == false }
         }
 
-        /// The value for libcurl; nil leaves the choice to the environment variables.
+        /// The value for libcurl. Nil leaves the choice to the environment variables.
         var url: String? {
             switch kind {
             case .direct: ""
@@ -135,13 +135,13 @@ extension TransportConfiguration {
 }
 
 extension TransportConfiguration.Proxy {
-    /// The target in the request line of a request without TLS.
+    /// The target in the request line without TLS.
     enum PlainTarget {
         /// The path and the query.
         case path
         /// The absolute URL without the fragment, for an HTTP proxy.
         case url
-        /// The target that libcurl writes, because only libcurl knows whether a proxy is used.
+        /// libcurl's target, because only libcurl knows whether it uses a proxy.
         case libcurls
 
         init(_ proxy: TransportConfiguration.Proxy) {
@@ -166,6 +166,6 @@ extension TransportConfiguration.Proxy: CustomStringConvertible, CustomReflectab
         }
     }
 
-    /// A mirror that contains only the description, so that `dump` prints no passwords.
+    /// Contains only the description, so that `dump` prints no passwords.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

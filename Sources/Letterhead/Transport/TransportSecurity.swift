@@ -2,16 +2,17 @@
 public import LetterheadFoundation
 
 extension TransportConfiguration {
-    /// The TLS settings of a transport: the trusted authorities, and the certificate of the client. The certificate and
-    /// the host name of a server are always verified.
+    /// A transport's TLS settings: the trusted authorities, and the client's certificate. A server's certificate and
+    /// host name are always verified.
     public struct Security: Sendable, Hashable {
+        /// The TLS versions, in ascending order.
         public enum Version: Sendable, Hashable, Comparable {
             case tls12
             case tls13
         }
 
+        /// The authorities to trust.
         public enum Roots: Sendable, Hashable {
-            /// The authorities of the system.
             case system
             /// Only the authorities in a file in PEM format.
             case file(URL)
@@ -26,7 +27,7 @@ extension TransportConfiguration {
             let password: String?
 
             /// Creates an identity from a certificate, with the intermediate certificates up to its root, and its
-            /// private key, both in PEM format.
+            /// private key, both in PEM format. `password` decrypts the key. Default: nil (the key isn't encrypted).
             public init(certificate: Data, key: Data, password: String? = nil) {
                 self.certificate = certificate
                 self.key = key
@@ -38,38 +39,38 @@ extension TransportConfiguration {
             public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
         }
 
-        /// The trusted authorities. Default: those of the system.
+        /// The trusted authorities. Default: the system's.
         public var roots = Roots.system
 
-        /// The oldest allowed version of TLS. Default: 1.2.
+        /// The oldest allowed TLS version. Default: 1.2.
         public var minimumVersion = Version.tls12
 
         /// The SHA-256 digests of public keys (DER, SubjectPublicKeyInfo), 32 bytes each. If you set any, the server
         /// must have one of these keys, in addition to a trusted certificate. Default: empty (any key is allowed).
         public var pinnedKeys: [Data] = []
 
-        /// The digests for single hosts, which replace ``pinnedKeys`` for these hosts. Default: empty.
+        /// Digests for single hosts. They replace ``pinnedKeys`` for these hosts. Default: empty.
         ///
         /// ```swift
         /// configuration.security.pinnedKeysByHost = ["api.example.com": [currentKey, nextKey]]
         /// ```
         ///
-        /// Write the hosts in lower case, without a port and without a dot at the end. If a server has none of the keys,
-        /// the request fails with `.insecureConnection`, and the message contains the digest of the server's key in base
+        /// Write the hosts in lower case, without a port and without a dot at the end. If a server has none of the
+        /// keys, the request fails with `.insecureConnection`, and the message contains the server key's digest in base
         /// 64.
         public var pinnedKeysByHost: [String: [Data]] = [:]
 
-        /// The checks of the certificates of a server; all must pass.
+        /// The checks of a server's certificates. All must pass.
         private(set) var checks: [CertificateCheck] = []
 
-        /// The client certificate, which is sent if the server requests one. Default: nil (no certificate).
+        /// The client certificate, sent if the server requests one. Default: nil (no certificate).
         public var identity: Identity?
 
         public init() {}
 
-        /// Adds a check of your own for the certificates of servers, such as a list of revoked keys or a Certificate
-        /// Transparency policy. It can only refuse: it is called once for each new connection over TLS whose certificate
-        /// and host name were verified, before the first request is sent on it.
+        /// Adds your own check for servers' certificates, such as a list of revoked keys or a Certificate Transparency
+        /// policy. It can only refuse: it is called once for each new TLS connection, after the certificate and host
+        /// name are verified and before the first request is sent.
         ///
         /// ```swift
         /// configuration.security.verify { chain, host in
@@ -77,18 +78,18 @@ extension TransportConfiguration {
         /// }
         /// ```
         ///
-        /// If a check throws, nothing is sent, and the request fails with `.insecureConnection` and the error of the
-        /// check as ``HTTPError/underlying``. Of several checks, all must pass. A check runs on the thread of the
-        /// transport and must not wait. It is not called for a proxy or for a resolver of
-        /// ``TransportConfiguration/dnsOverHTTPS``.
+        /// If a check throws, nothing is sent, and the request fails with `.insecureConnection` and the check's error
+        /// as ``HTTPError/underlying``. If you add several checks, all must pass. A check runs on the transport's
+        /// thread and must not wait. It isn't called for a proxy or for a ``TransportConfiguration/dnsOverHTTPS``
+        /// resolver.
         ///
-        /// On Linux, this requires libcurl with OpenSSL, and ``TransportConfiguration/httpVersions`` other
-        /// than `.http3`; otherwise, each request fails with `.invalidRequest`.
+        /// On Linux, this requires libcurl with OpenSSL, and ``TransportConfiguration/httpVersions`` other than
+        /// `.http3`. Otherwise, each request fails with `.invalidRequest`.
         ///
-        /// On Apple platforms, `URLSession` decides when it asks: perhaps not for a connection that resumes a TLS session,
-        /// or that it shares between hosts of one certificate. The code for these platforms has not been run.
+        /// On Apple platforms, `URLSession` decides when it asks: perhaps not for a connection that resumes a TLS
+        /// session, or that it shares between hosts of one certificate. The code for these platforms hasn't been run.
         ///
-        /// - Parameter check: receives the verified certificates in DER, from that of the server to the trusted authority,
+        /// - Parameter check: receives the verified certificates in DER, from the server's to the trusted authority's,
         ///   and the host in lower case, without a dot at the end and with brackets around an IPv6 address.
         public mutating func verify(_ check: @escaping @Sendable (_ chain: [Data], _ host: String) throws -> Void) {
             checks.append(CertificateCheck(check))
@@ -107,7 +108,7 @@ extension TransportConfiguration {
             return nil
         }
 
-        /// Returns the keys of which a server must have one; empty if any key is allowed.
+        /// Returns a host's pinned keys. The server must have one of them, unless the list is empty.
         func pinnedKeys(of host: String) -> [Data] {
             if pinnedKeysByHost.isEmpty { return pinnedKeys }
             return pinnedKeysByHost[Self.pinnedName(of: host)] ?? pinnedKeys
@@ -123,8 +124,8 @@ extension TransportConfiguration {
             return name.ends(with: ".") ? String(name.dropLast()) : name
         }
 
-        /// Calls the checks with the verified certificates of a server. Throws the failure of the request if a check
-        /// refuses them, or if they are not known.
+        /// Calls the checks with a server's verified certificates. Throws the request's failure if a check refuses
+        /// them, or if they aren't known.
         func check(_ chain: [Data], of host: String) throws(TransportFailure) {
             do {
                 if !checks.isEmpty, chain.isEmpty { throw CertificateCheck.NoChain() }
@@ -139,7 +140,7 @@ extension TransportConfiguration {
     }
 }
 
-/// A check of certificates. It is a class so that two settings are equal only if they have the same check.
+/// A check of certificates. As a class, it makes two settings equal only if they have the same check.
 final class CertificateCheck: Sendable, Hashable {
     let run: @Sendable (_ chain: [Data], _ host: String) throws -> Void
 
@@ -152,11 +153,11 @@ final class CertificateCheck: Sendable, Hashable {
     struct NoChain: SafelyDescribed { let description = "the TLS library does not return its certificates" }
 }
 
-/// The digest of the public key of a certificate, as it is pinned: the SHA-256 of its SubjectPublicKeyInfo (RFC 7469, 2.4).
+/// A certificate's public key digest, as it is pinned: the SHA-256 of its SubjectPublicKeyInfo (RFC 7469, 2.4).
 enum PublicKeyPin {
     static func text(of digest: Data) -> String { "sha256//" + digest.base64EncodedString() }
 
-    /// Returns the pin of the first certificate in a text in PEM format; nil if it is malformed.
+    /// Returns the pin of the first certificate in a PEM text, or nil if it is malformed.
     static func pin(ofPEM text: String) -> String? {
         let lines = text.split(at: "\n").flatMap { $0.split(at: "\r") }.drop { !$0.begins(with: "-----BEGIN ") }
             .dropFirst()
@@ -164,12 +165,12 @@ enum PublicKeyPin {
         return Data(base64Encoded: base64).flatMap(digest).map(Self.text)
     }
 
-    /// Returns the digest of the public key of a certificate in DER; nil if it is malformed.
+    /// Returns a DER certificate's public key digest, or nil if it is malformed.
     static func digest(of certificate: Data) -> Data? {
         publicKey(of: [UInt8](certificate)).map { Data(SHA256Hash.hash([UInt8]($0))) }
     }
 
-    /// Returns the SubjectPublicKeyInfo of a certificate (RFC 5280, 4.1).
+    /// Returns a certificate's SubjectPublicKeyInfo (RFC 5280, 4.1).
     private static func publicKey(of certificate: [UInt8]) -> ArraySlice<UInt8>? {
         var outer = DERElements(certificate[...])
         var signed = DERElements(outer.next(sequence)?.content ?? [])
@@ -182,7 +183,7 @@ enum PublicKeyPin {
     private static let (integer, sequence, version) = (UInt8(0x02), UInt8(0x30), UInt8(0xA0))
 }
 
-/// The elements of a value in DER (X.690, 8.1).
+/// A DER value's elements (X.690, 8.1).
 private struct DERElements {
     private var rest: ArraySlice<UInt8>
 

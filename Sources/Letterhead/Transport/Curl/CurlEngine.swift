@@ -9,7 +9,7 @@
     /// released.
     final class CurlEngine: Sendable {
         private let configuration: TransportConfiguration
-        /// The mailbox of the thread; nil if no thread was started.
+        /// The mailbox of the thread, or nil if no thread was started.
         private let current = Mutex<CurlMailbox?>(nil)
 
         init(_ configuration: TransportConfiguration) { self.configuration = configuration }
@@ -98,7 +98,7 @@
         /// A descriptor that becomes readable to wake the thread. The thread polls it together with its sockets.
         let wakeDescriptor: CInt
         private let state = Mutex(State())
-        /// The process that created the mailbox. The thread does not exist in forks of that process.
+        /// The process that created the mailbox. The thread doesn't exist in forks of that process.
         private let lineage = ProcessLineage.current
 
         let configuration: TransportConfiguration
@@ -114,7 +114,7 @@
 
         var isOpen: Bool { belongsToProcess && state.withLock { !$0.isClosed } }
 
-        /// Whether this process created the mailbox. In a fork, the thread does not exist, and the descriptor would
+        /// Whether this process created the mailbox. In a fork, the thread doesn't exist, and the descriptor would
         /// wake the thread of the parent process.
         var belongsToProcess: Bool { lineage == ProcessLineage.current }
 
@@ -138,8 +138,8 @@
             return isTaken
         }
 
-        /// Moves all commands into `commands`, the oldest first. `commands` must be empty; the mailbox reuses its
-        /// memory.
+        /// Moves all commands into `commands`, the oldest first. `commands` must be empty, because the mailbox reuses
+        /// its memory.
         func take(into commands: inout [Command]) {
             state.withLock { swap(&$0.commands, &commands) }
         }
@@ -156,7 +156,7 @@
             state.withLock { $0.isAsleep = false }
         }
 
-        /// Closes the mailbox, and returns the commands that the thread has not taken.
+        /// Closes the mailbox, and returns the commands that the thread hasn't taken.
         func close() -> [Command] {
             state.withLock { state in
                 state.isClosed = true
@@ -170,10 +170,10 @@
     /// use it. All threads that use libcurl are therefore parked first.
     ///
     /// The state is global, because a process exits as a whole. A forked process has none of the threads, so its exit
-    /// does not wait for them.
+    /// doesn't wait for them.
     enum CurlExit {
         private struct State {
-            /// The mailboxes of the threads of this process and, in a forked process, those of the parent.
+            /// The mailboxes of this process's threads and, in a forked process, the parent's.
             var mailboxes: [ObjectIdentifier: CurlMailbox] = [:]
             /// The thread that left last. It must be joined: by the next thread that leaves, or at the exit.
             var last: pthread_t?
@@ -210,7 +210,7 @@
         }
 
         /// Parks all threads, and joins the one that left last, which only has to return. Waits for at most one second,
-        /// so that a thread that hangs does not prevent the exit.
+        /// so that a thread that hangs doesn't prevent the exit.
         private static func parkAll() {
             guard let (all, last) = mailboxesAtExit() else { return }
             let done = DispatchSemaphore(value: 0)
@@ -220,8 +220,8 @@
             if let last { pthread_join(last, nil) }
         }
 
-        /// Returns the mailboxes and the thread that left last; nil if the lock cannot be acquired. In a forked
-        /// process, a thread that does not exist in the fork may hold the lock forever.
+        /// Returns the mailboxes and the thread that left last, or nil if the lock cannot be acquired. In a forked
+        /// process, a thread that doesn't exist in the fork may hold the lock forever.
         private static func mailboxesAtExit() -> (all: [CurlMailbox], last: pthread_t?)? {
             for _ in 0..<100 {
                 let found = state.withLockIfAvailable { state -> ([CurlMailbox], pthread_t?) in
@@ -245,7 +245,7 @@
         private static let isRegistered: Bool =
             pthread_atfork(nil, nil, { ProcessLineage.forks.add(1, ordering: .relaxed) }) == 0
 
-        /// The number of forks between this process and the process that called this first; 0 in that process.
+        /// The number of forks between this process and the first one that called this, where it is 0.
         static var current: Int {
             _ = isRegistered
             return forks.load(ordering: .relaxed)

@@ -10,7 +10,7 @@
     final class CurlHandle {
         let easy: OpaquePointer
         let reasonBuffer: UnsafeMutablePointer<CChar>
-        /// Whether TLS alerts can be observed. libcurl with OpenSSL does not require close_notify: it treats the end of
+        /// Whether TLS alerts can be observed. libcurl with OpenSSL doesn't require close_notify: it treats the end of
         /// the connection as the end of the body.
         let observesAlerts: Bool
 
@@ -121,8 +121,7 @@
             }
             if let path = configuration.unixSocketPath { set(.unixSocketPath, path) }
             if let name = configuration.networkInterface {
-                // Without the prefix, libcurl could mistake the name of an interface for that of a host, or the
-                // reverse.
+                // Without the prefix, libcurl could mistake an interface's name for a host's, or the reverse.
                 let isAddress =
                     name.utf8.contains(UInt8(ascii: ":"))
                     || ASCII.allBytes(of: name) { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
@@ -153,7 +152,7 @@
             set(.tcpKeepInterval, seconds)
         }
 
-        /// CURLHEADER_SEPARATE: the header lines of the request are not part of the CONNECT request to a proxy.
+        /// CURLHEADER_SEPARATE: the header lines of the request aren't part of the CONNECT request to a proxy.
         private static let separate = 1
         private static let httpAndHTTPS = 3
         private static let (tls12, tls13) = (6, 7)

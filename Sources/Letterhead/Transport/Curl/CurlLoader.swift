@@ -4,20 +4,19 @@
 
     /// The transport on Linux. It uses the system's libcurl, which Foundation's networking also links, on one thread.
     ///
-    /// By default, all clients share one transport and therefore its connections. For a different configuration, create
-    /// another transport with ``HTTPClient/makeTransport(_:)`` and keep it: its connections are closed when it is
-    /// released.
+    /// By default, all clients share one transport and its connections. For a different configuration, create another
+    /// transport with ``HTTPClient/makeTransport(_:)`` and keep it: releasing it closes its connections.
     ///
-    /// The transport adds only these header fields to a request: those that frame the message (RFC 9112, 6), `Host`,
-    /// and an `Accept-Encoding` for the encodings that it decompresses. It does not follow redirects or store cookies.
-    /// It sends a request whose method is not idempotent a second time only if the server has refused it without
-    /// processing it (RFC 9113, 6.8 and 8.7, and for 417, RFC 9110, 10.1.1). A response of any status is returned. If no
-    /// complete response arrives, an ``HTTPError`` is thrown.
+    /// The transport adds only these header fields to a request: the message's framing (RFC 9112, 6), `Host`, and an
+    /// `Accept-Encoding` for the encodings that it decompresses. It doesn't follow redirects or store cookies. It sends
+    /// a request that isn't idempotent a second time only if the server refused it without processing it (RFC 9113, 6.8
+    /// and 8.7, and for 417, RFC 9110, 10.1.1). It returns a response of any status, and throws an ``HTTPError`` if no
+    /// complete response arrives.
     ///
-    /// A request passes through these types: `CurlPlan` is what libcurl is told; `CurlTransfer` is the exchange as its
-    /// caller waits for it; `CurlEngine` posts it to the thread; `CurlLoop` runs there with its `ConnectionQueue` and
-    /// `SocketPoller`; `CurlWire`, a reusable easy handle, sends and receives it. The reply returns to the transfer: as a
-    /// whole, or through a `ReceivePipe`.
+    /// A request passes through these types: `CurlPlan` is what libcurl is told. `CurlTransfer` is the exchange that
+    /// its caller waits for. `CurlEngine` posts it to the thread. `CurlLoop` runs there with its `ConnectionQueue` and
+    /// `SocketPoller`. `CurlWire`, a reusable easy handle, sends and receives it. The reply returns to the transfer: as
+    /// a whole, or through a `ReceivePipe`.
     final class CurlLoader: HTTPLoader {
         private let engine: CurlEngine
         private let configuration: TransportConfiguration
@@ -29,7 +28,7 @@
 
         /// Creates a transport. Its thread starts with its first request.
         ///
-        /// - Parameter isShared: whether unrelated clients share the transport. If so, a reset does not cancel the
+        /// - Parameter isShared: whether unrelated clients share the transport. If so, a reset doesn't cancel the
         ///   transfers without a client. Default: false.
         init(_ configuration: TransportConfiguration = TransportConfiguration(), isShared: Bool = false) {
             self.configuration = configuration
@@ -39,10 +38,10 @@
             engine = CurlEngine(configuration)
         }
 
-        /// Sends a request, and returns when the whole response, or the head of a streamed one, has arrived.
+        /// Sends a request, and returns when the whole response, or a streamed response's head, has arrived.
         ///
-        /// - Throws: `.invalidRequest` before anything is sent; `.cannotConnect`, `.insecureConnection`,
-        ///   `.connectionLost`, `.timedOut`, `.invalidResponse` or `.responseTooLarge` if the transfer fails;
+        /// - Throws: `.invalidRequest` before anything is sent, `.cannotConnect`, `.insecureConnection`,
+        ///   `.connectionLost`, `.timedOut`, `.invalidResponse` or `.responseTooLarge` if the transfer fails, and
         ///   `.cancelled` within milliseconds after the task is cancelled.
         @concurrent
         func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
@@ -52,8 +51,8 @@
                 guard response.status == 417, request.mayOmitExpectation else { return response }
                 next.headers[.expect] = nil
             } catch {
-                // The server has certainly not processed the request, and libcurl doesn't repeat it: five connections have
-                // refused it, or with 7.88, a GOAWAY has left out the only request of a connection.
+                // The server has certainly not processed the request, and libcurl doesn't repeat it: five connections
+                // refused it, or with 7.88, a GOAWAY left out a connection's only request.
                 guard error.code == .connectionLost, !error.mayHaveBeenSent, request.body.isReplayable else {
                     throw error
                 }
@@ -86,8 +85,8 @@
 
         var endsItsRequests: Bool { true }
 
-        /// Cancels the transfers of clients that have been reset, and returns when they have ended. The transfers and the
-        /// connections of other clients remain. If no other client uses the transport, later requests do not reuse
+        /// Cancels the transfers of clients that have been reset, and returns when they have ended. Other clients'
+        /// transfers and connections remain. If no other client uses the transport, later requests don't reuse
         /// connections or TLS sessions from before the reset.
         ///
         /// Transfers without a client are cancelled, except on the transport that clients share by default.
@@ -124,10 +123,10 @@
         var mayOmitExpectation: Bool { headers.contains(.expect) && body.isReplayable && signature == nil }
     }
 
-    // The settings that some versions of libcurl do not support.
+    // The settings that some versions of libcurl don't support.
 
     extension TransportConfiguration {
-        /// The reason that no request can use the configuration; nil if requests can.
+        /// Why no request can use the configuration, or nil if requests can.
         var brokenCurlRule: String? {
             if let rule = CurlQuirks.brokenRule() { return rule }
             if dnsOverHTTPS != nil, !CurlQuirks.endsLookups {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-    /// The transfers that hold the connections for which others wait.
+    /// The transfers that hold the connections that others wait for.
     struct ConnectionHolders {
-        /// The numbers of responses whose bodies are arriving, and of requests without a response.
+        /// The numbers of responses with arriving bodies, and of requests without a response.
         var (reading, unanswered) = (0, 0)
         private var names: [String: Int] = [:]
 
@@ -20,10 +20,10 @@
     }
 
     extension CurlLoop {
-        /// Returns the failure of a transfer whose time has passed while it waited for a connection, and records who
-        /// holds the connections.
+        /// Returns the failure of a transfer that timed out while it waited for a connection, and records which
+        /// transfers hold the connections.
         ///
-        /// - Parameter known: the holders of earlier calls, because many transfers can fail at once.
+        /// - Parameter known: the holders from earlier calls, because many transfers can fail at once.
         func starvation(of wire: CurlWire, _ known: inout [ObjectIdentifier: ConnectionHolders]) -> TransportFailure {
             let isObserved = wire.transfer?.request.observation != nil
             let isStarved = wire.deadline == wire.queueDeadline
@@ -54,7 +54,7 @@
                     + "of streamed responses, or raise \(setting) or queueTimeout", mayHaveBeenSent: false)
         }
 
-        /// - Parameter lane: the lane of an origin; nil for all.
+        /// - Parameter lane: the lane of an origin, or nil for all.
         private func holders(of lane: ConnectionQueue<CurlWire>.Lane?) -> ConnectionHolders {
             var holders = ConnectionHolders()
             for wire in active

@@ -19,10 +19,10 @@
         let connectTo: CurlText?
         /// The form of the request target for requests without TLS.
         let plainTarget: TransportConfiguration.Proxy.PlainTarget
-        /// The time at which libcurl must be called next, and the earliest deadline of a transfer.
+        /// When libcurl must be called next, and the earliest deadline of a transfer.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
-        /// The time at which a transfer last got a connection.
+        /// When a transfer last got a connection.
         var lastBegun: UInt64 = 0
         /// In nanoseconds.
         let queueTimeout: UInt64
@@ -75,7 +75,7 @@
                 if isStopped { break }
                 if libcurlDeadline <= now { act(on: Self.noSocket, 0) }
                 endFinished()
-                // A request for which a connection has become free is not late.
+                // A request that has just got a free connection isn't late.
                 while let wire = queue.next() { add(wire) }
                 if ownDeadline <= now { endLate() }
                 while let wire = queue.next() { add(wire) }
@@ -192,7 +192,7 @@
         /// Adds a transfer to libcurl. There is an idle connection for it, or libcurl may open one.
         private func add(_ wire: CurlWire) {
             wire.endWaiting(at: now)
-            // A transfer that shares its connection takes none of those for which other hosts wait.
+            // A transfer that shares its connection takes none that other hosts wait for.
             if wire.lane?.isExclusive != false { lastBegun = now }
             wire.lane?.lastBegun = now
             guard let transfer = wire.transfer, wire.configure(for: transfer.plan),
@@ -276,8 +276,8 @@
             for (transfer, lane, failure) in failures { endFollowers(of: transfer, in: lane, failure) }
         }
 
-        /// Ends the transfers that waited for the first connection to their origin when it has failed. libcurl would let
-        /// each of them try alone while the others wait, so that forty would fail after forty connect timeouts.
+        /// Ends the transfers that waited for the first connection to their origin when it has failed. libcurl would
+        /// let each of them try alone while the others wait, so that forty would fail after forty connect timeouts.
         ///
         /// A transfer with a longer connect timeout tries again. So do all while the origin has another connection,
         /// because they may wait for a stream on it.
@@ -294,7 +294,7 @@
             }
         }
 
-        /// Ends the transfers whose deadline has passed, and finds the next deadline.
+        /// Ends the transfers that are past their deadline, and finds the next deadline.
         private func endLate() {
             ownDeadline = .max
             var holders: [ObjectIdentifier: ConnectionHolders] = [:]
@@ -364,7 +364,7 @@
             curl_multi_socket_action(multi, socket, ready, &running)
         }
 
-        /// The number of nanoseconds until the next deadline; -1 if there is none.
+        /// The number of nanoseconds until the next deadline, or -1 if there is none.
         private var waitingTime: Int64 {
             let next = min(libcurlDeadline, ownDeadline)
             guard next != .max else { return -1 }
@@ -410,8 +410,8 @@
             return 0
         }
 
-        /// Sets the time at which libcurl is called next: after this many milliseconds, immediately if the number is
-        /// zero, or never if it is negative.
+        /// Schedules the next call of libcurl: after this many milliseconds, immediately if the number is zero, or
+        /// never if it is negative.
         private func setLibcurlTimer(_ milliseconds: Int) {
             guard milliseconds > 0 else { return libcurlDeadline = milliseconds < 0 ? .max : 0 }
             libcurlDeadline = tick() + UInt64(milliseconds) * 1_000_000

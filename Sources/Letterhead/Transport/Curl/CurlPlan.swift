@@ -10,16 +10,16 @@
             case none
             /// A small body that is stored after the header lines. libcurl sends it together with the head if both fit.
             case copied(count: Int)
-            /// A body in memory, from which libcurl pulls pieces.
+            /// A body in memory. libcurl pulls pieces from it.
             case held(Data)
-            /// A body that a task produces, and from which libcurl pulls pieces.
+            /// A body that a task produces. libcurl pulls pieces from it.
             case pulled(SendPipe)
         }
 
         let method: HTTPMethod
         let isSecure: Bool
         let httpVersion: CurlHTTPVersion
-        /// The digests of public keys of which the server must have one; empty if any key is allowed.
+        /// The pinned digests of public keys. The server must have one of the keys, unless this is empty.
         let pinnedKeys: [Data]
         let content: Content
         // Time limits in nanoseconds: for an attempt, for a connection without activity, for the first byte of the
@@ -27,11 +27,11 @@
         let (timeout, idleTimeout, firstByteTimeout, timeLeft): (UInt64, UInt64, UInt64, UInt64)
         /// In milliseconds.
         let connectTimeout: Int
-        /// The maximum ratio of decompressed to compressed bytes of the response; nil if the response is not
+        /// The maximum ratio of decompressed to compressed bytes of the response, or nil if the response isn't
         /// decompressed.
         let decodingRatio: Int?
         private let text: CurlText
-        /// Whether the request target is stored separately, because the URL does not end with it: the URL has an empty
+        /// Whether the request target is stored separately, because the URL doesn't end with it: the URL has an empty
         /// path or a fragment.
         private let isTargetApart: Bool
         private let originCount: Int
@@ -113,7 +113,7 @@
         }
 
         var url: UnsafePointer<CChar> { text.string(at: 0) }
-        /// The request target for a proxy, if it equals the URL; nil otherwise.
+        /// The request target for a proxy if it equals the URL, otherwise nil.
         var absoluteTarget: UnsafePointer<CChar>? { isTargetApart ? nil : url }
         var origin: UnsafeBufferPointer<CChar> { UnsafeBufferPointer(start: url, count: originCount) }
         var originText: String { String(decoding: UnsafeRawBufferPointer(origin), as: UTF8.self) }
@@ -217,8 +217,7 @@
         var body: UnsafeRawPointer { UnsafeRawPointer(strings + bodyOffset) }
     }
 
-    /// The version of HTTP that libcurl offers, or uses, for a request. The raw values are those of
-    /// CURLOPT_HTTP_VERSION.
+    /// The HTTP version that libcurl offers, or uses, for a request. The raw values are CURLOPT_HTTP_VERSION's.
     enum CurlHTTPVersion: Int {
         case http1 = 2
         case http2OverTLS = 4
@@ -236,7 +235,7 @@
         }
 
         /// Whether a connection carries several requests at the same time although libcurl returns no TLS session for
-        /// it. HTTP/2 without TLS has no TLS session. HTTP/3 has one, but libcurl does not return it.
+        /// it. HTTP/2 without TLS has no TLS session. HTTP/3 has one, but libcurl doesn't return it.
         var isMultiplexedWithoutSession: Bool { self == .http2 || self == .http3 }
     }
 #endif

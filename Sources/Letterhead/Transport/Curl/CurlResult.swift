@@ -70,7 +70,7 @@
         /// The words of libcurl and of its TLS library, as the underlying error.
         private struct Words: SafelyDescribed { let description: String }
 
-        /// The alerts by which a server refuses a client's certificate, or the lack of one (RFC 8446, 6.2).
+        /// The alerts of a server that refuses a client's certificate, or the lack of one (RFC 8446, 6.2).
         private static let refusals: [CInt: String] = [
             42: "bad certificate", 43: "unsupported certificate", 44: "certificate revoked", 45: "certificate expired",
             46: "certificate unknown", 48: "unknown CA", 49: "access denied", 116: "certificate required",
@@ -145,8 +145,8 @@
         private static let version = lh_curl_version()
         private static let tlsLibrary = lh_curl_tls_library()
 
-        /// Returns the reason that a version of libcurl cannot be used; nil if it can. 7.80.0 is the first version that
-        /// calls back before it sends a request.
+        /// Returns the reason that a version of libcurl cannot be used, or nil if it can. 7.80.0 is the first version
+        /// that calls back before it sends a request.
         ///
         /// - Parameter version: the version as libcurl encodes it, such as 0x075001 for 7.80.1.
         static func brokenRule(of version: UInt32 = CurlQuirks.version) -> String? {
@@ -173,19 +173,19 @@
         /// connection fails (libcurl's issue 10634, fixed in 8.0.0).
         static let reusesHTTP2WithoutTLS = !(0x075800..<0x080000).contains(version)
 
-        /// Whether libcurl repeats a request of HTTP/2 without an error text only if the server has refused its stream:
-        /// by REFUSED_STREAM, or by a GOAWAY with a lower last stream, after which nghttp2 closes the stream with the same
-        /// code. Each other way to the repetition has set a text by then, if OpenSSL is used. From 8.0 to 8.6, a
-        /// connection that ended has none.
+        /// Whether libcurl repeats an HTTP/2 request without an error text only if the server has refused its stream:
+        /// by REFUSED_STREAM, or by a GOAWAY with a lower last stream. After such a GOAWAY, nghttp2 closes the stream
+        /// with the same code. Each other way to the repetition has set a text by then, if OpenSSL is used. From 8.0 to
+        /// 8.6, a connection that ended has none.
         static let explainsRepetitions = tlsLibrary == LH_TLS_OPENSSL && version >= 0x080700
 
         /// Whether libcurl logs the streams of HTTP/2 and the last stream of a GOAWAY, as 7.88 does.
         ///
         /// In that version, a repetition without an error text may also follow a stream that was reset after it was
-        /// processed. Only the numbers prove that a stream was not.
+        /// processed. Only the numbers prove that a stream wasn't.
         static let logsStreams = offersHTTP2 && (0x075800..<0x080000).contains(version)
 
-        /// Whether HTTP/3 may be offered. Before 7.88, libcurl does not try another version if the server has no
+        /// Whether HTTP/3 may be offered. Before 7.88, libcurl doesn't try another version if the server has no
         /// HTTP/3.
         static let offersHTTP3 = offersHTTP2 && version >= 0x075800 && features & CInt(LH_CURL_HTTP3) != 0
 
@@ -206,7 +206,8 @@
         /// OpenSSL and its derivatives, the transport observes close_notify instead.
         static let reportsMissingCloseNotify = tlsLibrary == LH_TLS_GNUTLS
 
-        /// Whether the certificates of a server can be read when its connection is there, before a request is sent on it.
+        /// Whether the certificates of a server can be read when its connection is there, before a request is sent on
+        /// it.
         static let readsChains = lh_curl_reads_chains() != 0
 
         /// The result of `curl_global_init`. It is called once in the process, under the lock of this static

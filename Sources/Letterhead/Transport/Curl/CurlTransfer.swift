@@ -22,7 +22,7 @@
         let request: HTTPRequest
         let plan: CurlPlan
         let limit: Int
-        /// The pipe that receives a body that is read in pieces; nil if the body is collected in ``reply``.
+        /// The pipe that receives a body that is read in pieces, or nil if the body is collected in ``reply``.
         let pipe: ReceivePipe?
         /// Timings and trailers. They are complete when the transfer has ended.
         let facts = TransportFacts()
@@ -31,17 +31,18 @@
 
         /// The state of the transfer on its handle, until it ends. `nonisolated(unsafe)`: only the thread uses it.
         nonisolated(unsafe) var wire: CurlWire?
-        /// A handle for this transfer alone; nil if the thread uses a handle again. The caller creates it and usually
-        /// releases it, because that work would be a fifth of the work of the thread, which all callers share.
+        /// A handle for this transfer alone, or nil if the thread uses a handle again. The caller creates it and
+        /// usually releases it, because that work would be a fifth of the work of the thread, which all callers share.
         ///
-        /// `nonisolated(unsafe)`: after `init`, only the thread uses it. The last reference to the transfer releases it,
-        /// which may be the caller's: the thread's wire holds it as well, until it has left the multi handle and the share.
+        /// `nonisolated(unsafe)`: after `init`, only the thread uses it. The last reference to the transfer releases
+        /// it, which may be the caller's: the thread's wire holds it as well, until it has left the multi handle and
+        /// the share.
         nonisolated(unsafe) var handle: CurlHandle?
         /// The parts of the response that have arrived, except for a streamed body.
         ///
         /// `nonisolated(unsafe)`: only the thread uses it until the transfer completes. After that, only the caller
-        /// changes it if the response is buffered; if it is streamed, both the thread and the caller read the head. A
-        /// cancelled caller does not use it.
+        /// changes a buffered response, and both the thread and the caller read a streamed response's head. A cancelled
+        /// caller doesn't use it.
         ///
         /// Exclusivity is unchecked, because libcurl calls no callback while the reply changes. The caller allocates
         /// the reply's memory, because memory that one thread allocates and another frees slows down both.
@@ -89,7 +90,7 @@
             }
         }
 
-        /// Returns the next bytes of a streamed body; nil at the end.
+        /// Returns the next bytes of a streamed body, or nil at the end.
         ///
         /// - Parameter isolation: the reader's actor. A closure runs on an actor only if it captures the actor, and
         ///   each change of the actor is a change of the thread.
@@ -149,7 +150,7 @@
             } catch {
                 cancel()
                 // The error includes the head, because the status counts even if the body cannot be read. For example,
-                // the body of a redirect does not matter.
+                // the body of a redirect doesn't matter.
                 var failure = error
                 failure.head = reply.head
                 return try failure.error(for: request).judgedByStatus()

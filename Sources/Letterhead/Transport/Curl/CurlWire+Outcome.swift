@@ -15,7 +15,8 @@
                 var failure = result.failure(
                     reason: reason, alert: progress.connection.alert, wasSent: wasSent,
                     isSecure: transfer?.plan.isSecure == true)
-                // libcurl writes this only if there was no error text, when five connections after another have refused.
+                // libcurl writes this only if there was no error text, when five connections after another have
+                // refused.
                 let isExhausted = progress.connection.isExplained && reason.holds("Connection died, tried ")
                 if progress.isUnprocessed, !progress.hasAnswer, isExhausted || progress.connection.isLeftOut {
                     failure.mayHaveBeenSent = false
@@ -60,7 +61,7 @@
             return .failure(failure)
         }
 
-        /// The time at which the transfer times out if there is no further activity.
+        /// When the transfer times out if there is no further activity.
         var deadline: UInt64 {
             min(progress.loadDeadline, progress.attemptDeadline, idleDeadline, firstByteDeadline, queueDeadline)
         }
@@ -178,11 +179,11 @@
             return lh_curl_get_socket(easy, &socket) == 0 && socket >= 0 ? socket : nil
         }
 
-        /// Prevents libcurl from using the connection again, unless another transfer uses it. The next request finds its
-        /// end.
+        /// Prevents libcurl from using the connection again, unless another transfer uses it. The next request finds
+        /// its end.
         ///
-        /// After a frame that is invalid for the whole connection, libcurl may keep the connection, as 8.14.1 does. Each
-        /// further request on it would fail, until the server closes it.
+        /// After a frame that is invalid for the whole connection, libcurl may keep the connection, as 8.14.1 does.
+        /// Each further request on it would fail, until the server closes it.
         func retireConnection() {
             // A transfer in progress has no socket, but the TLS session of its connection.
             let session = progress.connection.tlsSession
@@ -193,7 +194,7 @@
             shutdown(socket, Int32(SHUT_RDWR))
         }
 
-        /// Returns a time since the start of the request, including the wait for a connection; zero if libcurl has
+        /// Returns a time since the start of the request, including the wait for a connection, or zero if libcurl has
         /// none.
         private func time(_ info: CurlInfo) -> Duration {
             let time = offset(info)

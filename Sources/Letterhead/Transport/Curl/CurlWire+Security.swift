@@ -15,7 +15,7 @@
             return lh_curl_set_string(easy, .pinnedPublicKey, pins.isEmpty ? nil : pins) == 0
         }
 
-        /// The host, the setting and the key of the server, for the message if the key is not pinned.
+        /// The host, the setting and the key of the server, for the message if the key isn't pinned.
         var pinMismatch: String {
             let host = transfer?.request.host ?? ""
             let rule = loop.configuration.security.pinningRule(of: host)
@@ -49,7 +49,7 @@
             }
         }
 
-        /// Returns the verified certificates of a TLS session, in DER; none if one of them cannot be read.
+        /// Returns a TLS session's verified certificates in DER, or none if one can't be read.
         private static func chain(of session: UnsafeRawPointer) -> [Data] {
             var chain: [Data] = []
             while true {
@@ -99,7 +99,7 @@
             return Unmanaged<CurlWire>.fromOpaque(context).takeUnretainedValue()
         }
 
-        /// Calls a closure with the object to which a callback belongs. The loop retains the object during the call.
+        /// Calls a closure with a callback's object. The loop retains the object during the call.
         static func with<Result>(_ context: UnsafeMutableRawPointer?, _ work: (CurlWire) -> Result) -> Result? {
             context.map { Unmanaged<CurlWire>.fromOpaque($0)._withUnsafeGuaranteedRef(work) }
         }
@@ -134,7 +134,7 @@
 
     private let onOpenSocket: LHCurlOpenSocket = { context, _, address in
         CurlWire.with(context) { $0.progress.isConnecting = true }
-        // Programs that this process starts do not inherit the socket.
+        // Programs that this process starts don't inherit the socket.
         let closing = CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.pointee.family, address.pointee.kind | closing, address.pointee.protocol)
         if descriptor < 0, errno == EMFILE || errno == ENFILE { CurlWire.with(context) { $0.hasNoDescriptor = true } }

@@ -8,13 +8,14 @@
         ///
         /// libcurl repeats nothing without this call, so all its repetitions have an end:
         /// - It replaces a connection that has ended before the response up to five times (CONN_MAX_RETRIES).
-        /// - It follows a response only if that is 417, without end if the caller has set `Expect`, and never from here.
-        ///   Redirects, authentication at a server and `Alt-Svc` are off. At a proxy, it tries Basic, once.
+        /// - It follows a response only if that is 417, without end if the caller has set `Expect`, and never from
+        ///   here. Redirects, authentication at a server and `Alt-Svc` are off. At a proxy, it tries Basic, once.
         /// - It tries each address of a host once, within `connectTimeout`, and HTTP/1.1 once after HTTP_1_1_REQUIRED.
         /// - Interim responses count toward `maximumHeadSize`.
         func willSend() -> Bool {
             guard !progress.hasHead else {
-                // libcurl discards the body of such a response. The loader sends the request again, or this is the error.
+                // libcurl discards the body of such a response. The loader sends the request again, or this is the
+                // error.
                 progress.isAnsweredEarly = transfer?.request.mayOmitExpectation == true
                 if !progress.isAnsweredEarly {
                     progress.failure = TransportFailure(
@@ -44,8 +45,8 @@
         /// Returns whether the request may be sent a second time, on another connection. libcurl tries this if a reused
         /// connection ended before the response began, or if the server refused an HTTP/2 stream.
         ///
-        /// - Parameter wasRefused: whether the server refused the stream. If it did not ask for HTTP/1.1, it certainly did
-        ///   not process the request (RFC 9113, 8.7).
+        /// - Parameter wasRefused: whether the server refused the stream. If it did not ask for HTTP/1.1, it certainly
+        ///   did not process the request (RFC 9113, 8.7).
         private func maySendAgain(wasRefused: Bool) -> Bool {
             guard let plan = transfer?.plan else { return false }
             let isRefused = wasRefused && progress.connection.isMultiplexed
@@ -67,18 +68,18 @@
             return progress.failure == nil
         }
 
-        /// Reads the protocol that TLS negotiated. Returns false if the connection is not HTTP/2 and another transfer
+        /// Reads the protocol that TLS negotiated. Returns false if the connection isn't HTTP/2 and another transfer
         /// uses it. Each of the two could otherwise receive the other's response.
         ///
-        /// It is enough to know the last user of each connection. A connection that is not HTTP/2 has at most one, and
-        /// the transfer for which an HTTP/2 connection was opened is the last user when the second transfer joins.
+        /// It is enough to know the last user of each connection. A connection that isn't HTTP/2 has at most one. On an
+        /// HTTP/2 connection, the transfer that opened it is the last user when the second transfer joins.
         private func mayUseConnection() -> Bool {
             guard let plan = transfer?.plan else { return true }
             let (session, isMultiplexed) = plan.isSecure ? tlsSession : (nil, false)
             progress.connection.tlsSession = session
             progress.connection.isMultiplexed =
                 session == nil ? plan.httpVersion.isMultiplexedWithoutSession : isMultiplexed
-            // Without a session, it is not known which transfers use the connection.
+            // Without a session, it isn't known which transfers use the connection.
             progress.connection.isShared = session == nil
             guard let session else { return true }
             if let lane { loop.queue.note(isExclusive: !isMultiplexed, in: lane) }
@@ -96,7 +97,8 @@
             return true
         }
 
-        /// Records the stream of the transfer, or which transfers a GOAWAY on its connection has left out (RFC 9113, 6.8).
+        /// Records the stream of the transfer, or which transfers a GOAWAY on its connection has left out (RFC 9113,
+        /// 6.8).
         func note(stream: UInt32, isGoAway: Bool) {
             guard isGoAway else { return progress.connection.stream = stream }
             guard let session = tlsSession.session else { return }
@@ -167,7 +169,7 @@
             }
         }
 
-        /// Moves the request's body back to an offset. Returns false if that is not possible.
+        /// Moves the request's body back to an offset. Returns false if that isn't possible.
         func rewind(to offset: Int) -> Bool {
             switch transfer?.plan.content {
             case .held(let data):
@@ -181,7 +183,7 @@
         }
 
         /// A closure that resumes the transfer when more of the body is available. It refers to the transfer weakly, so
-        /// that a body that never ends does not keep the transfer alive.
+        /// that a body that never ends doesn't keep the transfer alive.
         var onMore: @Sendable () -> Void {
             { [weak transfer] in transfer?.resume() }
         }
@@ -222,7 +224,7 @@
             }
             guard let transfer, accept(unless: progress.framing.fault) else { return false }
             progress.hasHead = true
-            // A streamed body is read at the reader's pace, so the timeout of the attempt does not apply to it.
+            // A streamed body is read at the reader's pace, so the timeout of the attempt doesn't apply to it.
             if transfer.request.isOpenEnded(after: HTTPStatus(progress.status)) {
                 progress.attemptDeadline = .max
             }
@@ -232,8 +234,8 @@
             return !isAnsweredEarly()
         }
 
-        /// Processes a status line. Returns false if it is malformed, or if it claims a protocol other than that of the
-        /// connection.
+        /// Processes a status line. Returns false if it is malformed, or if it claims another protocol than the
+        /// connection's.
         ///
         /// libcurl would believe the claim, and send other requests on an HTTP/1.1 connection before this response has
         /// ended. Callers would then receive each other's responses.

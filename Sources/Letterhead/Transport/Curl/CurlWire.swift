@@ -44,7 +44,7 @@
             /// The reason to end the transfer, if this transport, and not libcurl, has detected it.
             var failure: TransportFailure?
             var lastActivity: UInt64 = 0
-            /// The time for which the transfer waited for a connection, in nanoseconds.
+            /// How long the transfer waited for a connection, in nanoseconds.
             var waitingTime: UInt64 = 0
             var (loadDeadline, attemptDeadline) = (UInt64.max, UInt64.max)
 
@@ -89,12 +89,13 @@
             /// The last alert that its TLS session has received (RFC 8446, 6).
             var alert: CInt?
             var hasCloseNotify: Bool { alert == 0 }
-            /// Whether libcurl repeats a request on it without an error text only if the server has refused the request.
+            /// Whether libcurl repeats a request on it without an error text only if the server has refused the
+            /// request.
             var isExplained: Bool { CurlQuirks.explainsRepetitions && isMultiplexed && tlsSession != nil }
         }
 
-        /// Creates the state for the transfers of a handle. Returns nil if the system's libcurl rejects one of the options
-        /// that depend on the loop.
+        /// Creates the state for the transfers of a handle. Returns nil if the system's libcurl rejects one of the
+        /// options that depend on the loop.
         init?(loop: CurlLoop, handle: CurlHandle) {
             (self.loop, self.handle, easy) = (loop, handle, handle.easy)
             var options = CurlOptions(easy)
@@ -212,7 +213,7 @@
             if isGet, settings.isGet { return }
             settings.isGet = isGet
             options.set(.httpGet, 1)
-            // libcurl asks for pieces of this size, which is that of the pieces of a file.
+            // libcurl asks for pieces of this size, the same as for files.
             let isPulled = if case .pulled = plan.content { true } else { false }
             options.set(.uploadBufferSize, isPulled ? Self.largeBuffer : Self.uploadBuffer)
             switch plan.content {
@@ -245,7 +246,7 @@
             if !settings.isGet { _ = lh_curl_set_pointer(easy, .postFields, nil) }
         }
 
-        /// In bytes; the first two are libcurl's defaults for receiving and for sending.
+        /// In bytes. The first two are libcurl's defaults for receiving and for sending.
         private static let (standardBuffer, uploadBuffer, largeBuffer) = (16 << 10, 64 << 10, 256 << 10)
     }
 

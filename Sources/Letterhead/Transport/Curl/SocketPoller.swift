@@ -5,7 +5,7 @@
 
     /// Waits for many sockets on one thread, with epoll.
     ///
-    /// Its collections use unchecked exclusivity: ``report(_:_:)`` does not change them while it calls its closure.
+    /// Its collections use unchecked exclusivity: ``report(_:_:)`` doesn't change them while it calls its closure.
     final class SocketPoller {
         /// The events of a socket that are ready or watched.
         struct Readiness: OptionSet {
@@ -22,7 +22,7 @@
         @exclusivity(unchecked) private var watches: [CInt: Watch] = [:]
 
         private struct Watch {
-            /// The events that are registered with the kernel; 0 if the socket is not registered.
+            /// The events that are registered with the kernel, or 0 if the socket isn't registered.
             var registered: UInt32 = 0
             var isWanted = false
             /// Whether the socket stays registered while no events are wanted. The next request usually wants the same
@@ -69,12 +69,12 @@
             }
         }
 
-        /// Keeps a socket registered. It belongs to an idle connection whose end will be reported.
+        /// Keeps a socket registered. It belongs to an idle connection, and its end will be reported.
         func keep(_ socket: CInt) {
             if socket >= 0 { watches[socket, default: Watch()].isKept = true }
         }
 
-        /// Removes a socket that is about to be closed, or whose end will not be reported.
+        /// Removes a socket that is about to be closed, or that will not report its end.
         func forget(_ socket: CInt) {
             guard let watch = watches[socket] else { return }
             if watch.registered != 0 { unregister(socket) }

@@ -16,7 +16,7 @@ struct ContentDecoder: Sendable {
     private let maximumRatio: Int
     private static let maximumCodings = 5
 
-    /// Returns nil if the body is not compressed, if a coding is not known, or if the response is partial (206).
+    /// Returns nil if the body isn't compressed, if a coding isn't known, or if the response is partial (206).
     init?(_ headers: HTTPHeaders, maximumRatio: Int) throws(TransportFailure) {
         guard headers.contains(.contentEncoding), !Self.arePartial(headers) else { return nil }
         let names = ASCII.members(of: headers.values(for: .contentEncoding)).map(ASCII.keyword)
@@ -102,8 +102,8 @@ enum ContentCoding: String, CaseIterable, Sendable {
         self = coding
     }
 
-    /// Whether this process can decompress the coding. zlib is always present; the libraries of the other codings are
-    /// opened at run time.
+    /// Whether this process can decompress the coding. zlib is always present. The other codings' libraries are opened
+    /// at run time.
     var isAvailable: Bool {
         switch self {
         case .gzip, .deflate: true

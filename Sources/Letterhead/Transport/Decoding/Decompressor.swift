@@ -12,7 +12,7 @@ protocol Decompressor: AnyObject {
     /// Sets the next compressed bytes. The previous ones must have been consumed.
     func feed(_ bytes: Data)
 
-    /// Returns the next piece, at most 64 KiB; nil if more compressed bytes are needed.
+    /// Returns the next piece, at most 64 KiB, or nil if more compressed bytes are needed.
     func next() throws(DecompressionFault) -> Data?
 
     /// Checks that the compressed bytes are complete. Zero compressed bytes are accepted as an empty body.
@@ -51,15 +51,15 @@ enum DecompressionFault: Error {
 /// The output of each coding is compared with the bytes that were received over the connection, so that nested codings
 /// cannot multiply the allowed ratio.
 ///
-/// It is not `Sendable`: if it is shared, the owner must lock it.
+/// It isn't `Sendable`: if it is shared, the owner must lock it.
 final class DecompressorStack {
     private let decompressors: [any Decompressor]
     private let maximumRatio: Int
 
-    /// The ratio is checked only above this size, because a small body of spaces is not an attack.
+    /// The ratio is checked only above this size, because a small body of spaces isn't an attack.
     private static let harmlessSize = 16 << 20
 
-    /// - Parameter codings: the codings in the order in which they were applied.
+    /// - Parameter codings: the codings in the order of their application.
     init(_ codings: [ContentCoding], maximumRatio: Int) {
         decompressors = codings.reversed().map { $0.makeDecompressor() }
         self.maximumRatio = maximumRatio
@@ -68,7 +68,7 @@ final class DecompressorStack {
     /// Sets the next bytes from the connection. The previous ones must have been consumed.
     func feed(_ bytes: Data) { decompressors[0].feed(bytes) }
 
-    /// Returns the next piece of the body, at most 64 KiB; nil if more bytes are needed.
+    /// Returns the next piece of the body, at most 64 KiB, or nil if more bytes are needed.
     func next() throws(TransportFailure) -> Data? {
         do { return try next(from: decompressors.count - 1) } catch { throw error.failure }
     }
@@ -97,7 +97,7 @@ final class DecompressorStack {
 
 /// Decompresses one content coding of one body with the system's zlib (RFC 1950, 1951, 1952).
 ///
-/// zlib's state must not move in memory. The type is not `Sendable`: if it is shared, the owner must lock it.
+/// zlib's state must not move in memory. The type isn't `Sendable`: if it is shared, the owner must lock it.
 final class Inflater: Decompressor {
     private let isGzip: Bool
     private let stream: UnsafeMutablePointer<CZlibStream>
@@ -105,7 +105,7 @@ final class Inflater: Decompressor {
     private var isOpen = false
     /// Whether the end of a member has been reached. Another member may follow.
     private var isAtEnd = false
-    /// Whether zlib has consumed bytes whose output did not fit into the last piece.
+    /// Whether zlib has consumed bytes with output that did not fit into the last piece.
     private var hasMore = false
     private(set) var consumed = 0
     private(set) var produced = 0
@@ -191,7 +191,7 @@ final class Inflater: Decompressor {
 
 /// Decompresses brotli or Zstandard with the library of the system.
 ///
-/// It is not `Sendable`: if it is shared, the owner must lock it.
+/// It isn't `Sendable`: if it is shared, the owner must lock it.
 final class LibraryDecompressor: Decompressor {
     private let coding: CInt
     private var state: OpaquePointer?

@@ -13,7 +13,7 @@ final class ReceivePipe: Sendable {
         case taken
         /// No bytes were taken, because the pipe is full. A later ``Step`` reports that there is room.
         case refused
-        /// There is not enough memory, so the transfer must end.
+        /// There isn't enough memory, so the transfer must end.
         case noMemory
         /// The transfer must end, because its reader was cancelled or has dropped the body.
         case cancelled
@@ -50,7 +50,7 @@ final class ReceivePipe: Sendable {
     private static let spareLimit = capacity / blockSize
     private let state = Mutex(State())
     /// The block that is being filled. `nonisolated(unsafe)`: only the receiving thread uses it, so that it can copy
-    /// without holding the lock, on which the reader would otherwise spin.
+    /// without holding the lock. Otherwise the reader would spin on the lock.
     nonisolated(unsafe) private var filling: Block?
 
     deinit {
@@ -120,7 +120,7 @@ final class ReceivePipe: Sendable {
         }
     }
 
-    /// Returns the next step without waiting; nil if none is available yet.
+    /// Returns the next step without waiting, or nil if none is available yet.
     func take() throws(TransportFailure) -> Step? {
         let (block, isRoomMade, end) = state.withLock { state in
             let block = state.takeBlock()
@@ -135,7 +135,7 @@ final class ReceivePipe: Sendable {
     }
 
     /// Returns the bytes of a block, which is reused when they are released. A small piece is copied, so that a reader
-    /// that keeps it does not keep the whole block.
+    /// that keeps it doesn't keep the whole block.
     private func data(of block: Block) -> Data {
         guard block.count >= Self.blockSize / 2 else {
             defer { recycle(block) }

@@ -61,7 +61,7 @@ final class SendPipe: Sendable {
         if isTooLate { task.cancel() }
     }
 
-    /// Restarts the body from its first byte. Returns false if that is not possible.
+    /// Restarts the body from its first byte. Returns false if that isn't possible.
     func rewind(onMore: @escaping @Sendable () -> Void) -> Bool {
         guard state.withLock({ $0.givenCount > 0 }) else { return true }
         guard isReplayable else { return false }

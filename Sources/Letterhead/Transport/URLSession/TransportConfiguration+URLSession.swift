@@ -25,14 +25,14 @@
             return URLSession(configuration: settings, delegate: delegate, delegateQueue: .serial)
         }
 
-        /// The idle limit in whole seconds, at least one. Foundation on Linux truncates fractions, and treats zero as no
-        /// limit.
+        /// The idle limit in whole seconds, at least one. Foundation on Linux truncates fractions, and treats zero as
+        /// no limit.
         func idleSeconds(for request: HTTPRequest? = nil) -> TimeInterval {
             guard let limit = request?.idleTimeout ?? idleTimeout else { return 86_400 }
             return min(86_400, max(1, (limit / .seconds(1)).rounded(.up)))
         }
 
-        /// The setting that is out of range or not supported by `URLSession`; nil if all settings can be applied.
+        /// The setting that is out of range or not supported by `URLSession`, or nil if all settings can be applied.
         var brokenURLSessionRule: String? {
             let standard = TransportConfiguration()
             var supported = standard
@@ -54,7 +54,7 @@
             return "URLSession does not support \(changed); the only supported settings are \(names)"
         }
 
-        /// Returns the names of the changed settings that `URLSession` does not support.
+        /// Returns the names of the changed settings that `URLSession` doesn't support.
         private func unsupportedNames(_ supported: TransportConfiguration) -> [String] {
             let settings: [(name: String, isChanged: Bool)] = [
                 ("queueTimeout", queueTimeout != supported.queueTimeout),
@@ -99,7 +99,7 @@
 
     extension HTTPError {
         /// Creates an error from Foundation's error at the end of a task, and from the received part of the response.
-        /// Foundation's code for a lost connection does not tell whether the connection was ever established.
+        /// Foundation's code for a lost connection doesn't tell whether the connection was ever established.
         init(endOf request: HTTPRequest, _ error: any Error, head: HTTPURLResponse?, receivedBytes: Int) {
             let code = (error as? URLError)?.code
             guard code == .networkConnectionLost || code == .unknown && head != nil else {
@@ -122,7 +122,7 @@
     }
 
     extension HTTPURLResponse {
-        /// Returns the length of the body; nil if it is not known or if Foundation decompresses the body.
+        /// Returns the length of the body, or nil if it isn't known or if Foundation decompresses the body.
         func knownLength(of method: HTTPMethod) -> Int? {
             if method == .head || statusCode == 204 || statusCode == 304 { return 0 }
             guard expectedContentLength >= 0, value(forHTTPHeaderField: "Content-Encoding") == nil else { return nil }
@@ -145,8 +145,8 @@
             ASCII.members(of: [codings]).allSatisfy { undoneCodings.contains(ASCII.keyword($0)) }
         }
 
-        /// The content codings that Foundation decompresses. On Linux, Foundation offers the codings of its libcurl, and a
-        /// response with any other coding fails.
+        /// The content codings that Foundation decompresses. On Linux, Foundation offers the codings of its libcurl,
+        /// and a response with any other coding fails.
         #if canImport(FoundationNetworking)
             private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
         #else

@@ -8,8 +8,8 @@
         import FoundationNetworking
     #endif
 
-    /// One request in a session, shared by the loader, the delegate, the timers and the reader of the body. The first of
-    /// them to settle it determines its result.
+    /// One request in a session, shared by the loader, the delegate, the timers and the reader of the body. The first
+    /// of them to settle it determines its result.
     final class URLSessionExchange: Sendable {
         typealias Caller = CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
 
@@ -99,8 +99,8 @@
             }
         }
 
-        /// Reports the progress of the request body: the number of bytes that were sent since the last call, and the number
-        /// of all bytes sent so far.
+        /// Reports the progress of the request body: the number of bytes that were sent since the last call, and the
+        /// number of all bytes sent so far.
         func sent(_ bytes: Int64, of totalBytes: Int64) {
             #if canImport(FoundationNetworking)
                 // On Linux the total is read when the delegate is called, and may already include later pieces.
@@ -208,7 +208,8 @@
         }
     }
 
-    /// The number of bytes of a streamed body that may be buffered before the task is suspended, where that is possible.
+    /// The number of bytes of a streamed body that may be buffered before the task is suspended, where that is
+    /// possible.
     private let heldBytes = 1 << 20
 
     extension URLSessionExchange {
@@ -221,7 +222,7 @@
             }
         }
 
-        /// Returns the next piece of a streamed body; nil at the end.
+        /// Returns the next piece of a streamed body, or nil at the end.
         ///
         /// - Parameter isolation: the reader's actor. A closure runs on an actor only if it captures the actor.
         private func read(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
@@ -237,8 +238,8 @@
             }
         }
 
-        /// The number of bytes of a body that may be buffered. The number is unlimited for a streamed body where the task can be
-        /// suspended.
+        /// The number of bytes of a body that may be buffered. The number is unlimited for a streamed body where the
+        /// task can be suspended.
         var heldLimit: Int {
             #if canImport(FoundationNetworking)
                 request.bufferLimit
@@ -269,13 +270,13 @@
     }
 
     extension URLSessionExchange {
-        /// Starts the timers of the limits that Foundation does not support, or supports only in whole seconds.
+        /// Starts the timers of the limits that Foundation doesn't support, or supports only in whole seconds.
         func startTimers() {
             waitForFirstByte()
             if let limit = request.timeout {
                 after(limit) { [weak self] in
-                    // The timeout does not apply to a streamed body, which is read at the reader's pace. It applies to the
-                    // body of a response whose status is not accepted.
+                    // The timeout doesn't apply to a streamed body, because its reader determines the pace. It applies
+                    // to the body if the status isn't accepted.
                     guard let self, !isOpenEnded else { return }
                     expire("the attempt took longer than its timeout of \(limit)")
                 }

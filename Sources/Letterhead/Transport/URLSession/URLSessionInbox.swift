@@ -2,8 +2,8 @@
 #if Foundation || canImport(Darwin)
     import Foundation
 
-    /// The buffered pieces of a body, and the readers that wait for more. This type only manages the state: the exchange
-    /// protects the state with its lock, and resumes the readers that the methods return.
+    /// The buffered pieces of a body, and the readers that wait for more. This type only manages the state: the
+    /// exchange protects the state with its lock, and resumes the readers that the methods return.
     struct URLSessionInbox {
         typealias Reader = CheckedContinuation<Data?, any Error>
 
@@ -33,8 +33,8 @@
             return .held
         }
 
-        /// Returns the next piece or the end. It returns nil if the reader has to wait; the reader is then added to the
-        /// waiting ones.
+        /// Returns the next piece or the end. If the reader has to wait, it is added to the waiting ones, and the
+        /// result is nil.
         mutating func ask(_ reader: Reader) -> Result<Data?, any Error>? {
             guard taken < pieces.count else {
                 if end == nil { readers.append(reader) }
@@ -73,7 +73,7 @@
             return readers
         }
 
-        /// Returns all buffered pieces as one; nil if there is not enough memory.
+        /// Returns all buffered pieces as one, or nil if there isn't enough memory.
         mutating func takeAll() -> Data? {
             defer { (pieces, taken, heldBytes) = ([], 0, 0) }
             let rest = pieces[taken...]

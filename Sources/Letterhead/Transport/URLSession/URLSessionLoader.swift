@@ -9,31 +9,31 @@
 
     /// The transport over Foundation's `URLSession`: the default on Apple platforms.
     ///
-    /// Use it there; on Linux, only tests use it. It does not handle redirects, cookies, caches or credentials: a 3xx or a
-    /// 401 is a response like any other. It sends every request that passes ``HTTPRequest/validate()``, unless `URLSession`
-    /// does not support the request (see below). A body that is not in memory is written to a private temporary file first,
-    /// so that its length is exact and it is never held in memory.
+    /// Use it there. On Linux, only tests use it. It doesn't handle redirects, cookies, caches or credentials: a 3xx or
+    /// a 401 is a response like any other. It sends every request that passes ``HTTPRequest/validate()``, unless
+    /// `URLSession` doesn't support the request (see below). A body that isn't in memory is first written to a private
+    /// temporary file, so that its length is exact and it is never held in memory.
     ///
     /// `URLSession` has these limitations on all platforms:
-    /// - Several fields of one name are joined by `, `, in requests and in responses.
-    /// - `User-Agent`, `Accept`, `Accept-Language` and `Accept-Encoding` are added to a request that does not set them.
+    /// - It joins several fields of one name by `, `, in requests and in responses.
+    /// - It adds `User-Agent`, `Accept`, `Accept-Language` and `Accept-Encoding` to a request that doesn't set them.
     /// - A GET with a body fails with `.invalidRequest`.
-    /// - Foundation decompresses the content codings that it supports. The limits of a response count the decompressed
+    /// - Foundation decompresses the content codings that it supports. A response's limits count the decompressed
     ///   bytes.
     /// - ``HTTPResponse/trailers`` are empty.
-    /// - If a ``TransportConfiguration`` has unsupported settings, requests fail with `.invalidRequest`. The error names
-    ///   the settings.
+    /// - If a ``TransportConfiguration`` has unsupported settings, requests fail with `.invalidRequest`. The error
+    ///   names the settings.
     ///
     /// On Linux it has these limitations as well:
     /// - The capitalization of header names changes, and their order is lost.
-    /// - IPv6 literals, trailers, and a connection that is closed before the head is complete are not supported. The
+    /// - IPv6 literals, trailers, and a connection that is closed before the head is complete aren't supported. The
     ///   latter two crash the process.
     /// - A response body that is streamed or saved to a file has no back-pressure. If more than 64 MiB, or more than a
     ///   smaller ``RequestSettings/responseLimit``, are buffered for its reader, the request fails with
     ///   `.responseTooLarge`.
     /// - ``HTTPResponse/metrics`` contain only the times of the first byte and of the end.
     /// - The certificate store is the system's, and TLS failures have no separate code.
-    /// - A reset does not close the idle connections of the session.
+    /// - A reset doesn't close the idle connections of the session.
     final class URLSessionLoader: HTTPLoader {
         /// The default loader of all clients on Apple platforms.
         static let shared = URLSessionLoader(isShared: true)
@@ -48,8 +48,8 @@
 
         /// Creates a loader with a new session.
         ///
-        /// - Parameter isShared: whether unrelated clients share the transport. If so, a reset does not cancel the requests
-        ///   without a client. Default: false.
+        /// - Parameter isShared: whether unrelated clients share the transport. If so, a reset doesn't cancel the
+        ///   requests without a client. Default: false.
         init(_ configuration: TransportConfiguration = TransportConfiguration(), isShared: Bool = false) {
             self.configuration = configuration
             self.isShared = isShared
@@ -59,7 +59,7 @@
             cachePolicy = .reloadIgnoringLocalCacheData
         }
 
-        /// Creates a loader with a copy of a Foundation configuration; see
+        /// Creates a loader with a copy of a Foundation configuration. See
         /// `HTTPClient.makeTransport(sessionConfiguration:)`.
         init(sessionConfiguration configuration: URLSessionConfiguration) {
             var limits = TransportConfiguration()
@@ -78,8 +78,8 @@
 
         /// Sends a request and returns the response, with any status.
         ///
-        /// - Throws: `.invalidRequest` before anything is sent; `.cancelled`; `.timedOut`; `.responseTooLarge`;
-        ///   `.connectionLost`; `.invalidResponse`; `.cannotSaveResponse`; and the other errors of Foundation, mapped by
+        /// - Throws: `.invalidRequest` before anything is sent, `.cancelled`, `.timedOut`, `.responseTooLarge`,
+        ///   `.connectionLost`, `.invalidResponse`, `.cannotSaveResponse`, and Foundation's other errors, mapped by
         ///   `HTTPError(_:request:)`.
         @concurrent
         func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
@@ -106,8 +106,8 @@
 
         var endsItsRequests: Bool { true }
 
-        /// Cancels the requests of clients that have been reset, and returns when they have ended. On Apple platforms later
-        /// requests use new connections.
+        /// Cancels the requests of clients that have been reset, and returns when they have ended. On Apple platforms,
+        /// later requests use new connections.
         ///
         /// Requests without a client are cancelled, except on the transport that clients share by default.
         func reset() async {
@@ -117,8 +117,8 @@
             #endif
         }
 
-        /// Returns a separate session for a request that must not be sent twice, on Linux: Foundation might send it twice
-        /// over a keep-alive connection that the server is closing.
+        /// Returns a separate session for a request that must not be sent twice, on Linux: Foundation might send it
+        /// twice over a keep-alive connection that the server is closing.
         private func isolatedSession(for request: HTTPRequest) -> URLSession? {
             #if canImport(FoundationNetworking)
                 request.method.isIdempotent ? nil : makeSession(URLSessionRelay(exchanges))
@@ -129,14 +129,14 @@
     }
 
     extension HTTPRequest {
-        /// The rule of `URLSession` that a well-formed request violates; nil if it can be sent.
+        /// The `URLSession` rule that a well-formed request violates, or nil if it can be sent.
         fileprivate var brokenURLSessionRule: String? {
             if connectTimeout != nil { return "URLSession does not support connectTimeout; use timeout" }
             return method == .get && !body.isEmpty ? "URLSession does not support a GET request with a body" : nil
         }
     }
 
-    /// The exchanges of one loader that are in progress, shared with the delegates of the sessions.
+    /// One loader's exchanges in progress, shared with the sessions' delegates.
     final class URLSessionExchanges: Sendable {
         private let running = Mutex<[ObjectIdentifier: URLSessionExchange]>([:])
 

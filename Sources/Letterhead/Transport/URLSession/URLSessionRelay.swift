@@ -93,8 +93,8 @@
 
     #if canImport(Darwin)
         extension URLSessionExchange {
-            /// Returns whether the pinned keys and the checks of the configuration allow the server of a challenge. Otherwise,
-            /// the request fails. They do not apply to a proxy.
+            /// Returns whether the pinned keys and the checks of the configuration allow the server of a challenge.
+            /// Otherwise, the request fails. They don't apply to a proxy.
             func mayConnect(to space: URLProtectionSpace) -> Bool {
                 if space.isProxy() { return true }
                 do throws(TransportFailure) {
@@ -109,8 +109,8 @@
         }
 
         extension TransportConfiguration.Security {
-            /// Throws unless a server has a pinned key and passes the checks, if there are any. They add to the evaluation of
-            /// the system, which comes first.
+            /// Throws unless a server has a pinned key and passes the checks, if there are any. They add to the
+            /// evaluation of the system, which comes first.
             fileprivate func check(_ trust: SecTrust?, of host: String) throws(TransportFailure) {
                 let pins = pinnedKeys(of: host)
                 if pins.isEmpty, checks.isEmpty { return }
