@@ -91,7 +91,6 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
         return try await link.load(request, next: erasedNext)
     }
 
-    /// Resets every link, from the first to the last.
     @usableFromInline func reset() async { await link.reset(next: next) }
 
     /// The links in order: `PrintLoader --> ApplyEnvironment --> CurlLoader`.

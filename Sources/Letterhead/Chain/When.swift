@@ -58,7 +58,6 @@ private struct Responder: LoaderLink, CustomStringConvertible {
     var description: String { chainName(of: loader) }
 }
 
-/// A link for some requests only.
 struct When: CompositeLink, CustomStringConvertible {
     private let condition: @Sendable (HTTPRequest) async throws -> Bool
     private let link: any LoaderLink

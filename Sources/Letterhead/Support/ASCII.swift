@@ -57,12 +57,10 @@ package enum ASCII {
 
     package static func isToken(_ text: Substring) -> Bool { isToken(String(text)) }
 
-    /// Returns whether a string contains only ASCII characters.
     package static func isASCII(_ text: String) -> Bool { allBytes(of: text) { $0 < 0x80 } }
 
     package static func isPrintable(_ text: String) -> Bool { allBytes(of: text) { (0x21...0x7E).contains($0) } }
 
-    /// Returns whether all bytes of a string fulfill a condition.
     @inline(__always)
     package static func allBytes(of text: String, fit: (UInt8) -> Bool) -> Bool {
         text.withBytes { bytes in

@@ -27,7 +27,6 @@ struct ByteText: ~Copyable {
         return text.count
     }
 
-    /// Returns whether the last appended byte is this character.
     @inline(__always)
     func ends(in character: Unicode.Scalar) -> Bool { count > 0 && bytes[count - 1] == UInt8(ascii: character) }
 
@@ -45,7 +44,6 @@ struct ByteText: ~Copyable {
         count += piece.count
     }
 
-    /// Appends an ASCII character.
     @inline(__always)
     mutating func append(_ character: Unicode.Scalar) {
         take(1).pointee = UInt8(ascii: character)

@@ -8,10 +8,8 @@ import Synchronization
 /// task leaves, unless it is lasting, and when the flights are reset. The key is then free at once, and the value is
 /// discarded: an operation that stores its value has to check in the same critical section whether it was cancelled.
 package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// The result of waiting.
     package enum Outcome: Sendable {
         case value(Value)
-        /// The waiting task was cancelled.
         case cancelled
         /// The time limit of the waiting task passed.
         case late

@@ -183,11 +183,9 @@ package struct EscapeSet: Sendable {
         }
     }
 
-    /// Returns whether a byte is escaped.
     @inline(__always)
     func escapes(_ byte: UInt8) -> Bool { words[Int(byte)] >> 24 == 3 }
 
-    /// Calls a closure with the 256 words.
     func withWords<Result>(_ body: (UnsafeBufferPointer<UInt32>) -> Result) -> Result {
         words.withUnsafeBufferPointer(body)
     }

@@ -4,7 +4,6 @@ package import LetterheadFoundation
 /// The files that the library writes beside a user's file: drafts, parts, records, locks, cookies, tokens and cached
 /// responses. Other users may create files in the same folder, such as `/tmp`.
 package struct PrivateFile {
-    /// The reason why a file cannot be used.
     package enum Failure: LocalizedError {
         /// The number of the system's error.
         case unwritable(Int32), unreadable(Int32)

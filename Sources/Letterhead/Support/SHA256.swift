@@ -30,7 +30,6 @@ package struct SHA256Hasher: ~Copyable {
         #endif
     }
 
-    /// Returns the hash of all pieces.
     package consuming func finalize() -> [UInt8] {
         #if canImport(CryptoKit)
             Array(hash.finalize())
@@ -46,7 +45,6 @@ package struct SHA256Hasher: ~Copyable {
         private var state: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
         ]
-        /// The message schedule of a block.
         private var words = [UInt32](repeating: 0, count: 64)
         /// The bytes of the last block that isn't complete.
         private var rest: [UInt8] = []
@@ -77,7 +75,6 @@ package struct SHA256Hasher: ~Copyable {
             return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
         }
 
-        /// Adds whole blocks.
         private mutating func absorb(_ blocks: UnsafeRawBufferPointer) {
             words.withUnsafeMutableBufferPointer { words in
                 state.withUnsafeMutableBufferPointer { state in

@@ -6,7 +6,6 @@ package struct Timeline: Sendable {
     /// Starts at the current time of the clock.
     package init(_ clock: any Clock<Duration>) { read = Self.reader(clock) }
 
-    /// The duration since the start.
     package var now: Duration { read() }
 
     private static func reader<Time: Clock<Duration>>(_ clock: Time) -> @Sendable () -> Duration {

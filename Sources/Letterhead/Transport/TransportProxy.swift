@@ -137,7 +137,6 @@ extension TransportConfiguration {
 extension TransportConfiguration.Proxy {
     /// The target in the request line without TLS.
     enum PlainTarget {
-        /// The path and the query.
         case path
         /// The absolute URL without the fragment, for an HTTP proxy.
         case url

@@ -112,7 +112,6 @@ public final class Autocancel: LoaderLink {
         return true
     }
 
-    /// Returns whether a reset has cancelled the request.
     @discardableResult
     private func remove(_ number: Int) -> Bool {
         let removed = state.withLock { $0.running.removeValue(forKey: number) }

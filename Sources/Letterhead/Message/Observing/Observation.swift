@@ -185,7 +185,6 @@ extension Observation {
         }
     }
 
-    /// How many exchanges have begun.
     var exchanges: Int { state.withLock { $0.exchanges } }
 
     func beginExchange(_ request: HTTPRequest, _ facts: (inout HTTPEvent) -> Void) -> Exchange {

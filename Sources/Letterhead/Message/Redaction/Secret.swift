@@ -80,7 +80,6 @@ enum SecretName {
         word.utf8.count <= longest && words.contains(String(word))
     }
 
-    /// Returns a name's words in lower case.
     private static func parts(of name: some Sequence<UInt8>) -> [String] {
         let bytes = Array(name)
         var parts: [String] = []

@@ -71,7 +71,6 @@ extension HTTPRequest {
         }
     }
 
-    /// The request with the headers of its body.
     var framed: HTTPRequest {
         var framed = self
         framed.headers = framedHeaders()

@@ -56,7 +56,6 @@ private struct QueryList<Element: QueryValue>: QueryElements {
     }
 }
 
-/// A query item without a value.
 struct QueryFlag: QueryValue, Hashable {
     func append(to query: inout QueryParameters, name: String) { query.append(name, nil) }
 }

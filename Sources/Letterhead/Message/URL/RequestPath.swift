@@ -22,7 +22,6 @@ public struct RequestPath: Hashable, Sendable {
     /// The number of bytes in ``string`` that belong to the path itself and not to a base URL's prefix.
     private let ownCount: Int
 
-    /// Why a path is refused.
     enum Defect: Equatable {
         case emptyValue, dotValue, host, query
         /// The rule that a ``URITemplate`` violates.
@@ -258,7 +257,6 @@ struct RequestRoute: Sendable {
     /// All values, if there are more than four, if one is named, or if one ends after the first 65,535 bytes.
     private var holes: [Hole] = []
 
-    /// Creates an unknown route.
     init() {}
 
     /// Creates a route that doesn't depend on the path, or an unknown one for nil.

@@ -58,7 +58,6 @@ struct URITemplateExpression: Sendable {
 
 // MARK: Parsing
 
-/// Parses a template in one pass over its bytes.
 struct URITemplateParser {
     private let bytes: [UInt8]
     private var index = 0

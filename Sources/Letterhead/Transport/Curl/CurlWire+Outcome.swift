@@ -104,7 +104,6 @@
     }
 
     extension CurlWire {
-        /// Records the metrics of the handle, before the next transfer uses it.
         func noteFacts() {
             guard let facts = transfer?.facts else { return }
             var metrics = HTTPResponse.Metrics()
@@ -139,7 +138,6 @@
                 && (progress.timesSent > 0 || progress.hasAnswer || time(.connectTime) > .zero)
         }
 
-        /// Records that libcurl has closed the connection.
         func noteClosed() {
             let endsBody = progress.framing.endsWithConnection && progress.receivedBytes > 0
             transfer?.facts.note { details in (details.isClosed, details.endsBody) = (true, endsBody) }

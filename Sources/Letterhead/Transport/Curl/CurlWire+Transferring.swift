@@ -107,7 +107,6 @@
             }
         }
 
-        /// Records that the transfer no longer uses its connection.
         func leaveConnection() {
             if let session = progress.connection.tlsSession, loop.lastUsers[session] === self {
                 loop.lastUsers[session] = nil

@@ -39,7 +39,6 @@
             var origin: CurlOrigin?
         }
 
-        /// The state of the current transfer.
         struct Progress {
             /// The reason to end the transfer, if this transport, and not libcurl, has detected it.
             var failure: TransportFailure?
@@ -55,7 +54,6 @@
             var isUnprocessed = true
             /// Whether libcurl looks up a host name or opens a connection for the transfer.
             var isConnecting = false
-            /// How many connections were opened for the transfer.
             var connectionsMade = 0
             var connection = Connection()
             /// Whether only close_notify would prove the end of the body, and the TLS library cannot report
@@ -269,7 +267,6 @@
 
         deinit { curl_url_cleanup(parsed) }
 
-        /// Returns whether the text is this origin.
         func isEqual(to other: UnsafeBufferPointer<CChar>) -> Bool {
             guard other.count == text.count - 1, let address = other.baseAddress else { return false }
             return memcmp(text, address, other.count) == 0

@@ -38,7 +38,6 @@ struct ContentDecoder: Sendable {
         return headers.mediaType?.essence == "multipart/byteranges"
     }
 
-    /// Removes the headers that describe the compressed body.
     static func clean(_ headers: inout HTTPHeaders) {
         headers[.contentEncoding] = nil
         headers[.contentLength] = nil

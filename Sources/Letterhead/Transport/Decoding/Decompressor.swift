@@ -19,7 +19,6 @@ protocol Decompressor: AnyObject {
     func finish() throws(DecompressionFault)
 }
 
-/// The reason that bytes cannot be decompressed.
 enum DecompressionFault: Error {
     case corrupt
     case cutShort

@@ -8,7 +8,6 @@ import Synchronization
 /// Bytes are copied into blocks that are reused when the reader has released them. Small amounts are copied again: to
 /// merge blocks, and to return a small piece.
 final class ReceivePipe: Sendable {
-    /// The result of writing received bytes.
     enum Arrival {
         case taken
         /// No bytes were taken, because the pipe is full. A later ``Step`` reports that there is room.

@@ -15,7 +15,6 @@
 
         struct State {
             var task: URLSessionTask?
-            /// Whether the task has ended or has been cancelled.
             var isStopped = false
             var caller: Caller?
             var head: HTTPURLResponse?
@@ -118,7 +117,6 @@
             }
         #endif
 
-        /// Receives the end of the task.
         func complete(_ error: (any Error)?) {
             noteTotal()
             let (isCancelled, head, received) = state.withLock { state in
@@ -141,7 +139,6 @@
             fail(TransportFailure.cancelled.error(for: request))
         }
 
-        /// Ends the request with an error, and stops the task.
         func fail(_ error: HTTPError) {
             finish(.failure(error))
             stopTask()
@@ -186,7 +183,6 @@
             if let (caller, result) = settled { caller.resume(returning: result) }
         }
 
-        /// Resumes the caller and the readers of the body.
         private func finish(_ end: Result<Data?, HTTPError>) {
             if case .failure(let error) = end { settle { (_) throws(HTTPError) in throw error } }
             let readers = state.withLock { $0.inbox.finish(end.mapError { $0 }) }

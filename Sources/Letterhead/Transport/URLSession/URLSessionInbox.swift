@@ -7,7 +7,6 @@
     struct URLSessionInbox {
         typealias Reader = CheckedContinuation<Data?, any Error>
 
-        /// The reaction to a received piece.
         enum Arrival {
             case held
             case wanted(Reader)
