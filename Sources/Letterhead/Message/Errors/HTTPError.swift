@@ -62,8 +62,10 @@ public struct HTTPError: Error, Sendable {
             mayHaveBeenSent: mayHaveBeenSent ?? (code != .invalidRequest))
     }
 
+    /// Decide by it what to do. The ``message`` is for people.
     public var code: Code { contents.code }
 
+    /// The failed request, with the changes of the links above the failure.
     public var request: HTTPRequest { contents.request }
 
     /// The response, or the part of it that arrived. Its body is in memory and limited in size.
@@ -75,6 +77,7 @@ public struct HTTPError: Error, Sendable {
     /// The cause and the remedy, without secrets.
     public var message: String { contents.message }
 
+    /// All attempts in order. Empty if no link in the chain records attempts.
     public var attempts: [HTTPRequest.Attempt] { contents.attempts }
 
     /// False if it's certain that no byte of the request was sent, so that you can retry any method.

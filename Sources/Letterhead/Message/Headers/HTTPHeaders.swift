@@ -18,6 +18,7 @@ public import LetterheadFoundation
 public struct HTTPHeaders: Hashable, Sendable {
     private(set) var fields: [Field]
 
+    /// One line of a header section.
     public struct Field: Hashable, Sendable {
         public let name: Name
         public let value: String
@@ -98,6 +99,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// Returns each field's value, in order. Unlike the subscript, it doesn't join them.
     public func values(for name: Name) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
+    /// Returns whether at least one field has the name.
     public func contains(_ name: Name) -> Bool { fields.contains { $0.name == name } }
 
     /// Appends a field, and keeps fields with the same name.

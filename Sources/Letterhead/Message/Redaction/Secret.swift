@@ -17,6 +17,7 @@ public struct Secret: Sendable, Hashable {
     /// Returns the string. Don't write it to logs or files.
     public func reveal() -> String { text }
 
+    /// Whether the string has no characters, without revealing it.
     public var isEmpty: Bool { text.isEmpty }
 }
 

@@ -99,6 +99,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
     public let length: Int?
     private let pull: @Sendable () async throws -> Data?
 
+    /// Creates a sequence with a single piece.
     public init(_ data: Data) {
         self.data = data
         length = data.count

@@ -26,6 +26,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     public var method: HTTPMethod?
     /// The headers of requests to the environment's origin. A redirect to another origin removes them.
     public var headers: HTTPHeaders { didSet { headers.bind(to: origin) } }
+    /// Items for requests to the environment's origin. A redirected request gets none of them.
     public var query: QueryParameters
     private let base: BaseURL
     let origin: HTTPOrigin?
@@ -111,8 +112,11 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         self.headers.bind(to: origin)
     }
 
+    /// `https` or `http`, or nil if a closure provides the environment.
     public var scheme: String? { base.scheme }
+    /// Nil if a closure provides the environment.
     public var host: String? { base.host }
+    /// Nil for the scheme's default port.
     public var port: Int? { base.port }
 
     /// The prefix of relative paths: the base URL's percent-encoded path.

@@ -4,8 +4,10 @@
 /// Any status code is allowed. The first digit of a code from 100 to 599 determines its class. Other codes have no
 /// class.
 public struct HTTPStatus: Hashable, Sendable, Comparable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+    /// Three digits in a well-formed response.
     public let code: Int
 
+    /// Accepts any number, registered or not.
     public init(_ code: Int) { self.code = code }
 
     public init(integerLiteral value: Int) { code = value }
@@ -37,6 +39,7 @@ public struct HTTPStatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// Ascending and not adjacent, so that sets with the same statuses are equal.
     public let ranges: [ClosedRange<Int>]
 
+    /// Accepts all codes in a range: `HTTPStatusSet(200...299)`.
     public init(_ codes: ClosedRange<Int>) { ranges = [codes] }
 
     public init(arrayLiteral elements: HTTPStatus...) { self.init(elements.map { $0.code...$0.code }) }
@@ -47,6 +50,7 @@ public struct HTTPStatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// All statuses. With this set, no status is an error.
     public static let any = HTTPStatusSet(0...Int.max)
 
+    /// Returns whether a status counts as success.
     public func contains(_ status: HTTPStatus) -> Bool { ranges.contains { $0.contains(status.code) } }
 
     /// Returns the statuses of both sets.

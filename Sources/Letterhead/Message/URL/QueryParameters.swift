@@ -17,6 +17,7 @@ public struct QueryParameters: Hashable, Sendable {
     /// The names of all items once many items are searched, otherwise empty.
     private var names: Set<[UInt8]> = []
 
+    /// One `name=value`, or a ``QueryParameters/flag``, which is a name alone.
     public struct Item: Hashable, Sendable {
         /// The name, unescaped.
         public let name: String
@@ -69,6 +70,7 @@ public struct QueryParameters: Hashable, Sendable {
 
     public init() {}
 
+    /// Keeps the order, and items with the same name.
     public init(_ items: some Sequence<Item>) { self.items = Array(items) }
 
     /// Creates items from `URLComponents`, in order. An item without a value is a flag.
