@@ -30,7 +30,7 @@ limits = {
     "LetterheadRelay": 744,
     "LetterheadResilience": 1_686,
     "LetterheadSigning": 490,
-    "LetterheadTesting": 5_300,
+    "LetterheadTesting": 5_299,
     "LetterheadTestingSupport": 26,
     "LetterheadTransfers": 667,
 }

@@ -37,9 +37,9 @@ extension Cassette {
         let url = redaction.text(
             request.redaction.url(of: request).replacingBytes(of: Redaction.placeholder, with: "REDACTED"))
         var archived = HAR.Request(method: "\(request.method)", url: url, headers: redaction.fields(headers))
-        archived.queryString = QueryParameters(escaped: URLParts(url).query ?? "").map {
-            HAR.Field(name: $0.name, value: $0.value ?? "")
-        }
+        // Without a query, the text "" would be one item without a name.
+        let query = URLParts(url).query.map { QueryParameters(escaped: $0) }
+        archived.queryString = query?.map { HAR.Field(name: $0.name, value: $0.value ?? "") } ?? []
         guard !request.body.isEmpty, let chunks = try? request.framedBody() else { return archived }
         var stored = chunks.data
         if stored == nil, request.body.isReplayable, chunks.length.map({ $0 <= Self.largestBody }) ?? false {

@@ -50,6 +50,16 @@ private func newFile() -> URL {
         #expect(third.message.hasSuffix("the nearest is entry 1: it was already replayed; see repeatsEntries"))
     }
 
+    @Test func `a URL without a query is recorded without query items`() async throws {
+        let text = try await record(StubLoader().on(.any()) { _ in .status(.noContent) }) { client in
+            _ = try await client.send(TestEndpoint("a"))
+            _ = try await client.send(TestEndpoint("b").query("flag", "1"))
+        }
+        let document = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+        let items = document["log"]["entries"].array?.map { $0["request"]["queryString"].array?.count }
+        #expect(items == [0, 1])
+    }
+
     @Test func `secrets are not written and match whatever they are`() async throws {
         let stubs = StubLoader().on(.any()) { _ in
             .json(
