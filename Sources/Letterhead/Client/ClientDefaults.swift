@@ -24,7 +24,7 @@ extension HTTPClient {
     }
 
     /// What the requests of one sequence have in common.
-    struct Sequence: Sendable {
+    struct Series: Sendable {
         fileprivate let family: LoadFamily?
         fileprivate let generation: ClientGeneration
         var deadline: DeadlinePoint?
@@ -40,7 +40,7 @@ extension HTTPClient {
     func pinned(asOneOf kind: String? = nil) -> HTTPClient {
         var client = self
         let family = sequence?.family ?? kind.flatMap { parts.hub == nil ? nil : LoadFamily(kind: $0) }
-        client.sequence = Sequence(family: family, generation: generation, deadline: sequence?.deadline)
+        client.sequence = Series(family: family, generation: generation, deadline: sequence?.deadline)
         return client
     }
 
@@ -95,6 +95,7 @@ struct ClientDefaults: Sendable {
 
     private mutating func update() {
         accept = options.decoder?.accept
+        // The closure keeps a copy of the defaults, which needs no earlier settings.
         settings = nil
         settings = ClientSettings(additions: additions) { [self] in apply(to: &$0) }
     }

@@ -37,7 +37,7 @@ public struct HTTPClient: Sendable {
     let parts: Parts
     @CopyOnWrite private(set) var defaults: ClientDefaults
     /// The sequence that the client sends requests for. Nil for other requests.
-    var sequence: Sequence?
+    var sequence: Series?
 
     /// Creates a client and its chain. Usually, you pass only the environment.
     ///
