@@ -62,6 +62,26 @@ extension ProgressUpdatesTests {
         _ = try await call.value
     }
 
+    @Test func `a client that is the transport of another one does not end its updates`() async throws {
+        let step = HTTPRequest.Progress(direction: .download, completedBytes: 1, totalBytes: 1)
+        let inner = HTTPClient(
+            transport: MockLoader { request in
+                request.onProgress?(step)
+                return try .ok(request, json: 1)
+            })
+        let outer = MockLoader { request in
+            _ = try await inner.send(request)
+            return try await inner.send(request)
+        }
+        let updates = ProgressUpdates()
+        let client = HTTPClient(environment: .of("https://a.test"), transport: outer)
+        let call = Task { try await client.send(TestEndpoint().onProgress(updates)) }
+        var steps: [HTTPRequest.Progress] = []
+        for await progress in updates { steps.append(progress) }
+        #expect(steps == [step, step])
+        _ = try await call.value
+    }
+
     @Test(arguments: [
         PageSettings(maximumPages: -1), PageSettings(maximumItems: -1), PageSettings(maximumEmptyPages: -1),
         PageSettings(pageLimit: -1),

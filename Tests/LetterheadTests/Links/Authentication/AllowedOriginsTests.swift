@@ -72,6 +72,16 @@ private func authorization(
                 of: url, client: isOwn ? .anonymous : bearer, own: isOwn ? bearer : nil, withheld: true) == nil)
     }
 
+    @Test func `An attempt that was signed does not say that an earlier attempt was not signed`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
+            .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "https://other.example/me"]) }
+        let client = HTTPClient(environment: environment, authentication: .bearer("t"), transport: mock)
+        let retrying = Get<HTTPResponse>("me").retry(.immediate.when(.statuses([.unauthorized])), maximumRetries: 1)
+        let error = await #expect(throws: HTTPError.self) { try await client.send(retrying) }
+        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t", nil, "Bearer t"])
+        #expect(error?.code == .unacceptableStatus && error?.message.contains("was not signed") == false)
+    }
+
     @Test(arguments: ["https://b.example/me", "https://c.example/me"])
     func `After a redirect to another origin, allowed origins receive nothing either`(url: String) async throws {
         let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example/path")!])
