@@ -9,8 +9,6 @@ import LetterheadTesting
 import TestKit
 import Testing
 
-private let replicas: [Replica] = ["https://a.test", "https://b.test", "https://c.test:8080"]
-
 /// What links send on behalf of a balanced request.
 @Suite(.timeLimit(.minutes(2))) struct BalanceOnBehalfTests {
     @Test(
