@@ -266,7 +266,7 @@ public struct AltRequestValidator: HTTPValidator {
     }
 
     /// Sends a plain request, with the other parameters of ``init(_:statuses:maximum:delay:onValue:onError:)``.
-    /// <doc:TryingAgain> has an example.
+    /// <doc:Retrying> has an example.
     ///
     /// With `includesFailures`, it is also sent after a failure without a response. If `request` returns nil or throws,
     /// the next validator judges. `onResponse` receives a response of any status. What it adds is sent with the
