@@ -44,6 +44,14 @@ struct StreamConnection: Sendable {
     let request: @Sendable (HTTPClient) throws -> HTTPRequest
     /// Sends the request, with an identifier in `Last-Event-ID` unless it is nil.
     let open: @Sendable (HTTPClient, _ lastID: String?) async throws -> HTTPResponse
+
+    /// Opens the template that a caller's closure returns.
+    static func next<Input, Template>(
+        _ template: @escaping @Sendable (Input) async throws -> Template?,
+        _ connection: @escaping @Sendable (Template) -> StreamConnection
+    ) -> @Sendable (Input) async throws -> StreamConnection? {
+        { input in try await template(input).map(connection) }
+    }
 }
 
 struct StreamConnections: Sendable {

@@ -16,52 +16,41 @@ extension HTTPClient {
     /// is `.invalidResponse`. A 204 has no events. If you need the head, send the template with
     /// ``stream(_:)-(Template)``, and iterate over ``HTTPResponse/events(limit:)``.
     ///
-    /// By default, the sequence ends with its connection. To reconnect, pass ``Reconnection/whenClosed``. Each event is
-    /// delivered at most once. Leaving the loop, cancelling the task and ``HTTPClient/reset()`` close the connection.
+    /// By default, the sequence ends with its connection. To reconnect with `Last-Event-ID`, pass
+    /// ``Reconnection/whenClosed``. Each event is delivered at most once. Leaving the loop, cancelling the task and
+    /// ``HTTPClient/reset()`` close the connection. If another request continues an interrupted stream, create it in a
+    /// closure:
+    ///
+    /// ```swift
+    /// let changes = client.events(of: Changes(since: "now"), resuming: { $0.id.map { Changes(since: $0) } })
+    /// ```
+    ///
+    /// The first request and a closure's requests are always sent. Any other is sent again only if its method allows it.
     ///
     /// - Parameters:
     ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.
-    ///   - reconnection: whether to reconnect after the connection has ended. Default: never.
+    ///   - reconnection: when to reconnect. Default: never, or whenever the connection has ended if there is a closure.
     ///   - limit: the maximum number of bytes in a line and in an event's data. A larger event is `.responseTooLarge`.
     ///     Default: 16 MiB.
-    public func events<Template: RequestTemplate>(
-        of template: Template, reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
-    ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
-        EventSequence(
-            source: .connections(eventConnections(of: template, reconnecting: reconnection)), limit: limit)
-    }
-
-    /// Follows a server's events when another request continues an interrupted stream, instead of the same one with
-    /// `Last-Event-ID`.
-    ///
-    /// ```swift
-    /// let events = client.events(of: Changes(since: "now"), resuming: { event in event.id.map { Changes(since: $0) } })
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - template: the first request.
-    ///   - reconnection: when to reconnect. Default: whenever the connection has ended.
-    ///   - limit: the maximum number of bytes in a line and in an event's data. Default: 16 MiB.
     ///   - resume: returns the request that continues after an event, or nil to send the last request again. It is
-    ///     called once for each reconnection, with the last event.
+    ///     called once for each reconnection, with the last event. Default: nil.
     ///   - restart: returns the request to send after an error that would end the sequence, such as 410 Gone because
     ///     the server no longer has the position, or nil to throw the error. Discard there what you have built from the
     ///     events. `reconnection`'s waits apply, also if `restart` itself throws an error that it accepts. Default:
     ///     nil.
-    ///
-    /// Only the first request and a closure's requests are always sent. Any other is sent again only if its method
-    /// allows it.
     public func events<Template: RequestTemplate>(
-        of template: Template, reconnecting reconnection: Reconnection = .whenClosed, limit: Int = 16 << 20,
-        resuming resume: @escaping @Sendable (ServerSentEvent) async throws -> Template?,
-        restarting restart: @escaping @Sendable (HTTPError) async throws -> Template? = { _ in nil }
+        of template: Template, reconnecting reconnection: Reconnection? = nil, limit: Int = 16 << 20,
+        resuming resume: (@Sendable (ServerSentEvent) async throws -> Template?)? = nil,
+        restarting restart: (@Sendable (HTTPError) async throws -> Template?)? = nil
     ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
-        let connections = eventConnections(of: template, reconnecting: reconnection) { error in
-            try await restart(error).map { EventStreamTemplate(base: $0).connection }
-        }
-        return EventSequence(source: .connections(connections), limit: limit) { event in
-            try await resume(event).map { EventStreamTemplate(base: $0).connection }
-        }
+        let isFollowed = resume != nil || restart != nil
+        let opening: @Sendable (Template) -> StreamConnection = { EventStreamTemplate(base: $0).connection }
+        let connections = StreamConnections(
+            client: self, reconnection: reconnection ?? (isFollowed ? .whenClosed : .never),
+            progress: template.options.progressUpdates, first: opening(template),
+            restart: isFollowed ? StreamConnection.next(restart ?? { _ in nil }, opening) : nil)
+        return EventSequence(
+            source: .connections(connections), limit: limit, resume: resume.map { StreamConnection.next($0, opening) })
     }
 
     /// Sends a template and decodes the data of each server-sent event in its response.
@@ -85,18 +74,11 @@ extension HTTPClient {
         of template: Template, as type: Value.Type, endingWith sentinel: String? = nil,
         reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
-        let connections = eventConnections(of: template, reconnecting: reconnection)
+        let connections = StreamConnections(
+            client: self, reconnection: reconnection, progress: template.options.progressUpdates,
+            first: EventStreamTemplate(base: template).connection, restart: nil)
         return EventValues<Value>(
             events: EventSequence(source: .connections(connections), limit: limit), sentinel: sentinel)
-    }
-
-    private func eventConnections<Template: RequestTemplate>(
-        of template: Template, reconnecting reconnection: Reconnection,
-        restarting restart: (@Sendable (HTTPError) async throws -> StreamConnection?)? = nil
-    ) -> StreamConnections {
-        StreamConnections(
-            client: self, reconnection: reconnection, progress: template.options.progressUpdates,
-            first: EventStreamTemplate(base: template).connection, restart: restart)
     }
 }
 
@@ -104,7 +86,8 @@ extension HTTPResponse {
     /// Returns the body's server-sent events as they arrive.
     ///
     /// Use it if the response's head decides how to read the body. Otherwise, use
-    /// ``HTTPClient/events(of:reconnecting:limit:)``, which sends an `Accept` of `text/event-stream` and can reconnect.
+    /// ``HTTPClient/events(of:reconnecting:limit:resuming:restarting:)``, which sends an `Accept` of
+    /// `text/event-stream` and can reconnect.
     ///
     /// ```swift
     /// let response = try await client.stream(Completion(prompt: "…"))

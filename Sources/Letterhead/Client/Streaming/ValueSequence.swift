@@ -15,16 +15,9 @@ extension HTTPClient {
     /// `.cannotDecodeResponse` and contains the value's number. A truncated array or text sequence is
     /// `.invalidResponse`. Leaving the loop closes the connection. After ``reset()``, the next call of an iterator that
     /// has begun throws `.cancelled`.
-    public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
-        of template: Template, as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic,
-        limit: Int = 16 << 20
-    ) -> some AsyncSequence<Value, any Error> & Sendable {
-        ValueSequence<Value>(
-            source: .connections(valueConnections(of: template, .never, format)), format: format, limit: limit)
-    }
-
-    /// Follows a server's values that never end, such as a watch over keys. When a connection has ended, the next
-    /// request continues at the last value's position.
+    ///
+    /// Follow a stream that never ends, such as a watch over keys, with a closure that returns the next request. When a
+    /// connection has ended, that request continues at the last value's position:
     ///
     /// ```swift
     /// let changes = client.values(
@@ -34,44 +27,38 @@ extension HTTPClient {
     /// for try await change in changes { apply(change) }
     /// ```
     ///
-    /// Values are decoded as in ``values(of:as:format:limit:)``. If a connection is lost inside a value, that value is
-    /// dropped, because the next request asks for it again. Only the first request and a closure's requests are always
-    /// sent. Any other is sent again only if its method allows it.
+    /// If a connection is lost inside a value, that value is dropped, because the next request asks for it again. The
+    /// first request and a closure's requests are always sent. Any other is sent again only if its method allows it.
     ///
     /// - Parameters:
-    ///   - template: the first request.
+    ///   - template: the request.
     ///   - type: the type of the values.
     ///   - format: the format of the response. Default: determined by the content type.
     ///   - limit: the maximum number of bytes in a value. Default: 16 MiB.
-    ///   - reconnection: when to reconnect. Default: whenever the connection has ended.
+    ///   - reconnection: when to reconnect. Default: never, or whenever the connection has ended if there is a closure.
     ///   - resume: returns the request that continues after a value, or nil to send the last request again. It is
-    ///     called once for each reconnection, with the last value.
+    ///     called once for each reconnection, with the last value. Default: nil.
     ///   - restart: returns the request to send after an error that would end the sequence, such as 410 Gone because
     ///     the server no longer has the position, or a value that cannot be decoded. Nil throws the error. Discard
     ///     there what you have built from the values. `reconnection`'s waits apply, also if `restart` itself throws an
     ///     error that it accepts. Default: nil.
     public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic,
-        limit: Int = 16 << 20, reconnecting reconnection: Reconnection = .whenClosed,
-        resuming resume: @escaping @Sendable (Value) async throws -> Template?,
-        restarting restart: @escaping @Sendable (HTTPError) async throws -> Template? = { _ in nil }
+        limit: Int = 16 << 20, reconnecting reconnection: Reconnection? = nil,
+        resuming resume: (@Sendable (Value) async throws -> Template?)? = nil,
+        restarting restart: (@Sendable (HTTPError) async throws -> Template?)? = nil
     ) -> some AsyncSequence<Value, any Error> & Sendable {
-        let connections = valueConnections(of: template, reconnection, format) { error in
-            try await restart(error).map { ValueStreamTemplate(base: $0, format: format, isFollowed: true).connection }
+        let isFollowed = resume != nil || restart != nil
+        let opening: @Sendable (Template) -> StreamConnection = {
+            ValueStreamTemplate(base: $0, format: format, isFollowed: isFollowed).connection
         }
-        return ValueSequence<Value>(source: .connections(connections), format: format, limit: limit) { value in
-            try await resume(value).map { ValueStreamTemplate(base: $0, format: format, isFollowed: true).connection }
-        }
-    }
-
-    private func valueConnections<Template: RequestTemplate>(
-        of template: Template, _ reconnection: Reconnection, _ format: HTTPResponseBody.JSONFormat,
-        restarting restart: (@Sendable (HTTPError) async throws -> StreamConnection?)? = nil
-    ) -> StreamConnections {
-        StreamConnections(
-            client: self, reconnection: reconnection, progress: template.options.progressUpdates,
-            first: ValueStreamTemplate(base: template, format: format, isFollowed: restart != nil).connection,
-            restart: restart)
+        let connections = StreamConnections(
+            client: self, reconnection: reconnection ?? (isFollowed ? .whenClosed : .never),
+            progress: template.options.progressUpdates, first: opening(template),
+            restart: isFollowed ? StreamConnection.next(restart ?? { _ in nil }, opening) : nil)
+        return ValueSequence<Value>(
+            source: .connections(connections), format: format, limit: limit,
+            resume: resume.map { StreamConnection.next($0, opening) })
     }
 }
 
@@ -87,8 +74,8 @@ extension HTTPResponse {
     /// }
     /// ```
     ///
-    /// Otherwise, use ``HTTPClient/values(of:as:format:limit:)``, which has the same rules. A streamed body can be
-    /// iterated once.
+    /// Otherwise, use ``HTTPClient/values(of:as:format:limit:reconnecting:resuming:restarting:)``, which has the same
+    /// rules. A streamed body can be iterated once.
     public func values<Value: Decodable & Sendable>(
         as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic, limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
