@@ -41,7 +41,7 @@ private final class Opened: Sendable {
 @Suite struct AuthorizationCodeTests {
     private let good = "https://app.example/callback?own=1&code=c0de&state=STATE"
 
-    @Test func `The page's URL contains the request, with PKCE as in RFC 7636`() async throws {
+    @Test func `the page's URL contains the request, with PKCE as in RFC 7636`() async throws {
         let opened = Opened()
         #expect(try await chain(callback: good, opened: opened).ask() == .ok)
         let url = try #require(opened.urls.withLock { $0.first })
@@ -55,7 +55,7 @@ private final class Opened: Sendable {
         for (name, value) in expected { #expect(query.values(for: name) == [value]) }
     }
 
-    @Test func `The code is exchanged once, with the verifier and the exact redirect URI`() async throws {
+    @Test func `the code is exchanged once, with the verifier and the exact redirect URI`() async throws {
         let server = AuthorizationServer()
         #expect(try await chain(over: server, callback: good).ask() == .ok)
         #expect(
@@ -85,7 +85,7 @@ private final class Opened: Sendable {
         "https://app.example/callback?own=1&code=c0de&state=STATE&iss=https://evil.example",
         "https://app.example/callback?own=1&error=access_denied",
     ])
-    func `A callback that differs from the request is refused, and no token is requested`(
+    func `a callback that differs from the request is refused, and no token is requested`(
         callback: String
     ) async {
         let server = AuthorizationServer()
@@ -93,7 +93,7 @@ private final class Opened: Sendable {
         #expect(server.tokenForms.isEmpty)
     }
 
-    @Test func `An error in the callback is reported`() async {
+    @Test func `an error in the callback is reported`() async {
         let callback = "https://app.example/callback?own=1&error=access_denied&error_description=no+way&state=STATE"
         let failure = await chain(callback: callback).failing()
         #expect(failure?.reason == .refused)
@@ -109,12 +109,12 @@ private final class Opened: Sendable {
             ("https://auth.example.com", nil, false),
             (nil, "https%3A%2F%2Fauth.example.com%2Ftenant", true),
         ] as [(String?, String?, Bool)])
-    func `The issuer is checked if it is configured or sent`(issuer: String?, sent: String?, isGood: Bool) async {
+    func `the issuer is checked if it is configured or sent`(issuer: String?, sent: String?, isGood: Bool) async {
         let callback = good + (sent.map { "&iss=" + $0 } ?? "")
         #expect((await chain(issuer: issuer, callback: callback).failing() == nil) == isGood)
     }
 
-    @Test func `The page is shown once for all waiting requests`() async throws {
+    @Test func `the page is shown once for all waiting requests`() async throws {
         let opened = Opened()
         let chain = chain(callback: good, opened: opened)
         try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
@@ -124,7 +124,7 @@ private final class Opened: Sendable {
         #expect(opened.urls.withLock { $0.count } == 1)
     }
 
-    @Test func `A canceled sign-in fails all waiting requests, and the next request shows the page again`() async throws
+    @Test func `a canceled sign-in fails all waiting requests, and the next request shows the page again`() async throws
     {
         let calls = Atomic(0)
         let grant = OAuth2.Grant.authorizationCode(endpoint: page, redirectURI: redirect) { _ in
@@ -136,7 +136,7 @@ private final class Opened: Sendable {
         #expect(try await chain.ask() == .ok)
     }
 
-    @Test func `After a refused refresh token the page is shown again`() async throws {
+    @Test func `after a refused refresh token the page is shown again`() async throws {
         let (server, opened) = (AuthorizationServer(), Opened())
         let chain = chain(over: server, callback: good, opened: opened)
         _ = try await chain.ask()
@@ -147,7 +147,7 @@ private final class Opened: Sendable {
             server.tokenForms.map { $0["grant_type"] } == ["authorization_code", "refresh_token", "authorization_code"])
     }
 
-    @Test func `Each sign-in has a separate state and verifier`() async throws {
+    @Test func `each sign-in has a separate state and verifier`() async throws {
         let opened = Opened()
         let grant = OAuth2.Grant.authorizationCode(endpoint: page, redirectURI: redirect) { url in
             opened.urls.withLock { $0.append(url) }
@@ -162,7 +162,7 @@ private final class Opened: Sendable {
         }
     }
 
-    @Test func `A page without TLS is refused`() async throws {
+    @Test func `a page without TLS is refused`() async throws {
         let insecure = try #require(URL(string: "http://auth.example.com/authorize"))
         let grant = OAuth2.Grant.authorizationCode(endpoint: insecure, redirectURI: redirect) { $0 }
         let chain = Authenticate(.testing(grant)) --> AuthorizationServer()

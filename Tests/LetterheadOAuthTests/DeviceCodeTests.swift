@@ -18,7 +18,7 @@ private let device = "https://auth.example.com/device"
         try await OAuth2.Session.testing(over: scene, signIn: .deviceCode(scope: scope) { _ in }, clock: clock).signIn()
     }
 
-    @Test func `The person sees the code, and tokens are requested until the person has decided`() async throws {
+    @Test func `the person sees the code, and tokens are requested until the person has decided`() async throws {
         scene.answer(token, .error("authorization_pending"), .error("authorization_pending"), .json(Scene.tokens))
         let shown = Mutex<[OAuth2.DeviceCode]>([])
         let signIn = OAuth2.SignIn.deviceCode(scope: ["read", "a"]) { code in shown.withLock { $0.append(code) } }
@@ -36,27 +36,27 @@ private let device = "https://auth.example.com/device"
         #expect(clock.sleeps == [.seconds(1), .seconds(1), .seconds(1)])
     }
 
-    @Test func `A server that does not name an interval is asked every five seconds`() async throws {
+    @Test func `a server that does not name an interval is asked every five seconds`() async throws {
         scene.answer(device, .json(Scene.device.replacing(#""interval":1,"#, with: "")))
         scene.answer(token, .error("authorization_pending"), .json(Scene.tokens))
         try await signIn()
         #expect(clock.sleeps == [.seconds(5), .seconds(5)])
     }
 
-    @Test func `Each slow_down adds five seconds to the interval`() async throws {
+    @Test func `each slow_down adds five seconds to the interval`() async throws {
         scene.answer(
             token, .error("slow_down"), .error("authorization_pending"), .error("slow_down"), .json(Scene.tokens))
         try await signIn()
         #expect(clock.sleeps == [.seconds(1), .seconds(6), .seconds(6), .seconds(11)])
     }
 
-    @Test func `A server that is unavailable is asked less often`() async throws {
+    @Test func `a server that is unavailable is asked less often`() async throws {
         scene.answer(token, .status(.serviceUnavailable), .status(.serviceUnavailable), .json(Scene.tokens))
         try await signIn()
         #expect(clock.sleeps == [.seconds(1), .seconds(2), .seconds(4)])
     }
 
-    @Test func `An expired code ends the sign-in, and is not sent again`() async throws {
+    @Test func `an expired code ends the sign-in, and is not sent again`() async throws {
         scene.answer(device, .json(Scene.device.replacing("600", with: "2.5")))
         scene.answer(token, .error("authorization_pending"))
         let failure = await authenticationFailure { try await signIn() }
@@ -68,7 +68,7 @@ private let device = "https://auth.example.com/device"
     @Test(arguments: [
         ("access_denied", "denied"), ("expired_token", "expired"), ("invalid_client", "invalid_client"),
     ])
-    func `The server's decision ends the sign-in`(code: String, word: String) async throws {
+    func `the server's decision ends the sign-in`(code: String, word: String) async throws {
         scene.answer(token, .error("authorization_pending"), .error(code))
         let failure = await authenticationFailure { try await signIn() }
         #expect(failure?.reason == .refused && failure?.code == code)
@@ -81,7 +81,7 @@ private let device = "https://auth.example.com/device"
         ("https://auth.example.com/device", "javascript:alert(1)"), ("device_code", "other"), ("{", "["),
         ("expires_in", "other"), ("600", "\"soon\""), ("https://auth.", "https://auth.example.com@evil."),
     ])
-    func `A malformed response of the device endpoint is refused, and nothing is shown`(
+    func `a malformed response of the device endpoint is refused, and nothing is shown`(
         part: String, other: String
     ) async throws {
         scene.answer(device, .json(Scene.device.replacing(part, with: other)))
@@ -92,7 +92,7 @@ private let device = "https://auth.example.com/device"
         #expect(shown.load(ordering: .relaxed) == 0 && scene.forms("/token").isEmpty)
     }
 
-    @Test func `A reset of the client ends the wait for the person`() async throws {
+    @Test func `a reset of the client ends the wait for the person`() async throws {
         let clock = TestClock()
         let session = try OAuth2.Session.testing(over: scene, clock: clock)
         let client = HTTPClient(
@@ -106,14 +106,14 @@ private let device = "https://auth.example.com/device"
         #expect(scene.forms("/token").isEmpty)
     }
 
-    @Test func `A refusal that quotes the device code does not print it`() async throws {
+    @Test func `a refusal that quotes the device code does not print it`() async throws {
         scene.answer(
             token, .status(.badRequest, #"{"error":"invalid_request","error_description":"no d3vice here"}"#))
         let failure = try #require(await authenticationFailure { try await signIn() })
         #expect(failure.message.contains("invalid_request") && !failure.message.contains("d3vice"))
     }
 
-    @Test func `Errors with a status of success, and numbers as strings, are read`() async throws {
+    @Test func `errors with a status of success, and numbers as strings, are read`() async throws {
         scene.answer(device, .json(Scene.device.replacing("600", with: "\"600\"").replacing(":1,", with: ":\"2\",")))
         scene.answer(
             token, .json(#"{"error":"authorization_pending"}"#), .json("error=slow_down&interval=7"),
@@ -125,7 +125,7 @@ private let device = "https://auth.example.com/device"
     }
 
     @Test(arguments: [#"{"error":"MARKS"}"#, #"{"error":"access_denied","error_description":"MARKS"}"#])
-    func `An error of the token endpoint takes linear time in combining marks`(body: String) async throws {
+    func `an error of the token endpoint takes linear time in combining marks`(body: String) async throws {
         let ratio = await growth(of: 10_000) { count in
             scene.answer(token, .status(.badRequest, body.replacing("MARKS", with: marks(count))))
             let isCode = body.contains("access_denied")
@@ -135,7 +135,7 @@ private let device = "https://auth.example.com/device"
     }
 
     @Test(arguments: ["device_code", "user_code", "verification_uri", "verification_uri_complete", "a"])
-    func `A response of the device endpoint takes linear time in combining marks`(name: String) async throws {
+    func `a response of the device endpoint takes linear time in combining marks`(name: String) async throws {
         scene.answer(token, .error("access_denied"))
         let ratio = await growth(of: 10_000) { count in
             let member = #"{"\#(name == "a" ? name + marks(count) : name)":"https://a.example/\#(marks(count))","#
@@ -145,7 +145,7 @@ private let device = "https://auth.example.com/device"
         #expect(ratio < 10)
     }
 
-    @Test func `A server over sockets issues tokens to a device, and its API accepts them`() async throws {
+    @Test func `a server over sockets issues tokens to a device, and its API accepts them`() async throws {
         let server = try await MockOAuth2Server.start { _ in MockServer.Response(status: .accepted) }
         var description = OAuth2.Server(tokenEndpoint: server.tokenEndpoint, resource: server.url)
         description.deviceAuthorizationEndpoint = server.deviceEndpoint

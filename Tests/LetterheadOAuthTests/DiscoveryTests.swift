@@ -35,7 +35,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
 
 @Suite(.timeLimit(.minutes(1))) struct IssuerDiscoveryTests {
     @Test(arguments: places.indices)
-    func `The metadata of an issuer with a path is searched at each place, in order`(place: Int) async throws {
+    func `the metadata of an issuer with a path is searched at each place, in order`(place: Int) async throws {
         let scene = Scene([places[place]: [.json(document)]])
         let server = try await OAuth2.discovered(issuer: issuer, over: scene)
         #expect(scene.urls == Array(places[...place]))
@@ -48,7 +48,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     }
 
     @Test(arguments: ["https://auth.example.com", "https://auth.example.com/"])
-    func `The metadata of an issuer without a path is searched at two places`(issuer: String) async throws {
+    func `the metadata of an issuer without a path is searched at two places`(issuer: String) async throws {
         let scene = Scene()
         let failure = await authenticationFailure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
         #expect(failure?.reason == .malformed && failure?.message.contains("no metadata") == true)
@@ -63,7 +63,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         "https://auth.example.com/t/1/", "https://auth.example.com:443/t/1", "https://AUTH.example.com/t/1",
         "https://auth.example.com/t/%31", "https://auth.example.com", "https://other.example.com/t/1",
     ])
-    func `Metadata of an issuer that differs in any byte is refused, and no other place is tried`(
+    func `metadata of an issuer that differs in any byte is refused, and no other place is tried`(
         other: String
     ) async throws {
         let scene = Scene([places[0]: [.json(document.replacing(issuer, with: other))], places[1]: [.json(document)]])
@@ -73,7 +73,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     }
 
     @Test(arguments: ["token", "authorize", "device", "revoke"])
-    func `An endpoint without TLS, on this machine or without a host is refused`(name: String) async throws {
+    func `an endpoint without TLS, on this machine or without a host is refused`(name: String) async throws {
         let good = "\"https://auth.example.com/\(name)\""
         for bad in ["\"http://auth.example.com/x\"", "\"http://127.0.0.1/x\"", "\"ftp://localhost/x\"", "\"/x\"", "7"] {
             let scene = Scene([places[0]: [.json(document.replacing(good, with: bad))]])
@@ -82,7 +82,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         }
     }
 
-    @Test func `Metadata without a token endpoint is refused, and other endpoints may be missing`() async throws {
+    @Test func `metadata without a token endpoint is refused, and other endpoints may be missing`() async throws {
         let least = #"{"issuer":"\#(issuer)","revocation_endpoint":null"#
         let scene = Scene([places[0]: [.json(least + "}")]])
         #expect(
@@ -93,7 +93,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(server.authorizationEndpoint == nil && server.revocationEndpoint == nil && !server.sendsIssuer)
     }
 
-    @Test func `A page, a redirect and an empty response are no metadata`() async throws {
+    @Test func `a page, a redirect and an empty response are no metadata`() async throws {
         let scene = Scene([
             places[0]: [.status(.ok, "<html>not found</html>")], places[1]: [.status(.found)],
             places[2]: [.status(.ok)],
@@ -104,7 +104,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(scene.urls == places)
     }
 
-    @Test func `A server that fails and a document that is too large end the search`() async throws {
+    @Test func `a server that fails and a document that is too large end the search`() async throws {
         let large = document.replacing("{", with: "{\"x\":\"\(String(repeating: "x", count: 1 << 20))\",")
         for answer in [Scene.Answer.status(.badGateway), .json(large)] {
             let scene = Scene([places[0]: [answer], places[1]: [.json(document)]])
@@ -116,7 +116,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     @Test(arguments: [
         "http://auth.example.com", "https://auth.example.com?a=b", "https://auth.example.com#a", "auth.example.com", "",
     ])
-    func `An issuer identifier that RFC 8414 does not allow is refused before a request`(issuer: String) async throws {
+    func `an issuer identifier that RFC 8414 does not allow is refused before a request`(issuer: String) async throws {
         let scene = Scene()
         let failure = await authenticationFailure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
         #expect(failure?.reason == .misconfigured && scene.requests.isEmpty)
@@ -128,7 +128,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         Scene([places[0]: [.json(document)]].merging(answers) { $1 })
     }
 
-    @Test func `The challenge of an API leads to its metadata, and that to the server`() async throws {
+    @Test func `the challenge of an API leads to its metadata, and that to the server`() async throws {
         let scene = scene([api: [challenge(", resource_metadata=\"\(link)\", scope=\"a b\"")], link: [.json(resource)]])
         let server = try await OAuth2.discovered(from: Scene.api, over: scene)
         #expect(scene.urls == [api, link, places[0]])
@@ -137,7 +137,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     }
 
     @Test(arguments: [false, true])
-    func `Without a link, the metadata is at the well-known URL of the API, or of its origin`(
+    func `without a link, the metadata is at the well-known URL of the API, or of its origin`(
         isOfOrigin: Bool
     ) async throws {
         let place = isOfOrigin ? wellKnown : wellKnown + "/mcp"
@@ -153,7 +153,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         "https://api.example.com/mcp?tenant=a", "https://api.example.com/mcp?tenant=b", "https://api.example.com/mcp",
         "https://a@api.example.com/mcp?tenant=a", "https://api.example.com/mcp?tenant=a#b", "https://api.example.com",
     ])
-    func `The query of a resource belongs to its well-known URL and to its identifier`(named: String) async throws {
+    func `the query of a resource belongs to its well-known URL and to its identifier`(named: String) async throws {
         let tenant = try #require(URL(string: api + "?tenant=a"))
         let place = wellKnown + "/mcp?tenant=a"
         let scene = scene([place: [.json(resource.replacing(api, with: named))]])
@@ -166,7 +166,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         "https://other.example.com/mcp", "http://api.example.com/mcp", "https://api.example.com/mc",
         "https://api.example.com/mcp/more", "https://api.example.com:8443/mcp", "mcp", "",
     ])
-    func `Metadata of another resource is refused`(other: String) async throws {
+    func `metadata of another resource is refused`(other: String) async throws {
         let scene = scene([
             api: [challenge(", resource_metadata=\"\(link)\"")], link: [.json(resource.replacing(api, with: other))],
         ])
@@ -176,7 +176,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     }
 
     @Test(arguments: ["http://api.example.com/meta", "http://localhost/meta", "file:///etc/passwd", "meta"])
-    func `A link without TLS or to this machine is not followed`(link: String) async throws {
+    func `a link without TLS or to this machine is not followed`(link: String) async throws {
         let scene = scene([api: [challenge(", resource_metadata=\"\(link)\"")]])
         #expect(
             await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }?.reason
@@ -185,7 +185,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     }
 
     @Test(arguments: ["http://auth.example.com", "http://127.0.0.1", "https://auth.example.com?x"])
-    func `An API that names a server without TLS, or on this machine, is refused`(other: String) async throws {
+    func `an API that names a server without TLS, or on this machine, is refused`(other: String) async throws {
         let scene = scene([
             api: [challenge("")], wellKnown + "/mcp": [.json(resource.replacing(issuer, with: other))],
         ])
@@ -195,7 +195,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(scene.urls == [api, wellKnown + "/mcp"])
     }
 
-    @Test func `An API that does not name the expected issuer is refused`() async throws {
+    @Test func `an API that does not name the expected issuer is refused`() async throws {
         let named = resource.replacing("[\"https://auth", with: "[\"https://evil.example.com\",\"https://auth")
         let scene = scene([wellKnown + "/mcp": [.json(named)]])
         let server = try await OAuth2.discovered(from: Scene.api, issuer: issuer, over: scene)
@@ -206,7 +206,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(failure?.reason == .refused && failure?.message.contains("expected") == true)
     }
 
-    @Test func `An API without metadata needs an issuer`() async throws {
+    @Test func `an API without metadata needs an issuer`() async throws {
         let scene = scene([:])
         let failure = await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }
         #expect(failure?.reason == .malformed && failure?.message.contains("pass the issuer") == true)
@@ -214,7 +214,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(server.resource == Scene.api && server.issuer == issuer)
     }
 
-    @Test func `An API without TLS is refused before a request`() async throws {
+    @Test func `an API without TLS is refused before a request`() async throws {
         let scene = Scene()
         let insecure = try #require(URL(string: "http://api.example.com/mcp"))
         #expect(
@@ -223,7 +223,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(scene.requests.isEmpty)
     }
 
-    @Test func `A secret is sent only to a server that the caller knows`() async throws {
+    @Test func `a secret is sent only to a server that the caller knows`() async throws {
         let scene = scene([wellKnown + "/mcp": [.json(resource)]])
         let client = OAuth2.Client(id: "app", secret: "s3cret")
         let found = try await OAuth2.discovered(from: Scene.api, over: scene)
@@ -236,7 +236,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     }
 
     @Test(arguments: ["authorize", "device", "revoke"])
-    func `A server that only the API has named has all endpoints at the origin of its issuer`(name: String) async throws
+    func `a server that only the API has named has all endpoints at the origin of its issuer`(name: String) async throws
     {
         // The API could otherwise combine the page of an honest server with its own token endpoint.
         let mixed = document.replacing("https://auth.example.com/\(name)", with: "https://honest.example.com/\(name)")
@@ -247,7 +247,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(throws: Never.self) { try OAuth2.Session.testing(over: scene, server: known) }
     }
 
-    @Test func `A server that only the API has named shows no page of another server`() async throws {
+    @Test func `a server that only the API has named shows no page of another server`() async throws {
         let honest = "https://honest.example.com/device"
         let scene = scene([wellKnown + "/mcp": [.json(resource)]])
         let found = try await OAuth2.discovered(from: Scene.api, over: scene)
@@ -282,7 +282,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     @Test(arguments: [
         "authorization_servers\":[\"https://", "resource_metadata=\"https://", "token_endpoint\":\"https://",
     ])
-    func `A URL with a user part is refused`(part: String) async throws {
+    func `a URL with a user part is refused`(part: String) async throws {
         func named(_ text: String) -> String { text.replacing(part, with: part + "github.com@") }
         let scene = Scene([
             api: [challenge(named(", resource_metadata=\"\(link)\""))], link: [.json(named(resource))],
@@ -296,7 +296,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     @Test(arguments: [
         "resource", "scopes_supported", "authorization_servers", "issuer", "token_endpoint", "scope", "name",
     ])
-    func `Metadata and challenges take linear time in combining marks`(name: String) async throws {
+    func `metadata and challenges take linear time in combining marks`(name: String) async throws {
         let ratio = await growth(of: 10_000) { count in
             let (value, list) = (#""\#(name)":"\#(marks(count))""#, #""\#(name)":["a","\#(marks(count))"]"#)
             let member =
@@ -322,7 +322,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(ratio < 10)
     }
 
-    @Test func `Metadata that a link names describe a parent only at the place of the parent`() async throws {
+    @Test func `metadata that a link names describe a parent only at the place of the parent`() async throws {
         let parent = resource.replacing("https://api.example.com/mcp", with: "https://api.example.com/")
         let linked = scene([api: [challenge(", resource_metadata=\"\(link)\"")], link: [.json(parent)]])
         let failure = await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: linked) }
@@ -336,7 +336,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     }
 
     @Test(arguments: ["https://auth.example.com/t/2", "https://auth.example.com/t/1/"])
-    func `A callback of another issuer at the same origin is refused, also if none was promised`(
+    func `a callback of another issuer at the same origin is refused, also if none was promised`(
         other: String
     ) async throws {
         let scene = scene([places[0]: [.json(document.replacing("supported\":true", with: "supported\":false"))]])
@@ -359,7 +359,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(scene.forms("/token").count == 1)
     }
 
-    @Test func `A page and a token request name the resource`() async throws {
+    @Test func `a page and a token request name the resource`() async throws {
         let scene = scene([wellKnown + "/mcp": [.json(resource)]])
         let found = try await OAuth2.discovered(from: Scene.api, over: scene)
         let callback = try #require(URL(string: "https://app.example.com/callback"))
@@ -376,7 +376,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(scene.forms("/token").first?["resource"] == api)
     }
 
-    @Test func `A server over sockets is found from a 401, and its API accepts the tokens`() async throws {
+    @Test func `a server over sockets is found from a 401, and its API accepts the tokens`() async throws {
         let base = Mutex("")
         let server = try await MockServer.start { request in
             let base = base.withLock { $0 }

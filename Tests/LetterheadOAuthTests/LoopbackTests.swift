@@ -58,7 +58,7 @@ private final class Opened: Sendable {
         try await OAuth2.Session.testing(over: scene, signIn: signIn, clock: clock).signIn()
     }
 
-    @Test func `The redirect of a browser is received on a free port, which is closed afterwards`() async throws {
+    @Test func `the redirect of a browser is received on a free port, which is closed afterwards`() async throws {
         let page = Mutex<HTTPResponse?>(nil)
         try await signIn { browser async throws in
             let response = try await browser.visit("code=c0de&state=STATE")
@@ -76,7 +76,7 @@ private final class Opened: Sendable {
         #expect(await !browser.isOpen)
     }
 
-    @Test func `Requests other than the redirect get 404, and the sign-in continues`() async throws {
+    @Test func `requests other than the redirect get 404, and the sign-in continues`() async throws {
         try await signIn { browser async throws in
             #expect(try await browser.visit("code=evil&state=evil").status == .notFound)
             #expect(try await browser.visit("code=evil").status == .notFound)
@@ -89,7 +89,7 @@ private final class Opened: Sendable {
         #expect(scene.forms("/token").map { $0["code"] } == ["c0de"])
     }
 
-    @Test func `A person who denies the sign-in sees a page, and the failure has the code`() async throws {
+    @Test func `a person who denies the sign-in sees a page, and the failure has the code`() async throws {
         let failure = await authenticationFailure {
             try await signIn { browser async throws in
                 let page = try await browser.visit("error=access_denied&state=STATE")
@@ -100,7 +100,7 @@ private final class Opened: Sendable {
         #expect(scene.forms("/token").isEmpty)
     }
 
-    @Test func `A sign-in that takes too long fails, and the port is closed`() async throws {
+    @Test func `a sign-in that takes too long fails, and the port is closed`() async throws {
         let clock = TestClock()
         async let late = authenticationFailure { try await signIn(clock: clock) { _ in } }
         while opened.value == nil || clock.sleepers < 1 { await Task.yield() }
@@ -113,7 +113,7 @@ private final class Opened: Sendable {
         #expect(await opened.value?.isOpen == false)
     }
 
-    @Test func `A reset cancels the sign-in and closes the port`() async throws {
+    @Test func `a reset cancels the sign-in and closes the port`() async throws {
         let signIn = OAuth2.SignIn.loopback { [opened] in opened.set(try Browser($0)) }
         let session = try OAuth2.Session.testing(over: scene, signIn: signIn, clock: TestClock())
         async let failed = authenticationFailure { try await session.signIn() }
@@ -124,14 +124,14 @@ private final class Opened: Sendable {
         #expect(scene.forms("/token").isEmpty)
     }
 
-    @Test func `A browser that cannot be opened fails the sign-in, and the port is closed`() async throws {
+    @Test func `a browser that cannot be opened fails the sign-in, and the port is closed`() async throws {
         struct NoBrowser: Error {}
         let failure = await authenticationFailure { try await signIn { _ in throw NoBrowser() } }
         #expect(failure?.reason == .refused)
         #expect(await opened.value?.isOpen == false)
     }
 
-    @Test func `Connections that stay idle or send too much do not delay the redirect`() async throws {
+    @Test func `connections that stay idle or send too much do not delay the redirect`() async throws {
         try await signIn { browser async throws in
             let port = browser.redirectURI.port ?? 0
             var idle: [RawConnection] = []
@@ -148,7 +148,7 @@ private final class Opened: Sendable {
         "GET /\u{FFFD} HTTP/1.1\r\n\r\n", "GET /callback?state=%FF%00 HTTP/1.1\r\n\r\n",
         "\u{16}\u{3}\u{1}\u{2}\r\n\r\n",
     ])
-    func `Bytes that are no request do not end the sign-in`(bytes: String) async throws {
+    func `bytes that are no request do not end the sign-in`(bytes: String) async throws {
         try await signIn { browser async throws in
             let connection = try RawConnection(port: browser.redirectURI.port ?? 0)
             connection.write(bytes)
@@ -157,13 +157,13 @@ private final class Opened: Sendable {
         #expect(scene.forms("/token").count == 1)
     }
 
-    @Test func `A redirect URI without a path receives the request for / that a browser sends`() async throws {
+    @Test func `a redirect URI without a path receives the request for / that a browser sends`() async throws {
         try await signIn(redirectURI: "http://localhost") { try await $0.visit("code=c0de&state=STATE", path: "/") }
         #expect(scene.forms("/token").first?["redirect_uri"]?.hasPrefix("http://localhost:") == true)
     }
 
     @Test(arguments: ["127.0.0.1", "[::1]"])
-    func `A redirect to localhost is received over both families`(host: String) async throws {
+    func `a redirect to localhost is received over both families`(host: String) async throws {
         guard host == "127.0.0.1" || hasIPv6 else { return }
         try await signIn(redirectURI: "http://localhost/callback") { browser async throws in
             #expect(try await browser.visit("code=c0de&state=other", host: host).status == .notFound)
@@ -172,7 +172,7 @@ private final class Opened: Sendable {
         #expect(scene.forms("/token").count == 1)
     }
 
-    @Test func `A program at the port of the other family is reported`() async throws {
+    @Test func `a program at the port of the other family is reported`() async throws {
         guard hasIPv6 else { return }
         let port = try await freePort()
         let other = try #require(listening6(on: port))
@@ -183,7 +183,7 @@ private final class Opened: Sendable {
         #expect(failure?.message.contains("cannot be opened") == true)
     }
 
-    @Test func `A redirect takes linear time in combining marks`() async throws {
+    @Test func `a redirect takes linear time in combining marks`() async throws {
         try await signIn { browser async throws in
             let marks = String(repeating: "%CC%81%CC%96", count: 1_000)
             #expect(try await browser.visit("code=c0de&state=\(marks)").status == .notFound)
@@ -195,7 +195,7 @@ private final class Opened: Sendable {
     }
 
     #if os(Linux) || os(macOS)
-        @Test func `A process without descriptors receives the redirect later`() async throws {
+        @Test func `a process without descriptors receives the redirect later`() async throws {
             await #expect(processExitsWith: .success) { try await LoopbackTests().signInWithoutDescriptors() }
         }
     #endif
@@ -243,7 +243,7 @@ private final class Opened: Sendable {
         return nil
     }
 
-    @Test func `A redirect URI may name a port, a path and a query`() async throws {
+    @Test func `a redirect URI may name a port, a path and a query`() async throws {
         let port = try await freePort()
         let uri = "http://localhost:\(port)/a/b?own=1"
         try await signIn(redirectURI: uri) { try await $0.visit("own=1&code=c0de&state=STATE") }
@@ -251,11 +251,11 @@ private final class Opened: Sendable {
     }
 
     @Test(arguments: ["https://127.0.0.1/callback", "http://0.0.0.0/callback", "http://example.com/callback", "app:/x"])
-    func `A redirect URI that is not on the loopback interface is refused`(uri: String) async {
+    func `a redirect URI that is not on the loopback interface is refused`(uri: String) async {
         #expect(await authenticationFailure { try await signIn(redirectURI: uri) { _ in } }?.reason == .misconfigured)
     }
 
-    @Test func `A port that is in use is reported`() async throws {
+    @Test func `a port that is in use is reported`() async throws {
         let server = try await MockServer.start { _ in MockServer.Response() }
         let failure = await authenticationFailure {
             try await signIn(redirectURI: "http://127.0.0.1:\(server.port)/") { _ in }

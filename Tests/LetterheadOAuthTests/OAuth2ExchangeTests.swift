@@ -17,7 +17,7 @@ import Testing
             over: server)
     }
 
-    @Test func `A custom grant obtains tokens by its own form, which are refreshed and replaced like others`()
+    @Test func `a custom grant obtains tokens by its own form, which are refreshed and replaced like others`()
         async throws
     {
         let grant = OAuth2.Grant.custom(scope: ["b", "a"]) { exchange in
@@ -40,13 +40,13 @@ import Testing
         #expect(server.tokenForms.last?["grant_type"] == "urn:x")
     }
 
-    @Test func `A failure that a custom grant throws is that of the request`() async {
+    @Test func `a failure that a custom grant throws is that of the request`() async {
         let grant = OAuth2.Grant.custom { _ in throw HTTPAuthentication.Failure(.refused, "no", code: "x") }
         let failure = await (Authenticate(.testing(grant)) --> server).failing()
         #expect(failure?.reason == .refused && failure?.message == "no" && failure?.code == "x")
     }
 
-    @Test func `Custom tokens without a refresh token are used until they expire`() async throws {
+    @Test func `custom tokens without a refresh token are used until they expire`() async throws {
         let (server, clock) = (AuthorizationServer(life: 100, refreshes: false), TestClock())
         let grant = OAuth2.Grant.custom { try await $0.tokens(["grant_type": "urn:x"]) }
         let chain = Authenticate(.testing(grant, clock: clock)) --> server
@@ -59,7 +59,7 @@ import Testing
         #expect(server.tokenForms.count == 2)
     }
 
-    @Test func `A form that is posted names the client, and returns the body of the response`() async throws {
+    @Test func `a form that is posted names the client, and returns the body of the response`() async throws {
         server.next(.answer(200, "done"))
         let data = try await exchange.post(["token": "t0ken"], to: AuthorizationServer.endpoint)
         #expect(String(decoding: data, as: UTF8.self) == "done")
@@ -68,7 +68,7 @@ import Testing
         #expect(request.isSecret && request.headers["Authorization"] == "Basic YXBwOnMzY3JldA==")
     }
 
-    @Test func `A form that is refused is an error with the server's code, and without what was sent`() async throws {
+    @Test func `a form that is refused is an error with the server's code, and without what was sent`() async throws {
         server.next(.answer(400, #"{"error":"unsupported_token_type","error_description":"not t0ken"}"#))
         let error = try await #require(throws: HTTPAuthentication.Failure.self) {
             _ = try await exchange.post(["token": "t0ken"], to: AuthorizationServer.endpoint)
@@ -77,7 +77,7 @@ import Testing
         #expect(error.message.contains("auth.example.com") && !error.message.contains("t0ken"))
     }
 
-    @Test func `A form is not posted to an endpoint without TLS`() async throws {
+    @Test func `a form is not posted to an endpoint without TLS`() async throws {
         let insecure = try #require(URL(string: "http://auth.example.com/revoke"))
         let error = try await #require(throws: HTTPAuthentication.Failure.self) {
             _ = try await exchange.post(["token": "t0ken"], to: insecure)
@@ -85,7 +85,7 @@ import Testing
         #expect(error.reason == .misconfigured && server.tokenForms.isEmpty)
     }
 
-    @Test func `The other members of a token response are stored, and a refresh replaces some of them`() async throws {
+    @Test func `the other members of a token response are stored, and a refresh replaces some of them`() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID())/tokens.json")
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
         let store = OAuth2.FileTokenStore(file)
@@ -113,7 +113,7 @@ import Testing
         #expect(tokens.members.count == 63 && tokens.idToken == "i1" && tokens.members["old"] == nil)
     }
 
-    @Test func `Tokens without other members have none, also in a file of an earlier version`() async throws {
+    @Test func `tokens without other members have none, also in a file of an earlier version`() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).json")
         defer { try? FileManager.default.removeItem(at: file) }
         try Data(#"{"access_token":"a"}"#.utf8).write(to: file)

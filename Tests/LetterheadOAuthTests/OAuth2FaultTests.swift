@@ -129,7 +129,7 @@ private final class TokenScene: Sendable {
 
 @Suite(.timeLimit(.minutes(2))) struct OAuth2FaultTests {
     @Test(arguments: faults, Kind.allCases)
-    private func `A fault at the token endpoint fails all waiting requests once, and deletes no tokens`(
+    private func `a fault at the token endpoint fails all waiting requests once, and deletes no tokens`(
         fault: TokenFault, kind: Kind
     ) async throws {
         // A wait of half a minute is a short wait here, and only where a server does not respond.
@@ -158,7 +158,7 @@ private final class TokenScene: Sendable {
         await scene.server.stop()
     }
 
-    @Test func `Successive loads each send one token request, after any fault`()
+    @Test func `successive loads each send one token request, after any fault`()
         async throws
     {
         let scene = try await TokenScene(.refresh)
@@ -173,7 +173,7 @@ private final class TokenScene: Sendable {
         await scene.server.stop()
     }
 
-    @Test func `A complete response is used even if the connection is then reset`() async throws {
+    @Test func `a complete response is used even if the connection is then reset`() async throws {
         let scene = try await TokenScene(.refresh)
         scene.enqueue(.closure.fault(.reset, at: .responseEnd))
         #expect(try await scene.chain.load(scene.api).status == .ok)
@@ -181,7 +181,7 @@ private final class TokenScene: Sendable {
         await scene.server.stop()
     }
 
-    @Test func `Tokens that a cancelled request has refreshed are stored for the next`() async throws {
+    @Test func `tokens that a cancelled request has refreshed are stored for the next`() async throws {
         let scene = try await TokenScene(.refresh)
         let (arrived, answer) = (CredentialBell(), CredentialBell())
         let slow = ModifyRequest { request in
@@ -203,7 +203,7 @@ private final class TokenScene: Sendable {
     }
 
     @Test
-    func `If a token request is cancelled below, the waiting requests are cancelled, and the next one sends another`()
+    func `if a token request is cancelled below, the waiting requests are cancelled, and the next one sends another`()
         async throws
     {
         let scene = try await TokenScene(.refresh)
@@ -221,7 +221,7 @@ private final class TokenScene: Sendable {
         await scene.server.stop()
     }
 
-    @Test func `A reset ends a token request that receives no response, and fails all waiting requests`() async throws {
+    @Test func `a reset ends a token request that receives no response, and fails all waiting requests`() async throws {
         let scene = try await TokenScene(.refresh)
         // A separate transport: a reset cancels no requests of the shared one.
         let chain = Authenticate(scene.oauth) --> HTTPClient.makeTransport(TransportConfiguration())

@@ -72,7 +72,7 @@ private final class Chaos: Sendable {
 
 @Suite struct OAuth2StressTests {
     @Test(.timeLimit(.minutes(3)), arguments: [1, 2, 3] as [UInt64])
-    func `Two hundred concurrent loads share each refresh, for every behavior of the server`(seed: UInt64) async throws
+    func `two hundred concurrent loads share each refresh, for every behavior of the server`(seed: UInt64) async throws
     {
         let chaos = Chaos(seed: seed)
         let server = try await MockServer.start { request in try await chaos.answer(request) }
@@ -106,7 +106,7 @@ private final class Chaos: Sendable {
         await server.stop()
     }
 
-    @Test func `A reset in the middle lets no request continue as the former user`() async throws {
+    @Test func `a reset in the middle lets no request continue as the former user`() async throws {
         let server = AuthorizationServer()
         let chain =
             Authenticate(.testing(.clientCredentials(), limit: CredentialLimit(count: 1000, window: .seconds(1))))

@@ -23,7 +23,7 @@ import Testing
             .testing(grant, client: client, store: store, parameters: parameters, clock: clock, now: now)) --> server
     }
 
-    @Test func `The request for client credentials is that of RFC 6749`() async throws {
+    @Test func `the request for client credentials is that of RFC 6749`() async throws {
         #expect(try await chain(.clientCredentials(scope: ["b", "a"])).ask() == .ok)
         let request = try #require(server.state.withLock { $0.tokenRequests.first })
         #expect(request.method == .post && request.headers["Accept"] == "application/json")
@@ -32,13 +32,13 @@ import Testing
         #expect(server.tokenForms == [["grant_type": "client_credentials", "scope": "a b"]])
     }
 
-    @Test func `A client and its secret are escaped before they are joined`() async throws {
+    @Test func `a client and its secret are escaped before they are joined`() async throws {
         _ = try await chain(.clientCredentials(), client: OAuth2.Client(id: "a:b", secret: "c d")).ask()
         let sent = server.state.withLock { $0.tokenRequests.first?.headers["Authorization"] }
         #expect(sent == "Basic " + Data("a%3Ab:c%20d".utf8).base64EncodedString())
     }
 
-    @Test func `A client may send its secret in the form`() async throws {
+    @Test func `a client may send its secret in the form`() async throws {
         let client = OAuth2.Client(id: "app", secret: "s&t", authentication: .form)
         _ = try await chain(.clientCredentials(), client: client).ask()
         #expect(
@@ -46,17 +46,17 @@ import Testing
         #expect(server.state.withLock { $0.tokenRequests.first?.headers.contains("Authorization") } == false)
     }
 
-    @Test func `A client without a secret sends its identifier in the form`() async throws {
+    @Test func `a client without a secret sends its identifier in the form`() async throws {
         _ = try await chain(client: OAuth2.Client(id: "app")).ask()
         #expect(server.tokenForms == [["grant_type": "refresh_token", "refresh_token": "r0", "client_id": "app"]])
     }
 
-    @Test func `Additional parameters are sent, and cannot replace those of the protocol`() async throws {
+    @Test func `additional parameters are sent, and cannot replace those of the protocol`() async throws {
         _ = try await chain(.clientCredentials(), parameters: ["audience": "x", "grant_type": "password"]).ask()
         #expect(server.tokenForms == [["grant_type": "client_credentials", "audience": "x"]])
     }
 
-    @Test func `The API receives the token, and the token endpoint receives no bearer token`() async throws {
+    @Test func `the API receives the token, and the token endpoint receives no bearer token`() async throws {
         let chain = chain()
         _ = try await chain.ask()
         server.revokeAccessTokens()
@@ -66,14 +66,14 @@ import Testing
         #expect(sent.allSatisfy { $0.hasPrefix("Basic ") })
     }
 
-    @Test func `A valid token is used without a token request`() async throws {
+    @Test func `a valid token is used without a token request`() async throws {
         let chain = chain()
         for _ in 0..<3 { #expect(try await chain.ask() == .ok) }
         #expect(server.tokenForms.count == 1)
     }
 
     @Test(arguments: [(3539, 1), (3541, 2), (4000, 2)])
-    func `A token is replaced one minute before it expires`(seconds: Int, requests: Int) async throws {
+    func `a token is replaced one minute before it expires`(seconds: Int, requests: Int) async throws {
         let chain = chain()
         _ = try await chain.ask()
         clock.advance(by: .seconds(seconds))
@@ -82,7 +82,7 @@ import Testing
         #expect(server.apiTokens.count == 2)
     }
 
-    @Test func `A token with a lifetime of less than a minute is not replaced for each request`() async throws {
+    @Test func `a token with a lifetime of less than a minute is not replaced for each request`() async throws {
         let server = AuthorizationServer(life: 30)
         let chain = chain(over: server)
         _ = try await chain.ask()
@@ -94,7 +94,7 @@ import Testing
         #expect(server.tokenForms.count == 2)
     }
 
-    @Test func `A token that only a sign-in can replace is used until it expires`() async throws {
+    @Test func `a token that only a sign-in can replace is used until it expires`() async throws {
         let end = Date(timeIntervalSince1970: 1_000_100)
         let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "kept", expiresAt: end))
         server.state.withLock { _ = $0.good.insert("kept") }
@@ -107,7 +107,7 @@ import Testing
         #expect(await chain.failing()?.reason == .loggedOut)
     }
 
-    @Test func `A token without an expiry is replaced only after a 401`() async throws {
+    @Test func `a token without an expiry is replaced only after a 401`() async throws {
         let server = AuthorizationServer(life: nil)
         let chain = chain(over: server)
         _ = try await chain.ask()
@@ -116,7 +116,7 @@ import Testing
         #expect(server.tokenForms.count == 1)
     }
 
-    @Test func `A change of the system date has no effect`() async throws {
+    @Test func `a change of the system date has no effect`() async throws {
         let date = Mutex(Date(timeIntervalSince1970: 1_000_000))
         let chain = chain(now: { date.withLock { $0 } })
         _ = try await chain.ask()
@@ -125,7 +125,7 @@ import Testing
         #expect(server.tokenForms.count == 1)
     }
 
-    @Test func `A new refresh token is saved before any request continues`() async throws {
+    @Test func `a new refresh token is saved before any request continues`() async throws {
         let store = OAuth2.MemoryTokenStore()
         let chain = chain(store: store)
         _ = try await chain.ask()
@@ -136,7 +136,7 @@ import Testing
         #expect(server.tokenForms.map { $0["refresh_token"] } == ["r0", "r1"])
     }
 
-    @Test func `A token response without a refresh token keeps the previous one`() async throws {
+    @Test func `a token response without a refresh token keeps the previous one`() async throws {
         let server = AuthorizationServer(rotates: false)
         let chain = chain(over: server)
         for _ in 0..<3 {
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `A token that cannot be replaced early is used until it expires`(refreshes: Bool) async throws {
+    func `a token that cannot be replaced early is used until it expires`(refreshes: Bool) async throws {
         let chain = chain(refreshes ? .refreshToken("r0") : .clientCredentials())
         _ = try await chain.ask()
         clock.advance(by: .seconds(3550))
@@ -163,7 +163,7 @@ import Testing
         (400, #"{"error":"bad_refresh_token"}"#),
         (400, #"{"error":7}"#),
     ])
-    func `A refused refresh token is deleted, and all waiting requests are loggedOut`(
+    func `a refused refresh token is deleted, and all waiting requests are loggedOut`(
         status: Int, body: String
     ) async throws {
         let store = OAuth2.MemoryTokenStore()
@@ -204,7 +204,7 @@ import Testing
             (.answer(400, #"{"error":"invalid_request"}"#), .refused), (.answer(403, ""), .refused),
             (.answer(404, ""), .refused), (.answer(302, ""), .refused), (.answer(304, ""), .refused),
         ] as [(AuthorizationServer.Mischief, HTTPAuthentication.Failure.Reason)])
-    func `A fault of the server is reported, and deletes no tokens`(
+    func `a fault of the server is reported, and deletes no tokens`(
         mischief: AuthorizationServer.Mischief, reason: HTTPAuthentication.Failure.Reason
     ) async throws {
         let store = OAuth2.MemoryTokenStore()
@@ -224,25 +224,25 @@ import Testing
         #"{"access_token":"a9","token_type":"Bearer","expires_in":null,"refresh_token":null,"scope":null}"#,
         #"{"access_token":"a9","token_type":"Bearer","expires_in":-5}"#,
     ])
-    func `Token responses are read in every form that the RFC allows`(body: String) async throws {
+    func `token responses are read in every form that the RFC allows`(body: String) async throws {
         server.state.withLock { _ = $0.good.insert("a9") }
         server.next(.answer(200, body))
         #expect(try await chain().ask() == .ok)
     }
 
-    @Test func `Without a sign-in the request fails before anything is sent`() async throws {
+    @Test func `without a sign-in the request fails before anything is sent`() async throws {
         #expect(await chain(.storedTokens).failing()?.reason == .loggedOut)
         #expect(server.apiTokens.isEmpty && server.tokenForms.isEmpty)
     }
 
-    @Test func `A token endpoint without TLS is refused before a secret is sent`() async throws {
+    @Test func `a token endpoint without TLS is refused before a secret is sent`() async throws {
         let endpoint = try #require(URL(string: "http://auth.example.com/token"))
         let chain = Authenticate(.testing(.clientCredentials(), endpoint: endpoint)) --> server
         #expect(await chain.failing()?.reason == .misconfigured)
         #expect(server.tokenForms.isEmpty)
     }
 
-    @Test func `A reset deletes the tokens, and the next request obtains new ones`() async throws {
+    @Test func `a reset deletes the tokens, and the next request obtains new ones`() async throws {
         let store = OAuth2.MemoryTokenStore()
         let chain = chain(.clientCredentials(), store: store)
         _ = try await chain.ask()
@@ -252,7 +252,7 @@ import Testing
         #expect(server.tokenForms.map { $0["grant_type"] } == ["client_credentials", "client_credentials"])
     }
 
-    @Test func `A given refresh token is deleted by a reset`() async throws {
+    @Test func `a given refresh token is deleted by a reset`() async throws {
         let chain = chain()
         _ = try await chain.ask()
         await chain.reset()
@@ -260,7 +260,7 @@ import Testing
         #expect(server.tokenForms.count == 1)
     }
 
-    @Test func `A request that requires more scopes first obtains a token with them`() async throws {
+    @Test func `a request that requires more scopes first obtains a token with them`() async throws {
         let chain = chain(.clientCredentials(scope: ["read"]))
         _ = try await chain.ask(scopes: ["read"])
         #expect(try await chain.ask(scopes: ["write"]) == .ok)
@@ -268,7 +268,7 @@ import Testing
         #expect(server.tokenForms.map { $0["scope"] } == ["read", "read write"])
     }
 
-    @Test func `A scope that the server does not grant is requested once, and the request is not sent`() async throws {
+    @Test func `a scope that the server does not grant is requested once, and the request is not sent`() async throws {
         let server = AuthorizationServer(scope: "read")
         let chain = chain(.clientCredentials(scope: ["read"]), over: server)
         for _ in 0..<2 { #expect(await chain.failing(scopes: ["write"])?.reason == .refused) }
@@ -276,14 +276,14 @@ import Testing
         #expect(server.apiTokens.isEmpty)
     }
 
-    @Test func `A grant that cannot request further scopes reports this`() async throws {
+    @Test func `a grant that cannot request further scopes reports this`() async throws {
         let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "a", refreshToken: "r0", scope: ["read"]))
         #expect(await chain(.storedTokens, store: store).failing(scopes: ["write"])?.reason == .refused)
         #expect(await store.load() != nil)
     }
 
     @Test(arguments: ["a b", "", "a\"b", "é"])
-    func `A scope that contains invalid characters is refused`(scope: String) async {
+    func `a scope that contains invalid characters is refused`(scope: String) async {
         #expect(await chain(.clientCredentials(scope: [scope])).failing()?.reason == .misconfigured)
         #expect(server.tokenForms.isEmpty)
     }

@@ -119,7 +119,7 @@ private func texts(_ value: Any) -> [String] {
 
 @Suite struct SecretLeakTests {
     @Test(arguments: doors)
-    private func `A secret of any source is in no text, and harmless values are`(door: Door) async throws {
+    private func `a secret of any source is in no text, and harmless values are`(door: Door) async throws {
         let log = Mutex<[String]>([])
         let write: @Sendable (String) -> Void = { line in log.withLock { $0.append(line) } }
         let authentication = try await door.enter("SECRET")

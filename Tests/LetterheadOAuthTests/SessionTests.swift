@@ -16,7 +16,7 @@ import Testing
             transport: scene)
     }
 
-    @Test func `A sign-in obtains tokens without a request to the API, and requests use them`() async throws {
+    @Test func `a sign-in obtains tokens without a request to the API, and requests use them`() async throws {
         let session = try OAuth2.Session.testing(over: scene, store: store)
         let tokens = try await session.signIn()
         #expect(tokens.accessToken == "a1" && tokens.refreshToken == "r1" && tokens.idToken == "i1")
@@ -28,7 +28,7 @@ import Testing
         #expect(scene.requests.last?.headers[.authorization] == "Bearer a1")
     }
 
-    @Test func `Tokens of an earlier run are used without a sign-in, unless a scope is missing`() async throws {
+    @Test func `tokens of an earlier run are used without a sign-in, unless a scope is missing`() async throws {
         try await OAuth2.Session.testing(over: scene, store: store).signIn()
         let count = scene.requests.count
         let session = try OAuth2.Session.testing(over: scene, store: store)
@@ -38,7 +38,7 @@ import Testing
         #expect(scene.forms("/device").last?["scope"] == "write")
     }
 
-    @Test func `Stored tokens are not sent to another authorization server`() async throws {
+    @Test func `stored tokens are not sent to another authorization server`() async throws {
         try await OAuth2.Session.testing(over: scene, store: store).signIn()
         var other = OAuth2.Server.example
         other.tokenEndpoint = try #require(URL(string: "https://evil.example.com/token"))
@@ -48,14 +48,14 @@ import Testing
         #expect(scene.requests.count == count)
     }
 
-    @Test func `Tokens that no session has stored are not used`() async throws {
+    @Test func `tokens that no session has stored are not used`() async throws {
         await store.save(OAuth2.Tokens(accessToken: "foreign", refreshToken: "r0"))
         let session = try OAuth2.Session.testing(over: scene, signIn: .storedTokens, store: store)
         #expect(await authenticationFailure { try await session.signIn() }?.reason == .loggedOut)
         #expect(scene.requests.isEmpty)
     }
 
-    @Test func `Stored tokens of one API are not sent to another API of the same server`() async throws {
+    @Test func `stored tokens of one API are not sent to another API of the same server`() async throws {
         try await OAuth2.Session.testing(over: scene, store: store).signIn()
         var other = OAuth2.Server.example
         other.resource = URL(string: "https://evil.example.com/mcp")
@@ -63,13 +63,13 @@ import Testing
         #expect(await authenticationFailure { try await session.signIn() }?.reason == .loggedOut)
     }
 
-    @Test func `A sign-in that the server refuses is an error that a request would have`() async throws {
+    @Test func `a sign-in that the server refuses is an error that a request would have`() async throws {
         scene.answer("https://auth.example.com/token", .error("access_denied"))
         let session = try OAuth2.Session.testing(over: scene)
         await #expect { try await session.signIn() } throws: { ($0 as? HTTPError)?.code == .cannotAuthenticate }
     }
 
-    @Test func `A revocation deletes the tokens, and has the server revoke both`() async throws {
+    @Test func `a revocation deletes the tokens, and has the server revoke both`() async throws {
         let secret = OAuth2.Client(id: "app", secret: "s3cret")
         let session = try OAuth2.Session.testing(over: scene, client: secret, store: store)
         try await session.signIn()
@@ -87,14 +87,14 @@ import Testing
         #expect(scene.forms("/device").count == 2)
     }
 
-    @Test func `Tokens of an earlier run that were not used in this one are revoked, too`() async throws {
+    @Test func `tokens of an earlier run that were not used in this one are revoked, too`() async throws {
         try await OAuth2.Session.testing(over: scene, store: store).signIn()
         try await OAuth2.Session.testing(over: scene, store: store).revoke()
         #expect(scene.forms("/revoke").map { $0["token"] } == ["r1", "a1"])
         #expect(await store.load() == nil)
     }
 
-    @Test func `A server that cannot revoke access tokens is not an error`() async throws {
+    @Test func `a server that cannot revoke access tokens is not an error`() async throws {
         scene.answer("https://auth.example.com/revoke", Scene.Answer(), .error("unsupported_token_type"))
         let session = try OAuth2.Session.testing(over: scene)
         try await session.signIn()
@@ -102,7 +102,7 @@ import Testing
         #expect(scene.forms("/revoke").count == 2)
     }
 
-    @Test func `If the server cannot be told, the error says so, and the tokens are deleted`() async throws {
+    @Test func `if the server cannot be told, the error says so, and the tokens are deleted`() async throws {
         scene.answer("https://auth.example.com/revoke", .status(.serviceUnavailable))
         let session = try OAuth2.Session.testing(over: scene, store: store)
         try await session.signIn()
@@ -111,7 +111,7 @@ import Testing
         #expect(await store.load() == nil)
     }
 
-    @Test func `Without a revocation endpoint, nothing is deleted`() async throws {
+    @Test func `without a revocation endpoint, nothing is deleted`() async throws {
         var server = OAuth2.Server.example
         server.revocationEndpoint = nil
         let session = try OAuth2.Session.testing(over: scene, server: server, store: store)
@@ -120,7 +120,7 @@ import Testing
         #expect(await store.load() != nil)
     }
 
-    @Test func `A revocation endpoint without TLS receives no token`() async throws {
+    @Test func `a revocation endpoint without TLS receives no token`() async throws {
         var server = OAuth2.Server.example
         server.revocationEndpoint = URL(string: "http://auth.example.com/revoke")
         let session = try OAuth2.Session.testing(over: scene, server: server, store: store)
@@ -129,7 +129,7 @@ import Testing
         #expect(scene.forms("/revoke").isEmpty)
     }
 
-    @Test func `A session that could not work is refused when it is created`() throws {
+    @Test func `a session that could not work is refused when it is created`() throws {
         var server = OAuth2.Server(tokenEndpoint: OAuth2.Server.example.tokenEndpoint, resource: Scene.api)
         let signIns: [OAuth2.SignIn] = [
             .deviceCode { _ in }, .loopback { _ in }, .authorizationCode(redirectURI: Scene.api) { $0 },

@@ -22,21 +22,21 @@ private let other = URL(string: "https://b.example") ?? URL(filePath: "/")
 
     private func origin(_ url: URL) throws -> HTTPOrigin { try #require(HTTPRequest(url: url).origin) }
 
-    @Test func `Tokens are stored with the origin for which they were obtained`() async throws {
+    @Test func `tokens are stored with the origin for which they were obtained`() async throws {
         let store = OAuth2.MemoryTokenStore()
         #expect(try await chain(store, home: api).ask() == .ok)
         let kept = await store.load()
         #expect(kept?.origin == (try origin(api)))
     }
 
-    @Test func `With allowed origins, tokens are stored without an origin`() async throws {
+    @Test func `with allowed origins, tokens are stored without an origin`() async throws {
         let store = OAuth2.MemoryTokenStore()
         #expect(try await chain(store, home: api, allowed: [api]).ask() == .ok)
         let kept = await store.load()
         #expect(kept != nil && kept?.origin == nil)
     }
 
-    @Test func `Stored tokens of another origin are not used, and remain in the store`() async throws {
+    @Test func `stored tokens of another origin are not used, and remain in the store`() async throws {
         let tokens = OAuth2.Tokens(accessToken: "kept", refreshToken: "r", origin: try origin(other))
         let store = OAuth2.MemoryTokenStore(tokens)
         let chain = chain(store, home: api)
@@ -50,7 +50,7 @@ private let other = URL(string: "https://b.example") ?? URL(filePath: "/")
         #expect(server.apiTokens == ["Bearer a1"])
     }
 
-    @Test func `Stored tokens of the same origin, or of an unknown one, are used`() async throws {
+    @Test func `stored tokens of the same origin, or of an unknown one, are used`() async throws {
         for origin in [try origin(api), nil] {
             let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "kept", origin: origin))
             #expect(try await chain(store, home: api).ask() == .ok)
@@ -59,7 +59,7 @@ private let other = URL(string: "https://b.example") ?? URL(filePath: "/")
     }
 
     @Test(arguments: ["https://b.example", "http://127.0.0.1:8080", "https://[::1]:1"])
-    func `A file contains the origin of its tokens`(url: String) async throws {
+    func `a file contains the origin of its tokens`(url: String) async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "origin-\(UUID()).json")
         defer { try? FileManager.default.removeItem(at: file) }
         let tokens = OAuth2.Tokens(accessToken: "t", origin: try origin(try #require(URL(string: url))))

@@ -29,7 +29,7 @@ import Testing
             (400, #"{"error":"invalid_grant","error_description":"HARMLESS"}"#), (401, #"{"error":"HARMLESS"}"#),
             (503, "<p>HARMLESS</p>"),
         ])
-    func `No text contains a body of the token endpoint`(grant: String, answer: (Int, String)) async throws {
+    func `no text contains a body of the token endpoint`(grant: String, answer: (Int, String)) async throws {
         let log = Mutex<[String]>([])
         let mock = MockLoader { request in
             guard request.host == "auth.example.com" else { return HTTPResponse(request: request, status: .ok) }
@@ -61,7 +61,7 @@ import Testing
         ("Invalid refresh token: r0", #": "Invalid refresh token: <redacted>""#),
         ("token 4f8a9c2b7d1e3f5a6b8c is revoked", #": "token <redacted> is revoked""#),
     ])
-    func `The description of a refusal is in the error, without tokens`(sent: String, shown: String) async throws {
+    func `the description of a refusal is in the error, without tokens`(sent: String, shown: String) async throws {
         let mock = MockLoader { request in
             HTTPResponse(
                 request: request, status: 400,
@@ -73,7 +73,7 @@ import Testing
         #expect("\(error)".hasSuffix("400 Bad Request and invalid_grant\(shown)"), "\(error)")
     }
 
-    @Test func `An error with a response of the token endpoint has no excerpt of its body`() async throws {
+    @Test func `an error with a response of the token endpoint has no excerpt of its body`() async throws {
         var request = HTTPRequest(method: .post, url: AuthorizationServer.endpoint)
         request.isSecret = true
         let response = HTTPResponse(

@@ -20,7 +20,7 @@ import Testing
         #"{"error":"invalid_grant"}"#, #"{"error":"bad_refresh_token","error_description":"expired"}"#,
         "error=bad_refresh_token&error_description=The+token+has+expired",
     ])
-    func `An error with a status of success ends the session as any other does`(body: String) async throws {
+    func `an error with a status of success ends the session as any other does`(body: String) async throws {
         let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "old", refreshToken: "r0"))
         server.next(.answer(200, body))
         #expect(await chain(store: store).failing()?.reason == .loggedOut)
@@ -33,7 +33,7 @@ import Testing
         #"{"access_token":"x","token_type":null,"scope":"repo gist","expires_in":3600}"#,
         #"{"access_token":"x","scope":"repo, gist","expires_in":3600}"#,
     ])
-    func `A form, a missing type and scopes with commas are read`(body: String) async throws {
+    func `a form, a missing type and scopes with commas are read`(body: String) async throws {
         server.state.withLock { _ = $0.good.insert("x") }
         server.next(.answer(200, body))
         let store = OAuth2.MemoryTokenStore()
@@ -46,13 +46,13 @@ import Testing
     @Test(arguments: [
         ("a,b c", ["a,b", "c"]), ("a, b", ["a", "b"]), ("a ,b", ["a", "b"]), ("a , b,c", ["a", "b", "c"]), (", ", []),
     ])
-    func `Commas separate scopes beside a space or without one`(text: String, scopes: [String]) throws {
+    func `commas separate scopes beside a space or without one`(text: String, scopes: [String]) throws {
         let body = Data(#"{"access_token":"x","scope":"\#(text)"}"#.utf8)
         #expect(try TokenAnswer.grant(in: body).scope == Set(scopes))
     }
 
     @Test(arguments: ["0", "false", "null", "{}", "[1]", #""""#])
-    func `A token is used unless the member error is a text`(error: String) async throws {
+    func `a token is used unless the member error is a text`(error: String) async throws {
         server.state.withLock { _ = $0.good.insert("x") }
         server.next(.answer(200, #"{"access_token":"x","error":\#(error)}"#))
         #expect(try await chain().ask() == .ok)
@@ -66,7 +66,7 @@ import Testing
         #"{"access_token":"x","extra":"MARKS"}"#, "MARKS=x", "access_token=x&scope=MARKS",
         #"{"access_token":"x","expires_in":"MARKS"}"#,
     ])
-    func `A token response takes linear time in combining marks`(body: String) {
+    func `a token response takes linear time in combining marks`(body: String) {
         let ratio = growth(of: 10_000) { count in
             _ = try? TokenAnswer.grant(in: Data(body.replacing("MARKS", with: Self.marks(count)).utf8))
         }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"error":"MARKS"}"#, #"{"error":"invalid_grant","error_description":"MARKS"}"#, "error=MARKS"])
-    func `A refusal takes linear time in combining marks, and its code is ASCII`(body: String) {
+    func `a refusal takes linear time in combining marks, and its code is ASCII`(body: String) {
         let ratio = growth(of: 10_000) { count in
             let answer = ServerAnswer(Data(body.replacing("MARKS", with: Self.marks(count)).utf8))
             let failure = TokenAnswer.refusal(.ok, answer, of: "x", hiding: ["secret"])
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: ["error=MARKS&state=s", "code=c&state=MARKS", "code=MARKS&state=s", "MARKS=c&state=s"])
-    func `A callback takes linear time in combining marks`(query: String) throws {
+    func `a callback takes linear time in combining marks`(query: String) throws {
         let url = try #require(URL(string: "https://app.example.com/callback"))
         let page = AuthorizationPage(endpoint: url, redirectURI: url, issuer: nil, parameters: [:]) { $0 }
         let ratio = growth(of: 10_000) { count in
@@ -99,7 +99,7 @@ import Testing
         #expect(ratio < 10)
     }
 
-    @Test func `A page with a user part is refused before it is shown`() async throws {
+    @Test func `a page with a user part is refused before it is shown`() async throws {
         let endpoint = try #require(URL(string: "https://github.com@evil.test/authorize"))
         let grant = OAuth2.Grant.authorizationCode(endpoint: endpoint, redirectURI: AuthorizationServer.api) { page in
             Issue.record("shown")

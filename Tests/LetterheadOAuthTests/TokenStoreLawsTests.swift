@@ -40,7 +40,7 @@ import Testing
             try FileManager.default.removeItem(at: lock)
         }
 
-        @Test func `Processes that share a file send each refresh token once`() async throws {
+        @Test func `processes that share a file send each refresh token once`() async throws {
             try await TokenStoreLaws.check(OAuth2.FileTokenStore(Self.file("shared")), processes: 8) {
                 await #expect(processExitsWith: .success) {
                     try await TokenStoreLaws.takePart(with: OAuth2.FileTokenStore(TokenStoreLawsTests.file("shared")))
@@ -48,7 +48,7 @@ import Testing
             }
         }
 
-        @Test func `Users of one store in one process send each refresh token once`() async throws {
+        @Test func `users of one store in one process send each refresh token once`() async throws {
             let memory = OAuth2.MemoryTokenStore()
             try await TokenStoreLaws.check(memory, processes: 4) { try await TokenStoreLaws.takePart(with: memory) }
             try await TokenStoreLaws.check(OAuth2.FileTokenStore(Self.file("threads")), processes: 4) {
@@ -56,7 +56,7 @@ import Testing
             }
         }
 
-        @Test func `A store that does not lock serves one user, and the check finds a second one`() async throws {
+        @Test func `a store that does not lock serves one user, and the check finds a second one`() async throws {
             try await TokenStoreLaws.check(OpenStore("open"), processes: 1) {
                 try await TokenStoreLaws.takePart(with: OpenStore("open"))
             }
@@ -68,14 +68,14 @@ import Testing
             #expect(violations?.violations.contains { $0.law == "renewal" } == true)
         }
 
-        @Test func `A process that does not take part is a violation`() async throws {
+        @Test func `a process that does not take part is a violation`() async throws {
             let violations = await #expect(throws: LawViolations.self) {
                 try await TokenStoreLaws.check(OAuth2.MemoryTokenStore(), processes: 2) {}
             }
             #expect(violations?.description.contains("takePart") == true)
         }
 
-        @Test(.timeLimit(.minutes(1))) func `A process that ends while it holds the lock blocks no other one`()
+        @Test(.timeLimit(.minutes(1))) func `a process that ends while it holds the lock blocks no other one`()
             async throws
         {
             await #expect(processExitsWith: .signal(SIGKILL)) {

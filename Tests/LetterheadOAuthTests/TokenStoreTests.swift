@@ -111,19 +111,19 @@ private final class ChangingStore: OAuth2.TokenStore {
         return Authenticate(.testing(grant, store: store, clock: clock)) --> server
     }
 
-    @Test func `Stored tokens are used without a token request`() async throws {
+    @Test func `stored tokens are used without a token request`() async throws {
         let tokens = OAuth2.Tokens(accessToken: "kept", expiresAt: date.addingTimeInterval(600))
         #expect(try await chain(OAuth2.MemoryTokenStore(tokens)).ask() == .ok)
         #expect(server.tokenForms.isEmpty)
     }
 
-    @Test func `Stored tokens that have expired are refreshed`() async throws {
+    @Test func `stored tokens that have expired are refreshed`() async throws {
         let tokens = OAuth2.Tokens(accessToken: "kept", refreshToken: "r0", expiresAt: date.addingTimeInterval(-1))
         #expect(try await chain(OAuth2.MemoryTokenStore(tokens)).ask() == .ok)
         #expect(server.tokenForms.map { $0["grant_type"] } == ["refresh_token"])
     }
 
-    @Test func `Tokens that were replaced in the store in the meantime are used`() async throws {
+    @Test func `tokens that were replaced in the store in the meantime are used`() async throws {
         let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "kept", refreshToken: "r0"))
         let chain = chain(store)
         _ = try await chain.ask()
@@ -134,14 +134,14 @@ private final class ChangingStore: OAuth2.TokenStore {
         #expect(server.tokenForms.isEmpty)
     }
 
-    @Test func `Tokens that another process has renewed before this one receives the lock are used`() async throws {
+    @Test func `tokens that another process has renewed before this one receives the lock are used`() async throws {
         let old = OAuth2.Tokens(accessToken: "old", refreshToken: "r0", expiresAt: date.addingTimeInterval(-1))
         let store = ChangingStore(old, OAuth2.Tokens(accessToken: "kept", refreshToken: "r9"))
         #expect(try await chain(store, .storedTokens).ask() == .ok)
         #expect(server.tokenForms.isEmpty && store.saves.value == 0)
     }
 
-    @Test func `A refusal deletes only the tokens that were refused`() async throws {
+    @Test func `a refusal deletes only the tokens that were refused`() async throws {
         let old = OAuth2.Tokens(accessToken: "old", refreshToken: "used", expiresAt: date.addingTimeInterval(-1))
         let store = ChangingStore(old, old, OAuth2.Tokens(accessToken: "kept", refreshToken: "r0"))
         #expect(try await chain(store, .storedTokens).ask() == .ok)
@@ -155,7 +155,7 @@ private final class ChangingStore: OAuth2.TokenStore {
     }
 
     @Test(arguments: [1e300, -1e300, .infinity, -.infinity, .nan, Date.distantFuture.timeIntervalSince1970])
-    func `Any date that a store returns is limited`(seconds: Double) async throws {
+    func `any date that a store returns is limited`(seconds: Double) async throws {
         let tokens = OAuth2.Tokens(
             accessToken: "kept", refreshToken: "r0", expiresAt: Date(timeIntervalSince1970: seconds))
         #expect(try await chain(OAuth2.MemoryTokenStore(tokens)).ask() == .ok)
@@ -163,7 +163,7 @@ private final class ChangingStore: OAuth2.TokenStore {
         #expect(!"\(tokens)".contains("kept"))
     }
 
-    @Test func `Tokens that cannot be saved fail the waiting requests, and are saved and used the next time`()
+    @Test func `tokens that cannot be saved fail the waiting requests, and are saved and used the next time`()
         async throws
     {
         let store = FickleStore()
@@ -177,7 +177,7 @@ private final class ChangingStore: OAuth2.TokenStore {
     }
 
     @Test(arguments: ["save", "delete"], [true, false])
-    func `What failed is repeated under the lock, unless another process has saved tokens since`(
+    func `what failed is repeated under the lock, unless another process has saved tokens since`(
         call: String, isOvertaken: Bool
     ) async throws {
         let old = OAuth2.Tokens(
@@ -195,7 +195,7 @@ private final class ChangingStore: OAuth2.TokenStore {
         #expect(tokens?.accessToken == (isOvertaken ? "kept" : call == "save" ? "a1" : nil) && changes == 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `A token request does not wait in a Throttle`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a token request does not wait in a Throttle`() async throws {
         server.state.withLock { _ = $0.good.insert("a1") }
         var request = HTTPRequest(url: AuthorizationServer.api)
         request.throttling = .never
@@ -203,14 +203,14 @@ private final class ChangingStore: OAuth2.TokenStore {
         #expect(try await chain.load(request).status == .ok)
     }
 
-    @Test func `Tokens that cannot be loaded fail the waiting requests`() async throws {
+    @Test func `tokens that cannot be loaded fail the waiting requests`() async throws {
         let store = FickleStore()
         store.state.withLock { $0.failing = ["load"] }
         #expect(await chain(store).failing()?.reason == .store)
         #expect(server.tokenForms.isEmpty)
     }
 
-    @Test func `Tokens that a reset cannot delete are never used again`() async throws {
+    @Test func `tokens that a reset cannot delete are never used again`() async throws {
         let store = FickleStore(OAuth2.Tokens(accessToken: "kept"))
         let chain = chain(store)
         _ = try await chain.ask()
@@ -225,7 +225,7 @@ private final class ChangingStore: OAuth2.TokenStore {
         #expect(server.apiTokens == ["Bearer kept", "Bearer a1"])
     }
 
-    @Test func `Tokens that are being saved during a reset are deleted after the save`() async throws {
+    @Test func `tokens that are being saved during a reset are deleted after the save`() async throws {
         let gate = OneShot<Void>()
         let store = SlowStore { await gate.value }
         let chain = chain(store)
@@ -241,7 +241,7 @@ private final class ChangingStore: OAuth2.TokenStore {
         #expect(server.apiTokens == ["Bearer a2"] && store.tokens.value?.accessToken == "a2")
     }
 
-    @Test func `A store that awaits the reset of its chain while it saves keeps no tokens`() async throws {
+    @Test func `a store that awaits the reset of its chain while it saves keeps no tokens`() async throws {
         let store = SlowStore()
         let chain = chain(store)
         store.wait.withLock { $0 = { await chain.reset() } }
@@ -253,7 +253,7 @@ private final class ChangingStore: OAuth2.TokenStore {
         #expect(server.apiTokens == ["Bearer a2"])
     }
 
-    @Test func `A reset in a cancelled task deletes the tokens`() async throws {
+    @Test func `a reset in a cancelled task deletes the tokens`() async throws {
         let store = PromptStore()
         let chain = chain(store)
         #expect(try await chain.ask() == .ok)
@@ -289,7 +289,7 @@ private final class ChangingStore: OAuth2.TokenStore {
         try await body(OAuth2.FileTokenStore(url), url)
     }
 
-    @Test func `Saved tokens are loaded unchanged`() async throws {
+    @Test func `saved tokens are loaded unchanged`() async throws {
         try await inStore { store, _ in
             try await store.save(OAuth2.Tokens(accessToken: "before"))
             try await store.save(tokens)
@@ -297,7 +297,7 @@ private final class ChangingStore: OAuth2.TokenStore {
         }
     }
 
-    @Test func `Only the owner may read the file, and no other file remains beside it`() async throws {
+    @Test func `only the owner may read the file, and no other file remains beside it`() async throws {
         try await inStore { store, url in
             try await store.save(tokens)
             try await store.save(tokens)
@@ -308,7 +308,7 @@ private final class ChangingStore: OAuth2.TokenStore {
         }
     }
 
-    @Test func `A file that others could read is private after it is replaced`() async throws {
+    @Test func `a file that others could read is private after it is replaced`() async throws {
         try await inStore { store, url in
             try await store.save(tokens)
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: url.path)
@@ -319,7 +319,7 @@ private final class ChangingStore: OAuth2.TokenStore {
     }
 
     @Test(arguments: [0o620, 0o602, 0o666, 0o777])
-    func `A file that others can write is refused until it is replaced`(permissions: Int) async throws {
+    func `a file that others can write is refused until it is replaced`(permissions: Int) async throws {
         try await inStore { store, url in
             try await store.save(tokens)
             try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: url.path)
@@ -330,7 +330,7 @@ private final class ChangingStore: OAuth2.TokenStore {
         }
     }
 
-    @Test func `A file of another user is refused`() async throws {
+    @Test func `a file of another user is refused`() async throws {
         guard geteuid() == 0 else { return }  // Only root can give a file away.
         try await inStore { store, url in
             try await store.save(tokens)
@@ -340,7 +340,7 @@ private final class ChangingStore: OAuth2.TokenStore {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `A pipe, a directory and an endless file are refused`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a pipe, a directory and an endless file are refused`() async throws {
         try await inStore { store, url in
             try await store.save(tokens)
             try await store.delete()
@@ -358,7 +358,7 @@ private final class ChangingStore: OAuth2.TokenStore {
         }
     }
 
-    @Test func `Without a file there are no tokens, and deleting them succeeds`() async throws {
+    @Test func `without a file there are no tokens, and deleting them succeeds`() async throws {
         try await inStore { store, _ in
             #expect(try await store.load() == nil)
             try await store.save(tokens)
@@ -369,7 +369,7 @@ private final class ChangingStore: OAuth2.TokenStore {
     }
 
     @Test(arguments: ["", "{", "[]", #"{"access_token":7}"#])
-    func `A file with other contents is an error, and not an empty store`(text: String) async throws {
+    func `a file with other contents is an error, and not an empty store`(text: String) async throws {
         try await inStore { store, url in
             try await store.save(tokens)
             try Data(text.utf8).write(to: url)
@@ -377,14 +377,14 @@ private final class ChangingStore: OAuth2.TokenStore {
         }
     }
 
-    @Test func `A path that cannot be written is an error`() async throws {
+    @Test func `a path that cannot be written is an error`() async throws {
         let store = OAuth2.FileTokenStore(URL(filePath: "/dev/null/tokens.json"))
         await #expect(throws: HTTPAuthentication.Failure.self) { try await store.save(tokens) }
         let failure = await #expect(throws: HTTPAuthentication.Failure.self) { try await store.withLock {} }
         #expect(failure?.message.contains("lock file") == true)
     }
 
-    @Test func `The file contains seconds since 1970, and any number is read`() async throws {
+    @Test func `the file contains seconds since 1970, and any number is read`() async throws {
         try await inStore { store, url in
             try await store.save(tokens)
             let document = try JSONDecoder().decode(JSONValue.self, from: try Data(contentsOf: url))
@@ -395,7 +395,7 @@ private final class ChangingStore: OAuth2.TokenStore {
         }
     }
 
-    @Test func `A wait for the lock ends when its task is cancelled, or after a minute`() async throws {
+    @Test func `a wait for the lock ends when its task is cancelled, or after a minute`() async throws {
         try await inStore { store, url in
             let clock = TestClock()
             let other = OAuth2.FileTokenStore(url, clock: clock)
@@ -413,7 +413,7 @@ private final class ChangingStore: OAuth2.TokenStore {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `A reset waits two seconds for the lock of another process, and then deletes the tokens`() async throws {
+    func `a reset waits two seconds for the lock of another process, and then deletes the tokens`() async throws {
         try await inStore { store, _ in
             try await store.save(tokens)
             let clock = TestClock()
@@ -430,7 +430,7 @@ private final class ChangingStore: OAuth2.TokenStore {
         }
     }
 
-    @Test func `A link in place of the lock file is not followed`() async throws {
+    @Test func `a link in place of the lock file is not followed`() async throws {
         try await inStore { store, url in
             try await store.save(tokens)
             let target = url.deletingLastPathComponent().appendingPathComponent("target")

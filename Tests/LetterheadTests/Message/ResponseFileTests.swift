@@ -23,7 +23,7 @@ struct ResponseFileTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `A response is saved completely, and replaces an existing file each time`(_ transport: Transport)
+    func `a response is saved completely, and replaces an existing file each time`(_ transport: Transport)
         async throws
     {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -40,7 +40,7 @@ struct ResponseFileTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `The name of the file can be as long as the file system allows`(_ transport: Transport) async throws {
+    func `the name of the file can be as long as the file system allows`(_ transport: Transport) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try await MockServer.start { _ in .text("saved") }
         for name in [String(repeating: "x", count: 255), String(repeating: "\u{E9}", count: 127)] {
@@ -52,7 +52,7 @@ struct ResponseFileTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `With an unaccepted status the file is not changed, and the body is in memory`(_ transport: Transport)
+    func `with an unaccepted status the file is not changed, and the body is in memory`(_ transport: Transport)
         async throws
     {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -64,7 +64,7 @@ struct ResponseFileTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `A truncated response leaves no file`(_ transport: Transport) async throws {
+    func `a truncated response leaves no file`(_ transport: Transport) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try await MockServer.start { _ in
             MockServer.Response(body: Data(count: 100_000)).fault(.close, at: .responseBody)
@@ -78,7 +78,7 @@ struct ResponseFileTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `A file that cannot be written is an error that names the cause`(_ transport: Transport) async throws {
+    func `a file that cannot be written is an error that names the cause`(_ transport: Transport) async throws {
         let server = try await MockServer.start { _ in .text("some") }
         var request = HTTPRequest(url: server.url)
         request.responseDelivery = .file(URL(filePath: "/nowhere/at/all"))

@@ -19,11 +19,11 @@ private func hex(_ bytes: [UInt8]) -> String {
             "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"
         ),
     ])
-    func `The test vectors of NIST have the expected hash`(message: String, digest: String) {
+    func `the test vectors of NIST have the expected hash`(message: String, digest: String) {
         #expect(hex(SHA256Hash.hash(Array(message.utf8))) == digest)
     }
 
-    @Test func `A million letters have the hash of NIST`() {
+    @Test func `a million letters have the hash of NIST`() {
         #expect(
             hex(SHA256Hash.hash([UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)))
                 == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
@@ -39,11 +39,11 @@ private func hex(_ bytes: [UInt8]) -> String {
         (119, "31eba51c313a5c08226adf18d4a359cfdfd8d2e816b13f4af952f7ea6584dcfb"),
         (120, "2f3d335432c70b580af0e8e1b3674a7c020d683aa5f73aaaedfdc55af904c21c"),
     ])
-    func `Messages at the limits of a block are padded correctly`(count: Int, digest: String) {
+    func `messages at the limits of a block are padded correctly`(count: Int, digest: String) {
         #expect(hex(SHA256Hash.hash([UInt8](repeating: UInt8(ascii: "a"), count: count))) == digest)
     }
 
-    @Test(arguments: [1, 7, 63, 64, 65, 200]) func `A message in pieces has the hash of the whole`(size: Int) {
+    @Test(arguments: [1, 7, 63, 64, 65, 200]) func `a message in pieces has the hash of the whole`(size: Int) {
         let message = (0..<500).map { UInt8(truncatingIfNeeded: $0) }
         var hasher = SHA256Hasher()
         for start in stride(from: 0, to: message.count, by: size) {
@@ -56,7 +56,7 @@ private func hex(_ bytes: [UInt8]) -> String {
         #expect(RandomBytes.base64URL([3, 236, 255, 224, 193]) == "A-z_4ME")
     }
 
-    @Test func `The requested number of random bytes is returned, and they differ`() {
+    @Test func `the requested number of random bytes is returned, and they differ`() {
         let (first, second) = (RandomBytes.system(32), RandomBytes.system(32))
         #expect(first.count == 32)
         #expect(first != second)

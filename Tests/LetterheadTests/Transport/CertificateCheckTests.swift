@@ -52,7 +52,7 @@
             try #require(Data(base64Encoded: pem.split(separator: "\n").dropFirst().dropLast().joined()))
         }
 
-        @Test func `A check receives the verified chain and the host once for a connection`() async throws {
+        @Test func `a check receives the verified chain and the host once for a connection`() async throws {
             let (server, record) = (try await MockServer.secure(), Record())
             let loader = CurlLoader(configuration(record))
             for _ in 0..<3 {
@@ -65,7 +65,7 @@
             #expect(record.calls.map(\.host) == ["localhost", "127.0.0.1"] && server.connections.count == 2)
         }
 
-        @Test func `A refused certificate is the error of the check, and nothing is sent`() async throws {
+        @Test func `a refused certificate is the error of the check, and nothing is sent`() async throws {
             let (server, record) = (try await MockServer.secure(), Record(refusing: Self.everything))
             let loader = CurlLoader(configuration(record))
             let error = await failure(loader, try request("localhost", server.port))
@@ -79,7 +79,7 @@
             #expect(record.calls.count == 2 && server.connections.count == 2 && server.requests.isEmpty)
         }
 
-        @Test func `A refused certificate is not retried`() async throws {
+        @Test func `a refused certificate is not retried`() async throws {
             let (server, record) = (try await MockServer.secure(), Record(refusing: Self.everything))
             let client = HTTPClient(transport: HTTPClient.makeTransport(configuration(record)))
                 .retry(.immediate, maximumRetries: 3)
@@ -93,13 +93,13 @@
             MockServer.TLS(certificate: Certificates.wrongHost, key: Certificates.wrongHostKey),
             MockServer.TLS(certificate: Certificates.selfSigned, key: Certificates.selfSignedKey),
         ])
-        func `A check cannot accept what is refused, and is not asked`(tls: MockServer.TLS) async throws {
+        func `a check cannot accept what is refused, and is not asked`(tls: MockServer.TLS) async throws {
             let (server, record) = (try await MockServer.secure(tls), Record())
             let error = await failure(CurlLoader(configuration(record)), try request("localhost", server.port))
             #expect(error?.code == .insecureConnection && record.calls.isEmpty && server.requests.isEmpty)
         }
 
-        @Test func `All checks must pass`() async throws {
+        @Test func `all checks must pass`() async throws {
             let server = try await MockServer.secure()
             let (first, second, third) = (Record(), Record(refusing: Self.everything), Record())
             let loader = CurlLoader(configuration(first, second, third))
@@ -107,7 +107,7 @@
             #expect([first, second, third].map(\.calls.count) == [1, 1, 0])
         }
 
-        @Test func `Transports with different checks share no connection`() async throws {
+        @Test func `transports with different checks share no connection`() async throws {
             let (server, accepting, refusing) = (
                 try await MockServer.secure(), Record(), Record(refusing: Self.everything)
             )
@@ -122,7 +122,7 @@
 
         /// Without a check, the second handshake of these servers resumes the session of the first.
         @Test(arguments: [MockServer.TLS.Version.v1_2, .v1_3])
-        func `Each further connection is checked with its whole chain`(version: MockServer.TLS.Version) async throws {
+        func `each further connection is checked with its whole chain`(version: MockServer.TLS.Version) async throws {
             var tls = MockServer.TLS.valid
             tls.versions = version...version
             let server = try await MockServer.secure(tls) { _ in
@@ -137,7 +137,7 @@
             #expect(record.calls.map(\.chain.count) == [2, 2, 2] && server.requests.count == 2)
         }
 
-        @Test func `Requests over one connection of HTTP/2 are checked once`() async throws {
+        @Test func `requests over one connection of HTTP/2 are checked once`() async throws {
             let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, _ in
                 guard connection.beginHTTP2() else { return }
                 while let stream = connection.readHTTP2Request() { connection.write(.success(on: stream)) }
@@ -153,7 +153,7 @@
             #expect(record.calls.count == server.connectionCount && server.connectionCount == 1)
         }
 
-        @Test func `A refused connection of HTTP/2 carries no request and is closed`() async throws {
+        @Test func `a refused connection of HTTP/2 carries no request and is closed`() async throws {
             let streams = Mutex(0)
             let ended = DispatchSemaphore(value: 0)
             let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, _ in
@@ -174,7 +174,7 @@
             #expect(record.calls.count == 2 && server.connectionCount == 2 && streams.withLock { $0 } == 1)
         }
 
-        @Test func `A check receives the certificate of the server, and not that of a proxy over TLS`() async throws {
+        @Test func `a check receives the certificate of the server, and not that of a proxy over TLS`() async throws {
             let server = try await MockServer.secure(
                 MockServer.TLS(certificate: Certificates.selfSigned, key: Certificates.selfSignedKey))
             let port = server.port
@@ -194,14 +194,14 @@
             #expect(record.calls.map(\.host) == ["localhost"] && proxy.connectionCount == 1)
         }
 
-        @Test func `A request without TLS is not checked`() async throws {
+        @Test func `a request without TLS is not checked`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             let record = Record(refusing: Self.everything)
             #expect(try await CurlLoader(configuration(record)).load(HTTPRequest(url: server.url())).status == 204)
             #expect(record.calls.isEmpty)
         }
 
-        @Test func `A check and HTTP/3 are refused together`() async throws {
+        @Test func `a check and HTTP/3 are refused together`() async throws {
             var configuration = configuration(Record())
             configuration.httpVersions = .http3
             let error = await failure(CurlLoader(configuration), try request("localhost", 1))

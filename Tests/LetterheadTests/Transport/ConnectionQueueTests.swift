@@ -29,7 +29,7 @@ struct ConnectionQueueTests {
         }
     }
 
-    @Test func `Transfers over the limit of an origin wait, and begin in order of arrival as others end`() {
+    @Test func `transfers over the limit of an origin wait, and begin in order of arrival as others end`() {
         let queue = Subject(mostPerOrigin: 2, most: 9)
         let lane = queue.lane(of: "http://a", isExclusive: true)
         let tickets = ["1", "2", "3", "4", "5"].map { queue.enter(lane, $0) }
@@ -42,7 +42,7 @@ struct ConnectionQueueTests {
         #expect(queue.drain() == ["4", "5"])
     }
 
-    @Test func `A new transfer does not overtake waiting ones`() {
+    @Test func `a new transfer does not overtake waiting ones`() {
         let queue = Subject(mostPerOrigin: 1, most: 9)
         let lane = queue.lane(of: "http://a", isExclusive: true)
         #expect(queue.enter(lane, "1") == nil)
@@ -52,7 +52,7 @@ struct ConnectionQueueTests {
         #expect(queue.drain() == ["2"])
     }
 
-    @Test func `A transfer that leaves the queue does not take a connection`() {
+    @Test func `a transfer that leaves the queue does not take a connection`() {
         let queue = Subject(mostPerOrigin: 1, most: 9)
         let lane = queue.lane(of: "http://a", isExclusive: true)
         let tickets = ["1", "2", "3"].map { queue.enter(lane, $0) }
@@ -62,7 +62,7 @@ struct ConnectionQueueTests {
         #expect(queue.drain() == ["3"])
     }
 
-    @Test func `Origins alternate at the total limit, and an origin at its own limit does not delay others`() {
+    @Test func `origins alternate at the total limit, and an origin at its own limit does not delay others`() {
         let queue = Subject(mostPerOrigin: 2, most: 3)
         let (a, b) = (queue.lane(of: "http://a", isExclusive: true), queue.lane(of: "http://b", isExclusive: true))
         for name in ["a1", "a2", "a3", "a4"] { _ = queue.enter(a, name) }
@@ -78,7 +78,7 @@ struct ConnectionQueueTests {
         #expect(queue.drain().sorted() == ["a4", "b3"])
     }
 
-    @Test func `An origin with shared connections has no limit, and is not counted`() {
+    @Test func `an origin with shared connections has no limit, and is not counted`() {
         let queue = Subject(mostPerOrigin: 1, most: 1)
         let shared = queue.lane(of: "https://a", isExclusive: false)
         let other = queue.lane(of: "http://b", isExclusive: true)
@@ -89,7 +89,7 @@ struct ConnectionQueueTests {
         #expect(queue.enter(other, "b") == nil)
     }
 
-    @Test func `The limit applies to an origin while it uses HTTP/1, and not while it uses HTTP/2`() {
+    @Test func `the limit applies to an origin while it uses HTTP/1, and not while it uses HTTP/2`() {
         let queue = Subject(mostPerOrigin: 2, most: 9)
         let lane = queue.lane(of: "https://a", isExclusive: false)
         for name in ["1", "2", "3"] {
@@ -106,7 +106,7 @@ struct ConnectionQueueTests {
         #expect(queue.drain() == ["5"])
     }
 
-    @Test func `Idle origins are removed if there are many`() {
+    @Test func `idle origins are removed if there are many`() {
         let queue = Subject(mostPerOrigin: 1, most: 9)
         let first = queue.lane(of: "http://0", isExclusive: true)
         for number in 1..<1000 {

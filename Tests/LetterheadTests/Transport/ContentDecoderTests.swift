@@ -33,7 +33,7 @@
                 ("gzip", [31]), ("x-gzip", [31]), ("GZIP", [31]), ("deflate", [15]), ("deflate", [-15]),
                 ("gzip, deflate", [31, 15]), ("deflate,gzip , identity", [15, 31]),
             ], [HTTPResponse.Delivery.buffered, .streamed])
-        func `A body is decompressed, and its coding headers are removed`(
+        func `a body is decompressed, and its coding headers are removed`(
             coding: (name: String, windows: [CInt]), delivery: HTTPResponse.Delivery
         ) async throws {
             let coded = try coding.windows.reduce(text) { try $0.deflated(window: $1) }
@@ -63,7 +63,7 @@
             #expect(offers == [["Accept-Encoding: \(SystemCodings.offered)"], [], ["Accept-Encoding: identity"]])
         }
 
-        @Test func `A body with an unknown coding is not changed`() async throws {
+        @Test func `a body with an unknown coding is not changed`() async throws {
             let response = try await loader.load(request(server("compress, gzip", Data([1, 2, 3])), .buffered))
             #expect(try await response.body.data() == Data([1, 2, 3]))
             #expect(response.headers[.contentEncoding] == "compress, gzip")
@@ -79,7 +79,7 @@
         }
 
         @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed])
-        func `A range of a compressed representation is not decompressed, so that ranges can be joined`(
+        func `a range of a compressed representation is not decompressed, so that ranges can be joined`(
             delivery: HTTPResponse.Delivery
         ) async throws {
             let coded = try text.deflated(window: 31)
@@ -97,7 +97,7 @@
             #expect(joined == coded)
         }
 
-        @Test func `Several ranges of a compressed representation are not decompressed`() async throws {
+        @Test func `several ranges of a compressed representation are not decompressed`() async throws {
             let head =
                 "HTTP/1.1 206 Partial Content\r\nContent-Encoding: gzip\r\n"
                 + "Content-Type: multipart/byteranges; boundary=b"
@@ -106,14 +106,14 @@
             #expect(try await response.body.data() == body && response.headers.contains(.contentEncoding))
         }
 
-        @Test func `The compressed body of a 416 is decompressed`() async throws {
+        @Test func `the compressed body of a 416 is decompressed`() async throws {
             let head =
                 "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Encoding: gzip\r\nContent-Range: bytes */9"
             let response = try await loader.load(request(server(head: head, try text.deflated(window: 31)), .buffered))
             #expect(try await response.body.data() == text && !response.headers.contains(.contentEncoding))
         }
 
-        @Test func `Several gzip members and an empty body are complete`() async throws {
+        @Test func `several gzip members and an empty body are complete`() async throws {
             let members = try Data("a".utf8).deflated(window: 31) + Data("b".utf8).deflated(window: 31)
             #expect(
                 try await loader.load(request(server("gzip", members), .buffered)).body.data() == Data("ab".utf8))
@@ -123,7 +123,7 @@
         @Test(
             arguments: ["cut in half", "cut by a byte", "flipped", "garbage", "surplus"],
             [HTTPResponse.Delivery.buffered, .streamed])
-        func `A truncated or corrupt compressed body is an error`(fault: String, delivery: HTTPResponse.Delivery)
+        func `a truncated or corrupt compressed body is an error`(fault: String, delivery: HTTPResponse.Delivery)
             async throws
         {
             var coded = try text.deflated(window: 31)
@@ -140,7 +140,7 @@
         }
 
         @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed])
-        func `A body over the decoding ratio is too large before it is fully decompressed`(
+        func `a body over the decoding ratio is too large before it is fully decompressed`(
             delivery: HTTPResponse.Delivery
         ) async throws {
             let bomb = try Data(count: 64 << 20).deflated(window: 31)
@@ -154,7 +154,7 @@
         }
 
         @Test(arguments: [(2_000, true), (200, false), (1, false)])
-        func `The decoding ratio is a setting`(ratio: Int, isAllowed: Bool) async throws {
+        func `the decoding ratio is a setting`(ratio: Int, isAllowed: Bool) async throws {
             var configuration = TransportConfiguration()
             configuration.maximumDecodingRatio = ratio
             let loader = CurlLoader(configuration)
@@ -171,7 +171,7 @@
         }
 
         @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed])
-        func `Nested codings together have the ratio of a single one`(delivery: HTTPResponse.Delivery) async throws {
+        func `nested codings together have the ratio of a single one`(delivery: HTTPResponse.Delivery) async throws {
             // Each member grows less than the ratio, and so do the members in the outer coding; both together do not.
             var noise = SeededGenerator(seed: 1)
             let start = Data((0..<1_200).map { _ in UInt8.random(in: 0 ... .max, using: &noise) })
@@ -188,7 +188,7 @@
             #expect(error?.message.contains("maximumDecodingRatio") == true)
         }
 
-        @Test func `A redirect whose decompressed body is over the limit is followed`() async throws {
+        @Test func `a redirect whose decompressed body is over the limit is followed`() async throws {
             let zeros = try Data(count: 20_000).deflated(window: 31)
             let server = try await MockServer.start { request in
                 guard request.path == "/first" else { return .text("end") }
@@ -203,7 +203,7 @@
         }
 
         @Test(arguments: [0, 1])
-        func `The response limit applies to decompressed bytes`(less: Int) async throws {
+        func `the response limit applies to decompressed bytes`(less: Int) async throws {
             var request = request(server("gzip", try text.deflated(window: 31)), .buffered)
             request.responseLimit = text.count - less
             if less == 0 {
@@ -214,13 +214,13 @@
             }
         }
 
-        @Test func `More than five codings are refused`() async throws {
+        @Test func `more than five codings are refused`() async throws {
             let request = request(server("gzip, gzip, gzip, gzip, gzip, gzip", Data([1])), .buffered)
             let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
             #expect(error?.code == .invalidResponse)
         }
 
-        @Test func `A transport without decoding delivers the body compressed`() async throws {
+        @Test func `a transport without decoding delivers the body compressed`() async throws {
             var configuration = TransportConfiguration()
             configuration.decodesContent = false
             let coded = try text.deflated(window: 31)

@@ -9,7 +9,7 @@
 
     @Suite(.timeLimit(.minutes(2)))
     struct CurlLoaderConnectionTests {
-        @Test func `A thousand POSTs in a row use at most two connections`() async throws {
+        @Test func `a thousand POSTs in a row use at most two connections`() async throws {
             let server = RawServer { connection, _ in
                 while let request = connection.readRequest() {
                     let body = String(decoding: request.body, as: UTF8.self)
@@ -63,7 +63,7 @@
             #expect(found.map { Array($0.prefix(options.count)) } == [options])
         }
 
-        @Test func `A request without an idle limit outlasts the limit of the transport`() async throws {
+        @Test func `a request without an idle limit outlasts the limit of the transport`() async throws {
             let timedOut = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 // The patient request is answered when the other one has timed out.
@@ -101,7 +101,7 @@
         }
 
         @Test(arguments: [1, 2])
-        func `The total number of connections is limited, and an idle one is replaced`(
+        func `the total number of connections is limited, and an idle one is replaced`(
             limit: Int
         ) async throws {
             var configuration = TransportConfiguration()
@@ -126,7 +126,7 @@
         }
 
         @Test(arguments: [(999, false), (1_000, false), (1_001, true)])
-        func `A head over the limit is an error that names the setting`(
+        func `a head over the limit is an error that names the setting`(
             size: Int, isTooLarge: Bool
         ) async throws {
             var configuration = TransportConfiguration()
@@ -143,7 +143,7 @@
             #expect(error?.code == .responseTooLarge && error?.message.contains("maximumHeadSize") == true)
         }
 
-        @Test func `A reset closes idle connections, and the next request opens a new one`() async throws {
+        @Test func `a reset closes idle connections, and the next request opens a new one`() async throws {
             let ended = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
@@ -159,7 +159,7 @@
             }
         }
 
-        @Test func `Only a new connection has connection times`() async throws {
+        @Test func `only a new connection has connection times`() async throws {
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
             }
@@ -171,7 +171,7 @@
             #expect(second.isReusedConnection && second.total > .zero)
         }
 
-        @Test func `A connection is not inherited by programs that the process starts`() async throws {
+        @Test func `a connection is not inherited by programs that the process starts`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             let loader = CurlLoader()
             _ = try await loader.load(HTTPRequest(url: server.url()))
@@ -194,7 +194,7 @@
         }
 
         @Test(arguments: ["http://a.example/x?y", "http://b.example/x?y"])
-        func `A Unix-domain socket is used for every host`(address: String) async throws {
+        func `a Unix-domain socket is used for every host`(address: String) async throws {
             let path = FileManager.default.temporaryDirectory.path + "/lh-\(UInt32.random(in: 0 ... .max)).sock"
             defer { unlink(path) }
             let heads = Heads()
@@ -215,7 +215,7 @@
             #expect(server.connectionCount == 1)
         }
 
-        @Test func `A Unix-domain socket that does not exist is a failed connection`() async throws {
+        @Test func `a Unix-domain socket that does not exist is a failed connection`() async throws {
             var configuration = TransportConfiguration()
             configuration.unixSocketPath = "/nowhere/letterhead.sock"
             let url = try #require(URL(string: "http://a.example/"))
@@ -225,7 +225,7 @@
             #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
         }
 
-        @Test func `A server that never accepts is timedOut by the connect timeout, and nothing was sent`() async throws
+        @Test func `a server that never accepts is timedOut by the connect timeout, and nothing was sent`() async throws
         {
             let hole = try #require(BlackHole())
             var configuration = TransportConfiguration()
@@ -256,14 +256,14 @@
             }
         }
 
-        @Test func `Requests fail with the connection that they wait for if a server never finishes TLS`() async {
+        @Test func `requests fail with the connection that they wait for if a server never finishes TLS`() async {
             let server = RawServer { connection, _ in _ = connection.waitForEnd() }
             await fortyFail(at: server.port, connectTimeout: .milliseconds(300))
             // libcurl may begin a second one before the failure of the first is known.
             #expect(server.connectionCount <= 2)
         }
 
-        @Test func `Requests fail with the connection that they wait for if a host does not answer`() async throws {
+        @Test func `requests fail with the connection that they wait for if a host does not answer`() async throws {
             let hole = try #require(BlackHole())
             let port = try #require(hole.url.port)
             // One after the other, they would need 20 seconds.
@@ -271,7 +271,7 @@
             #expect(time < .seconds(10))
         }
 
-        @Test func `A request with a longer connect timeout does not fail with the connection that it waits for`()
+        @Test func `a request with a longer connect timeout does not fail with the connection that it waits for`()
             async throws
         {
             let server = RawServer { connection, _ in _ = connection.waitForEnd() }
@@ -316,7 +316,7 @@
             await #expect(throws: HTTPError.self) { try await loader.load(request) }
         }
 
-        @Test func `The connect timeout of a request applies to that request only`() async throws {
+        @Test func `the connect timeout of a request applies to that request only`() async throws {
             let hole = try #require(BlackHole())
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             let loader = CurlLoader()
@@ -332,7 +332,7 @@
         }
 
         @Test(arguments: [Duration.zero, .seconds(-1)])
-        func `A connect timeout of zero or less is refused, and the error names it`(limit: Duration) async throws {
+        func `a connect timeout of zero or less is refused, and the error names it`(limit: Duration) async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             var request = HTTPRequest(url: server.url())
             request.connectTimeout = limit
@@ -342,14 +342,14 @@
             #expect(server.connectionCount == 0)
         }
 
-        @Test func `A template sets the connect timeout of its request`() throws {
+        @Test func `a template sets the connect timeout of its request`() throws {
             let url = try #require(URL(string: "https://a.test"))
             let environment = ServerEnvironment(baseURL: url)
             let template = TestEndpoint("a").timeout(.seconds(9)).connectTimeout(.seconds(2)).environment(environment)
             #expect(template.options.connectTimeout == .seconds(2))
         }
 
-        @Test func `The timeout of an attempt includes the time for connecting`() async throws {
+        @Test func `the timeout of an attempt includes the time for connecting`() async throws {
             let hole = try #require(BlackHole())
             var request = HTTPRequest(url: hole.url)
             request.timeout = .milliseconds(200)

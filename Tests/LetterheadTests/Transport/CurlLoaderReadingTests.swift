@@ -36,7 +36,7 @@
             try await loader.load(HTTPRequest(url: server.url("/small"))).body.data() == Data("small".utf8)
         }
 
-        @Test func `While a reader is busy, other requests receive their responses`() async throws {
+        @Test func `while a reader is busy, other requests receive their responses`() async throws {
             let size = 4 << 20
             let server = server(of: size)
             var received = Data()
@@ -48,7 +48,7 @@
             #expect(try await isAnswered(by: server))
         }
 
-        @Test func `Bodies that are read alternately arrive complete`() async throws {
+        @Test func `bodies that are read alternately arrive complete`() async throws {
             let size = 4 << 20
             let server = server(of: size)
             var (first, second) = (
@@ -64,7 +64,7 @@
         }
 
         @Test(arguments: 1...12 as ClosedRange<UInt64>)
-        func `No byte is lost if the reader and the server pause at any time`(seed: UInt64) async throws {
+        func `no byte is lost if the reader and the server pause at any time`(seed: UInt64) async throws {
             // The pauses are real, because threads of the system and of the transport overlap in them.
             let size = 1 << 20
             let server = RawServer { connection, _ in
@@ -91,7 +91,7 @@
             #expect(received == Data.patterned(size))
         }
 
-        @Test func `Several tasks that share one iteration together receive every byte`() async throws {
+        @Test func `several tasks that share one iteration together receive every byte`() async throws {
             let size = 8 << 20
             let iterator = try await body(of: server(of: size)).makeAsyncIterator()
             let counts = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -107,7 +107,7 @@
             #expect(counts == size)
         }
 
-        @Test func `Dropping a body that is not being read ends its connection`() async throws {
+        @Test func `dropping a body that is not being read ends its connection`() async throws {
             let ended = DispatchSemaphore(value: 0)
             let server = server(of: 32 << 20, ended: ended)
             do {
@@ -118,7 +118,7 @@
             #expect(try await isAnswered(by: server))
         }
 
-        @Test func `Cancelling a task that is busy with a piece ends its connection`() async throws {
+        @Test func `cancelling a task that is busy with a piece ends its connection`() async throws {
             let ended = DispatchSemaphore(value: 0)
             let server = server(of: 32 << 20, ended: ended)
             let body = try await body(of: server)
@@ -133,7 +133,7 @@
             #expect(await ended.isSignalledSoon())
         }
 
-        @Test func `A reset while a reader is busy ends its body and its connection`() async throws {
+        @Test func `a reset while a reader is busy ends its body and its connection`() async throws {
             let ended = DispatchSemaphore(value: 0)
             let server = server(of: 32 << 20, ended: ended)
             let body = try await body(of: server)
@@ -149,7 +149,7 @@
         }
 
         @Test(arguments: [40 << 10, 8 << 20])
-        func `While a reader is busy, the rest of the request's body is sent`(size: Int) async throws {
+        func `while a reader is busy, the rest of the request's body is sent`(size: Int) async throws {
             let arrived = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 guard connection.readHead() != nil else { return }
@@ -169,7 +169,7 @@
             #expect(text == Data("behind".utf8))
         }
 
-        @Test func `Time in which a reader is busy is not idle time, also during other loads`() async throws {
+        @Test func `time in which a reader is busy is not idle time, also during other loads`() async throws {
             let size = 300_000
             let server = server(of: size)
             var configuration = TransportConfiguration()
@@ -186,7 +186,7 @@
             #expect(received == Data.patterned(size))
         }
 
-        @Test func `A deadline that passes while a reader is busy ends its connection`() async throws {
+        @Test func `a deadline that passes while a reader is busy ends its connection`() async throws {
             let ended = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
@@ -206,7 +206,7 @@
         }
 
         @Test
-        func `A connection that the server closes while the reader is busy is an error, after all received bytes`()
+        func `a connection that the server closes while the reader is busy is an error, after all received bytes`()
             async throws
         {
             let mayEnd = DispatchSemaphore(value: 0)

@@ -9,7 +9,7 @@
     /// Bodies of requests that are pulled while they are sent.
     extension CurlLoaderStreamTests {
         @Test(arguments: [true, false], ["POST", "PUT"])
-        func `A streamed request body arrives complete, with its length or in chunks`(isKnown: Bool, method: String)
+        func `a streamed request body arrives complete, with its length or in chunks`(isKnown: Bool, method: String)
             async throws
         {
             let (heads, pieces) = (Heads(), 100)
@@ -30,7 +30,7 @@
         }
 
         @Test(arguments: [-1, 1])
-        func `A body of another length than declared is an error, and never a complete request`(by: Int) async throws {
+        func `a body of another length than declared is an error, and never a complete request`(by: Int) async throws {
             let whole = ByteTally()
             let server = RawServer { connection, _ in
                 while connection.readRequest() != nil {
@@ -46,7 +46,7 @@
             #expect(whole.value == 0)
         }
 
-        @Test func `The error of a body that throws is the error of the load`() async throws {
+        @Test func `the error of a body that throws is the error of the load`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             var request = HTTPRequest(method: .post, url: server.url())
             request.body = Pulled(pieces: 3, size: 1000, length: nil, failing: 2)
@@ -56,7 +56,7 @@
 
         /// libcurl alone would follow each 417 with another request that expects the same (RFC 9110, 10.1.1).
         @Test(arguments: ["", "Connection: close\r\n"], [HTTPResponse.Delivery.buffered, .streamed])
-        func `A request is sent again without Expect after 417, once`(field: String, delivery: HTTPResponse.Delivery)
+        func `a request is sent again without Expect after 417, once`(field: String, delivery: HTTPResponse.Delivery)
             async throws
         {
             let heads = Heads()
@@ -68,7 +68,7 @@
         }
 
         /// libcurl discards the body of a response that it would follow.
-        @Test func `A request that can be sent only once fails after 417`() async throws {
+        @Test func `a request that can be sent only once fails after 417`() async throws {
             let heads = Heads()
             let server = refusingServer("", heads)
             var request = expecting(server, .buffered)
@@ -97,7 +97,7 @@
             }
         }
 
-        @Test func `A response that arrives while the body is being sent is returned`() async throws {
+        @Test func `a response that arrives while the body is being sent is returned`() async throws {
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
                 connection.write("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
@@ -108,7 +108,7 @@
             #expect(try await loader.load(request).status == 413)
         }
 
-        @Test func `Cancelling while the body is produced ends the body, too`() async throws {
+        @Test func `cancelling while the body is produced ends the body, too`() async throws {
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
                 _ = connection.waitForEnd()
@@ -125,7 +125,7 @@
         }
 
         @Test(arguments: [true, false])
-        func `If a reused connection closes, only a replayable body is sent again`(isReplayable: Bool) async throws {
+        func `if a reused connection closes, only a replayable body is sent again`(isReplayable: Bool) async throws {
             let sums = Heads()
             let server = RawServer { connection, number in
                 while let head = connection.readHead() {

@@ -16,7 +16,7 @@
             return request
         }
 
-        @Test func `The head is returned before the body has arrived`() async throws {
+        @Test func `the head is returned before the body has arrived`() async throws {
             let mayGoOn = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
@@ -31,7 +31,7 @@
             #expect(response.metrics.total > .zero)
         }
 
-        @Test func `A reader that pauses makes the server wait, and then receives every byte`() async throws {
+        @Test func `a reader that pauses makes the server wait, and then receives every byte`() async throws {
             let (size, written) = (128 << 20, ByteTally())
             let server = RawServer { connection, _ in
                 connection.limitOutput(to: 65536)
@@ -53,7 +53,7 @@
             #expect(count == size && areRight)
         }
 
-        @Test func `Trailers are available when the body has ended`() async throws {
+        @Test func `trailers are available when the body has ended`() async throws {
             let server = RawServer.answering(
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\nx-sum: 2\r\n\r\n")
             let response = try await loader.load(streamed(server))
@@ -64,7 +64,7 @@
         }
 
         @Test(arguments: ["HEAD", "GET"])
-        func `A streamed response without a body ends at once`(method: String) async throws {
+        func `a streamed response without a body ends at once`(method: String) async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             var request = streamed(server)
             request.method = HTTPMethod(method)
@@ -87,13 +87,13 @@
             #expect(error?.code == .invalidResponse && text == "short")
         }
 
-        @Test func `A failure before the head is an error of the load`() async throws {
+        @Test func `a failure before the head is an error of the load`() async throws {
             let server = RawServer.answering("HTTP/1.1 200 OK\r\n", closing: true)
             let error = await #expect(throws: HTTPError.self) { try await loader.load(streamed(server)) }
             #expect(error?.code == .invalidResponse)
         }
 
-        @Test func `A malformed head of a streamed response closes its connection`() async throws {
+        @Test func `a malformed head of a streamed response closes its connection`() async throws {
             let ended = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
@@ -107,7 +107,7 @@
         }
 
         @Test(arguments: [false, true])
-        func `Dropping a streamed body, partly read or unread, closes its connection`(isRead: Bool) async throws {
+        func `dropping a streamed body, partly read or unread, closes its connection`(isRead: Bool) async throws {
             let ended = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
@@ -122,7 +122,7 @@
             #expect(await ended.isSignalledSoon())
         }
 
-        @Test func `Cancelling the reader ends it at once`() async throws {
+        @Test func `cancelling the reader ends it at once`() async throws {
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
@@ -136,7 +136,7 @@
             await #expect(throws: CancellationError.self) { try await task.value }
         }
 
-        @Test func `Time in which the body is not read is not idle time`() async throws {
+        @Test func `time in which the body is not read is not idle time`() async throws {
             var configuration = TransportConfiguration()
             configuration.idleTimeout = .seconds(2)
             let size = 4 << 20

@@ -38,7 +38,7 @@
             #expect(error?.mayHaveBeenSent == true)
         }
 
-        @Test func `A reset in the body is a lost connection, and the error contains the head`() async throws {
+        @Test func `a reset in the body is a lost connection, and the error contains the head`() async throws {
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
                 connection.write("HTTP/1.1 200 OK\r\nX-Seen: 1\r\nContent-Length: 20\r\n\r\nshort")
@@ -51,7 +51,7 @@
             #expect(error?.response?.headers["X-Seen"] == "1")
         }
 
-        @Test func `A body over the limit is an error, and a body at the limit is not`() async throws {
+        @Test func `a body over the limit is an error, and a body at the limit is not`() async throws {
             let server = RawServer.answering(
                 "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + String(repeating: "x", count: 1000))
             var request = HTTPRequest(url: server.url())
@@ -63,7 +63,7 @@
         }
 
         @Test(arguments: [30, 3000])
-        func `A head over its limit is an error`(lines: Int) async throws {
+        func `a head over its limit is an error`(lines: Int) async throws {
             let field = "X-Long: " + String(repeating: "x", count: 1000) + "\r\n"
             let server = RawServer.answering(
                 "HTTP/1.1 200 OK\r\n" + String(repeating: field, count: lines) + "Content-Length: 0\r\n\r\n")
@@ -77,7 +77,7 @@
             }
         }
 
-        @Test func `Endless interim responses are an error`() async throws {
+        @Test func `endless interim responses are an error`() async throws {
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
                 while connection.write("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n") {}
@@ -86,7 +86,7 @@
             #expect(error?.code == .responseTooLarge)
         }
 
-        @Test func `A refused connection reports that nothing was sent`() async throws {
+        @Test func `a refused connection reports that nothing was sent`() async throws {
             let nobody = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1:1/")))
             let error = await #expect(throws: HTTPError.self) { try await loader.load(nobody) }
             #expect(error?.code == .cannotConnect)

@@ -10,7 +10,7 @@
     struct CurlLoaderTests {
         let loader = CurlLoader()
 
-        @Test func `The request is sent exactly, and only Host and Accept-Encoding are added`() async throws {
+        @Test func `the request is sent exactly, and only Host and Accept-Encoding are added`() async throws {
             let heads = Heads()
             let server = RawServer { connection, _ in
                 while let request = connection.readRequest() {
@@ -30,7 +30,7 @@
                 ])
         }
 
-        @Test func `Alternating requests to several servers arrive at the right server with the right target`()
+        @Test func `alternating requests to several servers arrive at the right server with the right target`()
             async throws
         {
             let heads = Heads()
@@ -60,7 +60,7 @@
         }
 
         @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE", "get"])
-        func `A method is sent as written`(method: String) async throws {
+        func `a method is sent as written`(method: String) async throws {
             let heads = Heads()
             let server = RawServer { connection, _ in
                 while let request = connection.readRequest() {
@@ -76,7 +76,7 @@
 
         @Test(
             arguments: ["GET", "POST", "PUT", "PATCH", "DELETE", "PURGE"], [1, 1_000, 65_536, 65_537, 3_000_000])
-        func `A body arrives complete with its exact length`(method: String, size: Int) async throws {
+        func `a body arrives complete with its exact length`(method: String, size: Int) async throws {
             let heads = Heads()
             let server = RawServer { connection, _ in
                 while let request = connection.readRequest() {
@@ -98,7 +98,7 @@
                 ])
         }
 
-        @Test func `Header lines are kept unchanged`() async throws {
+        @Test func `header lines are kept unchanged`() async throws {
             let server = RawServer.answering(
                 "HTTP/1.1 200\r\nset-cookie: a=1, b\r\nSet-Cookie: c=2\r\nX-Near:v\r\nX-Tab:\t  \t\r\nX-Fold: a\r\n  b\r\n"
                     + "X-UTF: é\r\nContent-Length: 0\r\n\r\n")
@@ -110,7 +110,7 @@
                 ])
         }
 
-        @Test func `A byte that is not UTF-8 is read as Latin-1`() async throws {
+        @Test func `a byte that is not UTF-8 is read as Latin-1`() async throws {
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
                 connection.write(
@@ -119,13 +119,13 @@
             #expect(try await loader.load(HTTPRequest(url: server.url())).headers["X"] == "é")
         }
 
-        @Test func `Sequential requests share one connection`() async throws {
+        @Test func `sequential requests share one connection`() async throws {
             let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             for _ in 0..<50 { _ = try await loader.load(HTTPRequest(url: server.url())) }
             #expect(server.connectionCount == 1)
         }
 
-        @Test func `Hundreds of concurrent requests each receive their own body`() async throws {
+        @Test func `hundreds of concurrent requests each receive their own body`() async throws {
             let server = RawServer { connection, _ in
                 while let request = connection.readRequest() {
                     let path = request.head.split(separator: " ")[1]
@@ -178,13 +178,13 @@
             #expect(server.connectionCount == 1)
         }
 
-        @Test func `An HTTP 1_0 body ends with its connection`() async throws {
+        @Test func `an HTTP 1_0 body ends with its connection`() async throws {
             let server = RawServer.answering("HTTP/1.0 200 OK\r\n\r\nall of it", closing: true)
             let response = try await loader.load(HTTPRequest(url: server.url()))
             #expect(try await response.body.data() == Data("all of it".utf8))
         }
 
-        @Test func `A malformed request is refused before any connection is made`() async throws {
+        @Test func `a malformed request is refused before any connection is made`() async throws {
             let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
             var requests = [HTTPRequest(url: server.url())]
             requests[0].headers["X"] = "a\r\nX-Injected: 1"
@@ -205,7 +205,7 @@
             #expect(server.connectionCount == 0)
         }
 
-        @Test func `After a reused connection closes, a GET is sent again, and a POST is not`() async throws {
+        @Test func `after a reused connection closes, a GET is sent again, and a POST is not`() async throws {
             let heads = Heads()
             let server = RawServer { connection, _ in
                 guard let first = connection.readRequest() else { return }
@@ -229,7 +229,7 @@
             #expect(heads.all.count { $0.hasPrefix("GET /2") } == 2)
         }
 
-        @Test func `A transport with a setting out of range refuses every request`() async throws {
+        @Test func `a transport with a setting out of range refuses every request`() async throws {
             var configuration = TransportConfiguration()
             configuration.connectTimeout = .zero
             let error = await #expect(throws: HTTPError.self) {

@@ -18,7 +18,7 @@
         }
 
         @Test(arguments: ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome"])
-        func `A timeout ends a request in any phase, with a precision of a millisecond`(bytes: String) async throws {
+        func `a timeout ends a request in any phase, with a precision of a millisecond`(bytes: String) async throws {
             let server = stalling(after: bytes)
             var request = HTTPRequest(url: server.url())
             request.timeout = .milliseconds(150)
@@ -33,7 +33,7 @@
             #expect(time >= .milliseconds(150) && time < .seconds(2))
         }
 
-        @Test func `An idle timeout ends a request without any transfer, and the error names the limit`() async throws {
+        @Test func `an idle timeout ends a request without any transfer, and the error names the limit`() async throws {
             var configuration = TransportConfiguration()
             configuration.idleTimeout = .milliseconds(120)
             let server = stalling(after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
@@ -44,7 +44,7 @@
             #expect(error?.message.contains("idle") == true)
         }
 
-        @Test func `An idle timeout begins with the last bytes that arrived`() async throws {
+        @Test func `an idle timeout begins with the last bytes that arrived`() async throws {
             var configuration = TransportConfiguration()
             configuration.idleTimeout = .seconds(3)
             let server = RawServer { connection, _ in
@@ -60,7 +60,7 @@
             #expect(response.body.length == 2)
         }
 
-        @Test func `A first-byte timeout ends a request without a response, and the error names the limit`()
+        @Test func `a first-byte timeout ends a request without a response, and the error names the limit`()
             async throws
         {
             var configuration = TransportConfiguration()
@@ -72,7 +72,7 @@
             #expect(error?.message.contains("first byte") == true)
         }
 
-        @Test func `A first-byte timeout begins when the request is sent, and not while it waits for a connection`()
+        @Test func `a first-byte timeout begins when the request is sent, and not while it waits for a connection`()
             async throws
         {
             var configuration = TransportConfiguration()
@@ -93,7 +93,7 @@
         }
 
         @Test(arguments: ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome"])
-        func `Cancelling ends a request at once and closes its connection`(bytes: String) async throws {
+        func `cancelling ends a request at once and closes its connection`(bytes: String) async throws {
             let (ended, started) = (DispatchSemaphore(value: 0), AsyncStream<Void>.makeStream())
             let server = RawServer { connection, _ in
                 guard connection.readHead() != nil else { return }
@@ -113,7 +113,7 @@
             #expect(await ended.isSignalledSoon())
         }
 
-        @Test func `A cancelled task sends nothing`() async throws {
+        @Test func `a cancelled task sends nothing`() async throws {
             let server = stalling()
             let task = Task {
                 while !Task.isCancelled { await Task.yield() }
@@ -126,7 +126,7 @@
             #expect(server.connectionCount == 0)
         }
 
-        @Test func `A reset cancels requests in flight, and later requests work`() async throws {
+        @Test func `a reset cancels requests in flight, and later requests work`() async throws {
             let server = RawServer { connection, number in
                 while connection.readHead() != nil {
                     if number > 0 { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
@@ -141,7 +141,7 @@
             #expect(try await loader.load(HTTPRequest(url: server.url())).status == 204)
         }
 
-        @Test func `Cancelling during a name lookup does not delay others`() async throws {
+        @Test func `cancelling during a name lookup does not delay others`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             let loader = CurlLoader()
             let nowhere = try #require(URL(string: "http://nothing.invalid/"))
@@ -153,7 +153,7 @@
             _ = await slow.result
         }
 
-        @Test func `A server that sends chunks of one byte without end does not delay the timeout of another request`()
+        @Test func `a server that sends chunks of one byte without end does not delay the timeout of another request`()
             async throws
         {
             let chunks = Array(String(repeating: "1\r\nx\r\n", count: 100_000).utf8)
@@ -181,7 +181,7 @@
             _ = await reader.result
         }
 
-        @Test func `The error of a time limit reports that the request was waiting for a connection`() async throws {
+        @Test func `the error of a time limit reports that the request was waiting for a connection`() async throws {
             let server = RawServer { connection, _ in _ = connection.waitForEnd() }
             var configuration = TransportConfiguration()
             configuration.maximumConnectionsPerHost = 1

@@ -54,7 +54,7 @@
             await #expect(throws: HTTPError.self) { try await loader.load(request) }
         }
 
-        @Test func `If a waiting request is cancelled, the next one is sent`() async throws {
+        @Test func `if a waiting request is cancelled, the next one is sent`() async throws {
             let (holding, loader) = (Holding(), loader())
             let first = load(loader, holding.server)
             await until { holding.count == 1 }
@@ -67,7 +67,7 @@
             #expect(holding.count == 3 && holding.server.connectionCount == 1)
         }
 
-        @Test func `A reset ends waiting requests, and later requests are sent`() async throws {
+        @Test func `a reset ends waiting requests, and later requests are sent`() async throws {
             let (holding, loader) = (Holding(), loader())
             let first = load(loader, holding.server)
             await until { holding.count == 1 }
@@ -86,7 +86,7 @@
             #expect(try await load(loader, holding.server).value.status == 204)
         }
 
-        @Test func `The deadline of a request includes its wait`() async throws {
+        @Test func `the deadline of a request includes its wait`() async throws {
             let (holding, loader) = (Holding(), loader())
             let first = load(loader, holding.server)
             await until { holding.count == 1 }
@@ -99,7 +99,7 @@
             #expect(try await first.value.status == 204)
         }
 
-        @Test func `The connect timeout does not run while a request waits, and the metrics include the wait`()
+        @Test func `the connect timeout does not run while a request waits, and the metrics include the wait`()
             async throws
         {
             let (holding, loader) = (Holding(), loader { $0.connectTimeout = .milliseconds(150) })
@@ -121,7 +121,7 @@
             #expect(metrics.secureConnect == .zero)
         }
 
-        @Test func `A request for which no connection becomes free fails, and its error counts the held responses`()
+        @Test func `a request for which no connection becomes free fails, and its error counts the held responses`()
             async throws
         {
             let server = RawServer { connection, _ in
@@ -148,7 +148,7 @@
             #expect(try await client.stream(Get<Data>("last")).status == 200)
         }
 
-        @Test func `Requests wait longer than the limit while connections become free`() async throws {
+        @Test func `requests wait longer than the limit while connections become free`() async throws {
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil {
                     // All requests together need longer than the limit, which the transport measures in real time.
@@ -161,7 +161,7 @@
             for task in tasks { #expect(try await task.value.status == 204) }
         }
 
-        @Test func `The body of a waiting request is not read`() async throws {
+        @Test func `the body of a waiting request is not read`() async throws {
             let (holding, loader) = (Holding(), loader())
             let first = load(loader, holding.server)
             await until { holding.count == 1 }
@@ -181,7 +181,7 @@
         }
 
         @Test(.enabled("OpenSSL is not installed") { RawTLS() != nil })
-        func `Over TLS without HTTP/2, requests over the limit wait too, and all are sent`() async throws {
+        func `over TLS without HTTP/2, requests over the limit wait too, and all are sent`() async throws {
             let (holding, loader) = (Holding(tls: RawTLS()), loader())
             let tasks = (0..<40).map { _ in load(loader, holding.server) }
             await until { holding.count == 1 }
@@ -195,7 +195,7 @@
         }
 
         @Test(.enabled("OpenSSL is not installed") { RawTLS() != nil })
-        func `A request that waits while the first connection negotiates TLS is not connecting`() async throws {
+        func `a request that waits while the first connection negotiates TLS is not connecting`() async throws {
             let tls = try #require(RawTLS())
             let (mayNegotiate, mayAnswer) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let server = RawServer { connection, _ in

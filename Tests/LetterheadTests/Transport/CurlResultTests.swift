@@ -11,7 +11,7 @@
         }
 
         @Test(arguments: 1...101)
-        func `Every result code has a description, and reports whether anything was sent`(number: Int) {
+        func `every result code has a description, and reports whether anything was sent`(number: Int) {
             for wasSent in [true, false] {
                 let failure = failure(CInt(number), wasSent: wasSent)
                 // 25 is refused by libcurl itself, before it sends.
@@ -31,33 +31,33 @@
             (63, .responseTooLarge), (100, .responseTooLarge), (27, .responseTooLarge), (3, .invalidResponse),
             (43, .invalidResponse), (25, .connectionLost),
         ])
-        func `Every result that a request can have maps to its error code`(number: Int, code: HTTPError.Code) {
+        func `every result that a request can have maps to its error code`(number: Int, code: HTTPError.Code) {
             #expect(failure(CInt(number)).code == code)
         }
 
         @Test(arguments: [(0x074A00, "7.74.0"), (0x074FFF, "7.79.255"), (0x060000, "6.0.0")])
-        func `A libcurl before 7.80 is refused with its version`(version: UInt32, found: String) {
+        func `a libcurl before 7.80 is refused with its version`(version: UInt32, found: String) {
             let rule = CurlQuirks.brokenRule(of: version)
             #expect(rule == "the system's libcurl is \(found), and the oldest supported version is 7.80.0")
         }
 
         @Test(arguments: [0x075000, 0x075100, 0x075801, 0x080000, 0x080E01])
-        func `A libcurl from 7.80 on is used`(version: UInt32) {
+        func `a libcurl from 7.80 on is used`(version: UInt32) {
             #expect(CurlQuirks.brokenRule(of: version) == nil)
         }
 
-        @Test func `The libcurl of this system is used`() {
+        @Test func `the libcurl of this system is used`() {
             #expect(CurlQuirks.brokenRule() == nil)
             #expect(TransportConfiguration().brokenCurlRule == nil)
         }
 
         @Test(arguments: [3, 43])
-        func `A request that libcurl refuses before anything is sent is invalidRequest`(number: Int) {
+        func `a request that libcurl refuses before anything is sent is invalidRequest`(number: Int) {
             #expect(failure(CInt(number), wasSent: false).code == .invalidRequest)
         }
 
         @Test(arguments: [52, 55, 56])
-        func `A connection that is lost before anything is sent is cannotConnect`(number: Int) {
+        func `a connection that is lost before anything is sent is cannotConnect`(number: Int) {
             #expect(failure(CInt(number), wasSent: false).code == .cannotConnect)
         }
 
@@ -67,7 +67,7 @@
             (60, "SSL certificate problem: unable to get local issuer certificate", true, "set security.roots"),
             (1, "Received HTTP/0.9 when not allowed", false, "write https"),
         ])
-        func `The error names what a user can change`(number: Int, reason: String, isSecure: Bool, advice: String) {
+        func `the error names what a user can change`(number: Int, reason: String, isSecure: Bool, advice: String) {
             let failure = CurlResult(rawValue: CInt(number)).failure(reason: reason, wasSent: true, isSecure: isSecure)
             #expect(failure.message.contains(advice), "\(failure.message)")
         }
@@ -75,7 +75,7 @@
         @Test(arguments: [
             "SSL certificate problem: certificate has expired", "SSL: no alternative certificate subject name",
         ])
-        func `Roots are no remedy for a certificate that has expired or is another host's`(reason: String) {
+        func `roots are no remedy for a certificate that has expired or is another host's`(reason: String) {
             #expect(
                 !CurlResult(rawValue: 60).failure(reason: reason, wasSent: false).message.contains("security.roots"))
         }

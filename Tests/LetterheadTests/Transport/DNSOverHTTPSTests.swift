@@ -46,7 +46,7 @@
             HTTPRequest(url: try #require(URL(string: "http://\(host):\(server.port)/")))
         }
 
-        @Test func `The resolver looks up the names of hosts, over a connection of its own`() async throws {
+        @Test func `the resolver looks up the names of hosts, over a connection of its own`() async throws {
             let resolver = try await resolver()
             var configuration = configuration(resolver)
             configuration.maximumConnections = 1
@@ -63,7 +63,7 @@
             await resolver.stop()
         }
 
-        @Test func `Names are looked up at the same time`() async throws {
+        @Test func `names are looked up at the same time`() async throws {
             let resolver = try await resolver()
             let loader = CurlLoader(configuration(resolver))
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -79,7 +79,7 @@
             await resolver.stop()
         }
 
-        @Test func `A resolver whose certificate is not trusted is not used, and nothing is sent`() async throws {
+        @Test func `a resolver whose certificate is not trusted is not used, and nothing is sent`() async throws {
             let resolver = try await resolver()
             var configuration = configuration(resolver)
             configuration.security.roots = .system
@@ -95,7 +95,7 @@
             MockServer.Response(headers: mediaType, body: Data(repeating: 0xFF, count: 600)),
             MockServer.Response(headers: mediaType, body: Data(count: 5_000)),
         ])
-        func `A resolver without a usable answer is an error`(answer: MockServer.Response) async throws {
+        func `a resolver without a usable answer is an error`(answer: MockServer.Response) async throws {
             let resolver = try await resolver { _ in answer }
             let loader = CurlLoader(configuration(resolver))
             let request = try request()
@@ -105,7 +105,7 @@
             await resolver.stop()
         }
 
-        @Test func `A lookup ends with its request: at the time limit, by a cancellation and by a reset`() async throws
+        @Test func `a lookup ends with its request: at the time limit, by a cancellation and by a reset`() async throws
         {
             let request = try request()
             var configuration = rawConfiguration(RawServer(tls: RawTLS(), silence))
@@ -126,7 +126,7 @@
             }
         }
 
-        @Test func `The answer to a cancelled lookup reaches no other one`() async throws {
+        @Test func `the answer to a cancelled lookup reaches no other one`() async throws {
             let (arrived, mayAnswer) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let resolver = RawServer(tls: RawTLS()) { connection, _ in
                 while let query = connection.readRequest()?.body {
@@ -174,7 +174,7 @@
             "http://127.0.0.1/dns-query", "https:///dns-query", "dns-query", "https://user@127.0.0.1/",
             "https://u:secret@127.0.0.1/", "https://127.0.0.1/#a", "https://127.0.0.1:0/", "ftp://127.0.0.1/",
         ])
-        func `A resolver that is not an https URL is refused before anything is sent`(text: String) async throws {
+        func `a resolver that is not an https URL is refused before anything is sent`(text: String) async throws {
             var configuration = TransportConfiguration()
             configuration.dnsOverHTTPS = URL(string: text)
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
@@ -188,7 +188,7 @@
 
         /// An older libcurl could deliver the answer for one name to the lookup of another.
         @Test(.enabled("libcurl is 8.10 or later") { !CurlQuirks.endsLookups })
-        func `A libcurl older than 8.10 is refused before anything is sent`() async throws {
+        func `a libcurl older than 8.10 is refused before anything is sent`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             var configuration = TransportConfiguration()
             configuration.dnsOverHTTPS = URL(string: "https://127.0.0.1/dns-query")

@@ -6,7 +6,7 @@
 
     @Suite(.timeLimit(.minutes(5)))
     struct FaultMatrixTests {
-        @Test func `Every fault in every phase has its documented result`() async throws {
+        @Test func `every fault in every phase has its documented result`() async throws {
             let failures = try await FaultMatrix.failures { cell in
                 var configuration = TransportConfiguration()
                 // Only a request that must time out does so soon: no busy machine makes the others time out.
@@ -18,7 +18,7 @@
             #expect(FaultMatrix.cells.count == 150)
         }
 
-        @Test func `A transport that always returns an empty 200 fails nearly all cases`() async throws {
+        @Test func `a transport that always returns an empty 200 fails nearly all cases`() async throws {
             let failures = try await FaultMatrix.failures { _ in
                 MockLoader { request in HTTPResponse(request: request, status: .ok) }
             }

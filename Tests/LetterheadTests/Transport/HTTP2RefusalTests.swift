@@ -29,7 +29,7 @@
         }
 
         @Test(arguments: [HTTP2Frame.refusal(of: 1), .goAway(last: 0)])
-        func `A POST that is refused on a new connection is sent again on another one`(refusal: HTTP2Frame) async throws
+        func `a POST that is refused on a new connection is sent again on another one`(refusal: HTTP2Frame) async throws
         {
             let processed = Mutex(0)
             let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
@@ -49,7 +49,7 @@
         }
 
         /// libcurl 8.14.1, among others, would use the first connection until the server closes it.
-        @Test func `After a frame that is invalid for the whole connection, the next request uses another one`()
+        @Test func `after a frame that is invalid for the whole connection, the next request uses another one`()
             async throws
         {
             let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
@@ -98,7 +98,7 @@
         }
 
         @Test(arguments: Fate.allCases, [true, false])
-        func `A POST on a reused connection is sent again only if it was certainly not processed`(
+        func `a POST on a reused connection is sent again only if it was certainly not processed`(
             fate: Fate, isReplayable: Bool
         ) async throws {
             let received = Mutex(0)
@@ -140,7 +140,7 @@
         }
 
         /// libcurl marks a connection as reused as soon as a second request joins it.
-        @Test func `A POST on a shared connection that is reset is processed once`() async throws {
+        @Test func `a POST on a shared connection that is reset is processed once`() async throws {
             let posts = Mutex(0)
             for _ in 0..<12 {
                 posts.withLock { $0 = 0 }
@@ -165,7 +165,7 @@
             }
         }
 
-        @Test func `A GET that is refused on a reused connection is sent again`() async throws {
+        @Test func `a GET that is refused on a reused connection is sent again`() async throws {
             let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
                 guard connection.beginHTTP2() else { return }
                 while let stream = connection.readHTTP2Request() {
@@ -177,7 +177,7 @@
             #expect(server.connectionCount == 2)
         }
 
-        @Test func `A signed GET that is refused is sent again, with another signature unless it was not processed`()
+        @Test func `a signed GET that is refused is sent again, with another signature unless it was not processed`()
             async throws
         {
             let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in

@@ -51,7 +51,7 @@
             #expect(serials.count == 1)
         }
 
-        @Test func `Bodies of known and of unknown length are sent over HTTP/2`() async throws {
+        @Test func `bodies of known and of unknown length are sent over HTTP/2`() async throws {
             let nginx = try await Nginx(trusting)
             let loader = CurlLoader(trusting)
             let pieces = nginx.large.chunked(10_000)
@@ -65,7 +65,7 @@
             }
         }
 
-        @Test func `A response that does not wait for the request body is returned over HTTP/2, too`() async throws {
+        @Test func `a response that does not wait for the request body is returned over HTTP/2, too`() async throws {
             let nginx = try await Nginx(trusting)
             let loader = CurlLoader(trusting)
             let bodies: [any HTTPBody] = [DataBody(nginx.large), Pieces(nginx.large.chunked(10_000))]
@@ -78,7 +78,7 @@
             }
         }
 
-        @Test func `Without TLS, HTTP/2 with prior knowledge uses one connection if libcurl can`() async throws {
+        @Test func `without TLS, HTTP/2 with prior knowledge uses one connection if libcurl can`() async throws {
             let isReused = CurlQuirks.reusesHTTP2WithoutTLS
             let nginx = try await Nginx(trusting)
             var configuration = TransportConfiguration()
@@ -102,7 +102,7 @@
             #expect(try await loader.load(request).metrics.bytesSent > nginx.large.count)
         }
 
-        @Test func `A reset ends streams over HTTP/2, and the next request opens a new connection`() async throws {
+        @Test func `a reset ends streams over HTTP/2, and the next request opens a new connection`() async throws {
             let nginx = try await Nginx(trusting)
             let loader = CurlLoader(trusting)
             var request = HTTPRequest(url: nginx.url("/large"))
@@ -119,7 +119,7 @@
                 "this libcurl does not report which streams were refused",
                 { CurlQuirks.explainsRepetitions || CurlQuirks.logsStreams }),
             arguments: [200, 32])
-        func `Each POST is processed once if the server ends each connection after 100 requests`(atOnce: Int)
+        func `each POST is processed once if the server ends each connection after 100 requests`(atOnce: Int)
             async throws
         {
             let nginx = try await Nginx(trusting)

@@ -37,7 +37,7 @@
             (TransportConfiguration.HTTPVersions.http1, "HTTP/1.1"), (.http2, "HTTP/1.1"),
             (.http2PriorKnowledge, "HTTP/2"),
         ])
-        func `Without TLS, HTTP/2 is used with prior knowledge only`(
+        func `without TLS, HTTP/2 is used with prior knowledge only`(
             versions: TransportConfiguration.HTTPVersions, expected: String
         ) async throws {
             let server = Self.server()
@@ -57,7 +57,7 @@
                 (.http2PriorKnowledge, true, "HTTP/2"), (.http2PriorKnowledge, false, "HTTP/1.1"),
                 (.http2, false, "HTTP/1.1"),
             ])
-        func `Over TLS, HTTP/2 is used if it is allowed and negotiated`(
+        func `over TLS, HTTP/2 is used if it is allowed and negotiated`(
             versions: TransportConfiguration.HTTPVersions, choosesHTTP2: Bool, expected: String
         ) async throws {
             let server = Self.server(tls: RawTLS(choosesHTTP2: choosesHTTP2))
@@ -70,7 +70,7 @@
         }
 
         @Test(.enabled("libcurl sends several requests over one connection", { !CurlQuirks.reusesHTTP2WithoutTLS }))
-        func `With prior knowledge and a connection for each request, each receives its own response`() async throws {
+        func `with prior knowledge and a connection for each request, each receives its own response`() async throws {
             let server = RawServer { connection, _ in
                 guard connection.beginHTTP2() else { return }
                 while let requests = connection.readHTTP2Requests(1) {
@@ -96,7 +96,7 @@
         }
 
         @Test(.enabled("libcurl opens a connection for each request", { CurlQuirks.reusesHTTP2WithoutTLS }))
-        func `With prior knowledge, requests share one connection, and each receives its own response`()
+        func `with prior knowledge, requests share one connection, and each receives its own response`()
             async throws
         {
             let server = RawServer { connection, _ in
@@ -140,7 +140,7 @@
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/2 200 OK\r\nContent-Length: 2\r\n\r\nok",
             "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "",
         ])
-        func `With prior knowledge, a server without HTTP/2 is an error`(text: String) async throws {
+        func `with prior knowledge, a server without HTTP/2 is an error`(text: String) async throws {
             let server = RawServer.answering(text, closing: true)
             let loader = CurlLoader(configuration(.http2PriorKnowledge))
             for method in [HTTPMethod.get, .post] {
@@ -153,7 +153,7 @@
             }
         }
 
-        @Test func `Without TLS, a refused POST is not sent again, because another request may share its connection`()
+        @Test func `without TLS, a refused POST is not sent again, because another request may share its connection`()
             async throws
         {
             let heads = Heads()
@@ -172,7 +172,7 @@
             #expect(heads.all.count == 1)
         }
 
-        @Test func `A version that cannot be used is refused before anything is sent`() async throws {
+        @Test func `a version that cannot be used is refused before anything is sent`() async throws {
             let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
             var throughProxy = configuration(.http2PriorKnowledge)
             throughProxy.proxy = .http("127.0.0.1", port: server.port)

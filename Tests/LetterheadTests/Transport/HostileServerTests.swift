@@ -19,7 +19,7 @@
 
         /// A separate program, whose freed memory is overwritten, so that a use of it is detected.
         @Test(arguments: ["folds", "claims"])
-        func `Hostile heads on reused connections neither crash nor mix up responses`(name: String) async throws {
+        func `hostile heads on reused connections neither crash nor mix up responses`(name: String) async throws {
             let (status, output) = try await ChildProcess.run(
                 ofPackage: "transport-stress", [name, "2000"], seconds: 60,
                 environment: ["MALLOC_PERTURB_": "165", "MALLOC_CHECK_": "3"])
@@ -27,7 +27,7 @@
         }
 
         @Test(arguments: [false, true])
-        func `A status line that claims HTTP/2 is refused if HTTP/2 was not negotiated`(isSecure: Bool) async throws {
+        func `a status line that claims HTTP/2 is refused if HTTP/2 was not negotiated`(isSecure: Bool) async throws {
             let tls = isSecure ? RawTLS() : nil
             let server = RawServer(tls: tls) { connection, _ in
                 while connection.readRequest() != nil {
@@ -44,7 +44,7 @@
             }
         }
 
-        @Test func `A socket of -1 is not watched`() throws {
+        @Test func `a socket of -1 is not watched`() throws {
             let wake = try #require(CurlMailbox(TransportConfiguration()))
             let poller = try #require(SocketPoller(wakeDescriptor: wake.wakeDescriptor))
             poller.watch(-1, for: [.reading, .writing])
@@ -69,7 +69,7 @@
             ("HTTP/2 2000 OK\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
             ("HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
         ])
-        func `A malformed head is an invalid response, and its connection is closed`(
+        func `a malformed head is an invalid response, and its connection is closed`(
             text: String, code: HTTPError.Code
         ) async throws {
             let server = RawServer.answering(text)
@@ -94,7 +94,7 @@
             }
         }
 
-        @Test func `A header line is read up to libcurl's limit, and is too large above it`() async throws {
+        @Test func `a header line is read up to libcurl's limit, and is too large above it`() async throws {
             for (size, code) in [
                 (100_000, nil), (120_000, HTTPError.Code.responseTooLarge), (240_000, .responseTooLarge),
             ] {

@@ -23,7 +23,7 @@
         }
 
         @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed])
-        func `Interim responses are part of the response that they precede`(delivery: HTTPResponse.Delivery)
+        func `interim responses are part of the response that they precede`(delivery: HTTPResponse.Delivery)
             async throws
         {
             let server = server(
@@ -45,7 +45,7 @@
             #expect(next.interimResponses.isEmpty && next.metrics.isReusedConnection)
         }
 
-        @Test func `Interim responses over HTTP/2 are part of the response, too`() async throws {
+        @Test func `interim responses over HTTP/2 are part of the response, too`() async throws {
             let server = RawServer { connection, _ in
                 guard connection.beginHTTP2() else { return }
                 while let stream = connection.readHTTP2Request() {
@@ -61,14 +61,14 @@
             #expect(response.interimResponses.first?.headers == ["link": "</a.css>"])
         }
 
-        @Test func `No more than 16 interim responses are kept`() async throws {
+        @Test func `no more than 16 interim responses are kept`() async throws {
             let server = server((0..<40).map(Self.earlyHints).joined())
             let response = try await CurlLoader().load(HTTPRequest(url: server.url()))
             #expect(response.status == 200 && response.interimResponses.count == 16)
             #expect(response.interimResponses.last?.headers["Link"]?.hasPrefix("</15.css>") == true)
         }
 
-        @Test func `An endless series of interim responses ends at the limit of the head`() async throws {
+        @Test func `an endless series of interim responses ends at the limit of the head`() async throws {
             let server = RawServer { connection, _ in
                 guard connection.readRequest() != nil else { return }
                 while connection.write(Self.earlyHints(1)) {}
@@ -85,7 +85,7 @@
             "HTTP/1.1 103 Early Hints\r\nBad Name: x\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nX: a\rb\r\n\r\n",
             "HTTP/1.1 103 Early Hints\r\n folded\r\n\r\n", "HTTP/2 103 Early Hints\r\n\r\n", "HTTP/1.1 10\r\n\r\n",
         ])
-        func `A malformed interim response is an error`(text: String) async throws {
+        func `a malformed interim response is an error`(text: String) async throws {
             let server = server(text)
             for delivery in [HTTPResponse.Delivery.buffered, .streamed] {
                 var request = HTTPRequest(url: server.url())

@@ -6,18 +6,18 @@ import Testing
 @testable import Letterhead
 
 struct PublicKeyPinTests {
-    @Test func `The pin of a certificate is the digest of its public key`() {
+    @Test func `the pin of a certificate is the digest of its public key`() {
         #expect(PublicKeyPin.pin(ofPEM: Certificates.valid) == "sha256//\(Certificates.validPin)")
         #expect(PublicKeyPin.pin(ofPEM: "Subject: x\n" + Certificates.valid) == "sha256//\(Certificates.validPin)")
         #expect(PublicKeyPin.pin(ofPEM: Certificates.authority)?.hasSuffix(Certificates.validPin) == false)
     }
 
     @Test(arguments: ["", "-----BEGIN CERTIFICATE-----", "-----BEGIN CERTIFICATE-----\nMIIB\n", Certificates.validKey])
-    func `A text that is not a certificate has no pin`(text: String) {
+    func `a text that is not a certificate has no pin`(text: String) {
         #expect(PublicKeyPin.pin(ofPEM: text) == nil)
     }
 
-    @Test func `A damaged certificate has a pin or none, and no length leads beyond its end`() throws {
+    @Test func `a damaged certificate has a pin or none, and no length leads beyond its end`() throws {
         let lines = Certificates.valid.split(separator: "\n").dropFirst().dropLast().joined()
         let bytes = try #require(Data(base64Encoded: lines))
         func pin(_ bytes: Data) -> String? {
@@ -34,7 +34,7 @@ struct PublicKeyPinTests {
         }
     }
 
-    @Test func `The keys of a host replace those of all hosts`() {
+    @Test func `the keys of a host replace those of all hosts`() {
         var security = TransportConfiguration.Security()
         let (one, two) = (Data(repeating: 1, count: 32), Data(repeating: 2, count: 32))
         security.pinnedKeys = [one]
@@ -44,14 +44,14 @@ struct PublicKeyPinTests {
     }
 
     @Test(arguments: ["", "A.example", "a.example.", "a.example:443", "https://a.example", "*.example", "a b"])
-    func `A pinned host that is not a name in lower case is refused`(host: String) {
+    func `a pinned host that is not a name in lower case is refused`(host: String) {
         var security = TransportConfiguration.Security()
         security.pinnedKeysByHost = [host: [Data(count: 32)]]
         #expect(security.brokenRule?.contains("pinnedKeysByHost") == true)
     }
 
     @Test(arguments: [[], [Data(count: 31)], [Data(count: 32), Data()]])
-    func `A pinned host without a digest of 32 bytes is refused`(digests: [Data]) {
+    func `a pinned host without a digest of 32 bytes is refused`(digests: [Data]) {
         var security = TransportConfiguration.Security()
         security.pinnedKeysByHost = ["a.example": digests]
         #expect(security.brokenRule?.contains("pinnedKeysByHost") == true)

@@ -18,12 +18,12 @@ struct ReceivePipeTests {
     }
 
     @Test(arguments: [1000, 16_384, 16_385, 100_000, 300_000])
-    func `At most 1 MiB and two blocks wait for a reader, for every size of the pieces`(size: Int) {
+    func `at most 1 MiB and two blocks wait for a reader, for every size of the pieces`(size: Int) {
         #expect((1 << 20...3 << 19).contains(fill(ReceivePipe(), pieceSize: size)))
     }
 
     @Test(arguments: [1000, 16_384, 16_385])
-    func `A reader receives every byte, and reports once that there is room`(size: Int) throws {
+    func `a reader receives every byte, and reports once that there is room`(size: Int) throws {
         let pipe = ReceivePipe()
         var (left, reports) = (fill(pipe, pieceSize: size), 0)
         pipe.flush()
@@ -36,7 +36,7 @@ struct ReceivePipeTests {
         #expect(fill(pipe, pieceSize: size) >= 1 << 20)
     }
 
-    @Test func `A transfer without a reader ends, and does not receive the rest of the body`() {
+    @Test func `a transfer without a reader ends, and does not receive the rest of the body`() {
         let pipe = ReceivePipe()
         pipe.end(.cancelled)
         let piece = [UInt8](repeating: 7, count: 300_000)
@@ -47,7 +47,7 @@ struct ReceivePipeTests {
         #expect(isRefused)
     }
 
-    @Test func `Small pieces that arrive one by one are joined while the pipe is not read`() throws {
+    @Test func `small pieces that arrive one by one are joined while the pipe is not read`() throws {
         let pipe = ReceivePipe()
         for _ in 0..<1000 {
             _ = [UInt8](repeating: 1, count: 100).withUnsafeBytes { pipe.write($0) }
@@ -58,7 +58,7 @@ struct ReceivePipeTests {
         #expect(try pipe.take()?.bytes.isEmpty == true)
     }
 
-    @Test func `Bytes that the reader stores do not change when more arrive`() throws {
+    @Test func `bytes that the reader stores do not change when more arrive`() throws {
         let pipe = ReceivePipe()
         var kept: [Data] = []
         for byte in UInt8(1)...20 {

@@ -33,7 +33,7 @@
             return request
         }
 
-        @Test func `A connection that is reset during the upload is lost, and the request may be retried`() async throws
+        @Test func `a connection that is reset during the upload is lost, and the request may be retried`() async throws
         {
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
@@ -48,7 +48,7 @@
         }
 
         @Test(arguments: [401, 413])
-        func `A complete response before the end of the request body is returned`(status: Int) async throws {
+        func `a complete response before the end of the request body is returned`(status: Int) async throws {
             let server = RawServer { connection, _ in
                 guard connection.readHead() != nil, connection.read(Int.random(in: 0...20_000)) != nil else { return }
                 connection.write("HTTP/1.1 \(status) Early\r\nContent-Length: 5\r\nConnection: close\r\n\r\nearly")
@@ -62,7 +62,7 @@
             }
         }
 
-        @Test func `A malformed response during the upload is the server's fault, not the request's`() async throws {
+        @Test func `a malformed response during the upload is the server's fault, not the request's`() async throws {
             let server = RawServer { connection, _ in
                 guard connection.readHead() != nil, connection.read(Int.random(in: 0...20_000)) != nil else { return }
                 connection.write("HTTP/1.1 200 OK\r\nX-Frame\r-Options: v\r\n\r\n")

@@ -53,7 +53,7 @@
         }
 
         @Test(arguments: [RawTLS.Version.tls12, .tls13])
-        func `A connection that ends during the TLS handshake is cannotConnect, and nothing was sent`(
+        func `a connection that ends during the TLS handshake is cannotConnect, and nothing was sent`(
             version: RawTLS.Version
         ) async throws {
             let server = responding(version)
@@ -69,7 +69,7 @@
         }
 
         @Test(arguments: [RawTLS.Version.tls12, .tls13])
-        func `A tunnel that ends during the TLS handshake is cannotConnect, and nothing was sent`(
+        func `a tunnel that ends during the TLS handshake is cannotConnect, and nothing was sent`(
             version: RawTLS.Version
         ) async throws {
             let server = responding(version)
@@ -87,7 +87,7 @@
             }
         }
 
-        @Test func `A stream of events continues after a connection that ended during the TLS handshake`() async throws
+        @Test func `a stream of events continues after a connection that ended during the TLS handshake`() async throws
         {
             let server = RawServer(tls: RawTLS()) { connection, number in
                 guard connection.readHead() != nil else { return }
@@ -110,7 +110,7 @@
             #expect(events == ["0", "2"] && front.connectionCount == 4)
         }
 
-        @Test func `A server that does not speak TLS is insecureConnection, with the words of the TLS library`()
+        @Test func `a server that does not speak TLS is insecureConnection, with the words of the TLS library`()
             async throws
         {
             let server = RawServer { connection, _ in
@@ -152,7 +152,7 @@
         }
 
         @Test(arguments: Identity.refused, [TransportConfiguration.HTTPVersions.http1, .http2])
-        func `A server that refuses the client's certificate after the handshake is insecureConnection`(
+        func `a server that refuses the client's certificate after the handshake is insecureConnection`(
             identity: Identity, versions: TransportConfiguration.HTTPVersions
         ) async throws {
             let server = try await demanding(.v1_3)
@@ -169,7 +169,7 @@
             }
         }
 
-        @Test func `A server that refuses the client's certificate during the handshake is insecureConnection`()
+        @Test func `a server that refuses the client's certificate during the handshake is insecureConnection`()
             async throws
         {
             let server = try await demanding(.v1_2)
@@ -184,7 +184,7 @@
         }
 
         @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed])
-        func `The close_notify of an earlier connection does not complete the body of a request that was sent again`(
+        func `the close_notify of an earlier connection does not complete the body of a request that was sent again`(
             delivery: HTTPResponse.Delivery
         ) async throws {
             let server = RawServer(tls: RawTLS()) { connection, number in

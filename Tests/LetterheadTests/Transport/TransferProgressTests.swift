@@ -31,7 +31,7 @@ struct TransferProgressTests {
         return box.all
     }
 
-    @Test func `Each closure that a template adds is called`() {
+    @Test func `each closure that a template adds is called`() {
         let (first, second) = (Seen(), Seen())
         let template = TestEndpoint().onProgress { first.add($0) }.onProgress { second.add($0) }
         template.options.onProgress?(
@@ -40,7 +40,7 @@ struct TransferProgressTests {
     }
 
     @Test(arguments: Transport.allCases, [HTTPResponse.Delivery.buffered, .streamed])
-    func `The fractions of both directions grow and end at 1`(_ transport: Transport, delivery: HTTPResponse.Delivery)
+    func `the fractions of both directions grow and end at 1`(_ transport: Transport, delivery: HTTPResponse.Delivery)
         async throws
     {
         let steps = try await steps(over: transport, DataBody(Data(count: size)), delivery)
@@ -52,7 +52,7 @@ struct TransferProgressTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `A body of unknown length has no fraction`(_ transport: Transport) async throws {
+    func `a body of unknown length has no fraction`(_ transport: Transport) async throws {
         let stream = StreamBody {
             AsyncStream<Data> { continuation in
                 for _ in 0..<3 { continuation.yield(Data(count: 1_000_000)) }
@@ -65,7 +65,7 @@ struct TransferProgressTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `Updates can be iterated, and end`(_ transport: Transport) async throws {
+    func `updates can be iterated, and end`(_ transport: Transport) async throws {
         let server = try await echo()
         let updates = ProgressUpdates()
         var request = HTTPRequest(method: .post, url: server.url)
@@ -80,7 +80,7 @@ struct TransferProgressTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `A limit applies to a response whose progress is reported`(_ transport: Transport) async throws {
+    func `a limit applies to a response whose progress is reported`(_ transport: Transport) async throws {
         let server = try await echo()
         var request = HTTPRequest(method: .post, url: server.url)
         request.body = DataBody(Data(count: size))

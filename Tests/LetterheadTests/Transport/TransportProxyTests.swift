@@ -14,7 +14,7 @@
             return CurlLoader(configuration)
         }
 
-        @Test func `An HTTP proxy receives the exact URL and its credentials`() async throws {
+        @Test func `an HTTP proxy receives the exact URL and its credentials`() async throws {
             let heads = Heads()
             let proxy = RawServer { connection, _ in
                 while let head = connection.readHead() {
@@ -34,7 +34,7 @@
         @Test(arguments: [
             ("/p?x#frag", "/p?x"), ("?x#frag", "/?x"), ("", "/"), ("/a%2Fb/../c?x=%20#frag", "/a%2Fb/../c?x=%20"),
         ])
-        func `An HTTP proxy receives no fragment, and always a path`(end: String, target: String) async throws {
+        func `an HTTP proxy receives no fragment, and always a path`(end: String, target: String) async throws {
             let heads = Heads()
             let proxy = RawServer { connection, _ in
                 guard let head = connection.readHead() else { return }
@@ -47,14 +47,14 @@
             #expect(heads.all[0].hasPrefix("GET http://nowhere.example\(target) HTTP/1.1\r\n"))
         }
 
-        @Test func `The environment's proxy receives the exact URL, and no request to an excluded host`() async throws {
+        @Test func `the environment's proxy receives the exact URL, and no request to an excluded host`() async throws {
             let (status, output) = try await ChildProcess.run(
                 ofPackage: "transport-stress", ["proxy", "4"], seconds: 60)
             #expect(status == 0 && output.contains("ok: "), "\(output)")
         }
 
         @Test(arguments: [true, false])
-        func `A request's own Proxy-Authorization reaches neither a server nor a proxy`(isProxied: Bool) async throws {
+        func `a request's own Proxy-Authorization reaches neither a server nor a proxy`(isProxied: Bool) async throws {
             let heads = Heads()
             let server = RawServer { connection, _ in
                 while let head = connection.readHead() {
@@ -71,7 +71,7 @@
             #expect(heads.all.count == 1 && !heads.all[0].contains("SECRET"))
         }
 
-        @Test func `A refused tunnel reports that nothing was sent`() async throws {
+        @Test func `a refused tunnel reports that nothing was sent`() async throws {
             let proxy = RawServer.answering("HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n", closing: true)
             let url = try #require(URL(string: "https://nowhere.example/"))
             let loader = loader(.http("127.0.0.1", port: proxy.port))
@@ -108,7 +108,7 @@
             #expect(!received.headers.contains("Proxy-Authorization") && received.headers["X-Secret"] == "1")
         }
 
-        @Test func `A SOCKS proxy receives the host name, and forwards the request`() async throws {
+        @Test func `a SOCKS proxy receives the host name, and forwards the request`() async throws {
             let (names, heads) = (Heads(), Heads())
             let proxy = RawServer { connection, _ in
                 // RFC 1928: the ways to introduce oneself, of which none is chosen; then the address by name.
@@ -132,7 +132,7 @@
                 heads.all.count == 2 && heads.all[0].hasPrefix("GET /a?b HTTP/1.1\r\nHost: nowhere.example:8080\r\n"))
         }
 
-        @Test func `A SOCKS proxy that refuses reports that nothing was sent`() async throws {
+        @Test func `a SOCKS proxy that refuses reports that nothing was sent`() async throws {
             let proxy = RawServer { connection, _ in
                 _ = connection.read(3)
                 connection.write([5, 0xFF])
@@ -146,7 +146,7 @@
         }
 
         @Test(arguments: [("u%40x", "a%40b%%41:c%00"), ("user", "p@ss:%2541")])
-        func `A proxy receives the user and the password as they were given`(user: String, password: String)
+        func `a proxy receives the user and the password as they were given`(user: String, password: String)
             async throws
         {
             let heads = Heads()
@@ -162,7 +162,7 @@
             #expect(heads.all[0].split(separator: "\r\n").contains { $0 == expected })
         }
 
-        @Test func `A proxy over TLS is verified with the configured roots and versions`()
+        @Test func `a proxy over TLS is verified with the configured roots and versions`()
             async throws
         {
             let proxy = RawServer(tls: RawTLS(maximumVersion: .tls12)) { connection, _ in
@@ -181,7 +181,7 @@
         }
 
         @Test(arguments: [("a:b", "p"), ("u", "a\r\nX: 1"), ("u", "a\0b")])
-        func `Credentials that a proxy could not receive are refused`(user: String, password: String) async throws {
+        func `credentials that a proxy could not receive are refused`(user: String, password: String) async throws {
             let request = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1/")))
             let error = await #expect(throws: HTTPError.self) {
                 try await loader(.http("127.0.0.1", port: 1).authenticated(user: user, password: password)).load(
@@ -190,13 +190,13 @@
             #expect(error?.code == .invalidRequest && error?.message.contains("the proxy's user") == true)
         }
 
-        @Test func `Requests to excepted hosts are sent directly`() async throws {
+        @Test func `requests to excepted hosts are sent directly`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             let loader = loader(.http("127.0.0.1", port: 1).except(["127.0.0.1"]))
             #expect(try await loader.load(HTTPRequest(url: server.url("/x?y"))).status == 204)
         }
 
-        @Test func `A password is in no description`() {
+        @Test func `a password is in no description`() {
             let proxy = TransportConfiguration.Proxy.https("proxy.example", port: 1).authenticated(
                 user: "u", password: "secret")
             #expect("\(proxy)" == "https://proxy.example:1")
@@ -210,7 +210,7 @@
             .environment.except(["a.test"]),
             .direct.authenticated(user: "u", password: "p"), .direct.except(["a.test"]),
         ])
-        func `A proxy without a host has no credentials or exceptions`(
+        func `a proxy without a host has no credentials or exceptions`(
             proxy: TransportConfiguration.Proxy
         ) async throws {
             let request = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1/")))
@@ -219,7 +219,7 @@
         }
 
         @Test(arguments: [TransportConfiguration.Proxy.http("", port: 1), .http("a b", port: 1), .socks5("x", port: 0)])
-        func `A malformed proxy is refused`(proxy: TransportConfiguration.Proxy) async throws {
+        func `a malformed proxy is refused`(proxy: TransportConfiguration.Proxy) async throws {
             let request = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1/")))
             let error = await #expect(throws: HTTPError.self) { try await loader(proxy).load(request) }
             #expect(error?.code == .invalidRequest)

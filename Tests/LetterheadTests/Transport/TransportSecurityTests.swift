@@ -20,7 +20,7 @@
             }
         }
 
-        @Test func `Requests to a server with a trusted certificate share one connection`() async throws {
+        @Test func `requests to a server with a trusted certificate share one connection`() async throws {
             let server = try await MockServer.secure()
             let loader = CurlLoader(trusting)
             for number in 0..<3 {
@@ -32,7 +32,7 @@
             #expect(server.connections.count == 1)
         }
 
-        @Test func `Roots can be read from a file`() async throws {
+        @Test func `roots can be read from a file`() async throws {
             let server = try await MockServer.secure()
             let file = FileManager.default.temporaryDirectory.appending(
                 path: "roots-\(UInt64.random(in: 0 ... .max)).pem")
@@ -48,18 +48,18 @@
             MockServer.TLS(certificate: Certificates.wrongHost, key: Certificates.wrongHostKey),
             MockServer.TLS(certificate: Certificates.selfSigned, key: Certificates.selfSignedKey),
         ])
-        func `An invalid certificate is refused before anything is sent`(tls: MockServer.TLS) async throws {
+        func `an invalid certificate is refused before anything is sent`(tls: MockServer.TLS) async throws {
             let server = try await MockServer.secure(tls)
             let error = await failure(trusting, server)
             #expect(error?.code == .insecureConnection && error?.mayHaveBeenSent == false)
             #expect(server.requests.isEmpty)
         }
 
-        @Test func `The system's store does not trust a test's authority`() async throws {
+        @Test func `the system's store does not trust a test's authority`() async throws {
             #expect(await failure(TransportConfiguration(), try await MockServer.secure())?.code == .insecureConnection)
         }
 
-        @Test func `A version older than allowed is refused`() async throws {
+        @Test func `a version older than allowed is refused`() async throws {
             var tls = MockServer.TLS.valid
             tls.versions = .v1_2 ... .v1_2
             let server = try await MockServer.secure(tls)
@@ -69,7 +69,7 @@
             #expect(await failure(configuration, server)?.code == .insecureConnection)
         }
 
-        @Test func `A server that requests a certificate receives the identity`() async throws {
+        @Test func `a server that requests a certificate receives the identity`() async throws {
             var tls = MockServer.TLS.valid
             tls.clientAuthority = Certificates.authority
             let server = try await MockServer.secure(tls)
@@ -80,7 +80,7 @@
             #expect(await failure(trusting, server) != nil)
         }
 
-        @Test func `A pinned key is accepted, also among several`() async throws {
+        @Test func `a pinned key is accepted, also among several`() async throws {
             let server = try await MockServer.secure()
             var configuration = trusting
             configuration.security.pinnedKeys = [try #require(Data(base64Encoded: Certificates.validPin))]
@@ -89,7 +89,7 @@
             #expect(try await CurlLoader(configuration).load(HTTPRequest(url: server.url)).status == 200)
         }
 
-        @Test func `A key that is not pinned is refused`() async throws {
+        @Test func `a key that is not pinned is refused`() async throws {
             let server = try await MockServer.secure()
             var configuration = trusting
             configuration.security.pinnedKeys = [Data(count: 32)]
@@ -102,7 +102,7 @@
             #expect(await failure(configuration, server)?.code == .invalidRequest)
         }
 
-        @Test func `The keys of a host are pinned for that host only`() async throws {
+        @Test func `the keys of a host are pinned for that host only`() async throws {
             let server = try await MockServer.secure()
             var configuration = trusting
             let pin = try #require(Data(base64Encoded: Certificates.validPin))
@@ -128,7 +128,7 @@
         }
 
         @Test(arguments: [true, false])
-        func `A body that ends with its connection is complete only with a close_notify`(hasGoodbye: Bool) async throws
+        func `a body that ends with its connection is complete only with a close_notify`(hasGoodbye: Bool) async throws
         {
             let text = String(repeating: "A", count: 1000)
             let server = try await MockServer.secure()

@@ -38,7 +38,7 @@
 
         // The sanitizers reserve more address space than a process may have with a limit.
         @Test(.disabled(if: isSanitized))
-        func `A body that does not fit into memory is an error`() async throws {
+        func `a body that does not fit into memory is an error`() async throws {
             let (status, output) = try await ChildProcess.run(
                 ofPackage: "transport-stress", ["memory-limit", "400"], seconds: 120)
             #expect(status == 0, "\(output)")
@@ -48,7 +48,7 @@
         @Test(arguments: [
             ("posts", 2000), ("cancellations", 2000), ("many", 2000), ("executor", 1000), ("transfers", 64),
         ])
-        func `The transport works on a single processor`(name: String, count: Int) async throws {
+        func `the transport works on a single processor`(name: String, count: Int) async throws {
             let program = try ChildProcess.path(ofPackage: "transport-stress")
             let (status, output) = try await ChildProcess.run(
                 "taskset", ["-c", "0", program, name, String(count)], seconds: 120, environment: Self.environment)

@@ -22,7 +22,7 @@ private func authorization(
 
 @Suite struct AllowedOriginsTests {
     @Test(arguments: ["https://api.example.com/me", "https://API.example.com:443/me", "me"])
-    func `A client's credentials are sent to the origin of its environment`(url: String) async throws {
+    func `a client's credentials are sent to the origin of its environment`(url: String) async throws {
         #expect(try await authorization(of: url, client: .bearer("t")) == "Bearer t")
     }
 
@@ -30,11 +30,11 @@ private func authorization(
         "https://evil.example/me", "https://api.example.com:8443/me", "https://api.example.com.evil.example/me",
         "http://evil.example/me",
     ])
-    func `A client's credentials are sent to no other origin`(url: String) async throws {
+    func `a client's credentials are sent to no other origin`(url: String) async throws {
         #expect(try await authorization(of: url, client: .bearer("t")) == nil)
     }
 
-    @Test func `A client's credentials are not sent with a request whose own options remove the environment`()
+    @Test func `a client's credentials are not sent with a request whose own options remove the environment`()
         async throws
     {
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
@@ -44,11 +44,11 @@ private func authorization(
         #expect(mock.requests.first?.headers["Authorization"] == nil)
     }
 
-    @Test func `A request's own credentials are sent to the origin of the request`() async throws {
+    @Test func `a request's own credentials are sent to the origin of the request`() async throws {
         #expect(try await authorization(of: "https://other.example/me", own: .bearer("t")) == "Bearer t")
     }
 
-    @Test func `A client without an environment signs nothing`() async throws {
+    @Test func `a client without an environment signs nothing`() async throws {
         for client in [HTTPAuthentication.bearer("t"), .bearer { _ in "t" }] {
             let url = "https://other.example/me"
             #expect(try await authorization(of: url, client: client, environment: nil) == nil)
@@ -56,7 +56,7 @@ private func authorization(
     }
 
     @Test(arguments: [("https://b.example/x", "Bearer t"), ("https://other.example/me", nil)])
-    func `A client without an environment signs requests to allowed origins`(
+    func `a client without an environment signs requests to allowed origins`(
         url: String, expected: String?
     ) async throws {
         let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example")!])
@@ -64,7 +64,7 @@ private func authorization(
     }
 
     @Test(arguments: [true, false])
-    func `After a redirect to another origin, credentials are not added again`(isOwn: Bool) async throws {
+    func `after a redirect to another origin, credentials are not added again`(isOwn: Bool) async throws {
         let url = "https://api.example.com/me"
         let bearer = HTTPAuthentication.bearer("t")
         #expect(
@@ -72,7 +72,7 @@ private func authorization(
                 of: url, client: isOwn ? .anonymous : bearer, own: isOwn ? bearer : nil, withheld: true) == nil)
     }
 
-    @Test func `An attempt that was signed does not say that an earlier attempt was not signed`() async throws {
+    @Test func `an attempt that was signed does not say that an earlier attempt was not signed`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
             .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "https://other.example/me"]) }
         let client = HTTPClient(environment: environment, authentication: .bearer("t"), transport: mock)
@@ -83,14 +83,14 @@ private func authorization(
     }
 
     @Test(arguments: ["https://b.example/me", "https://c.example/me"])
-    func `After a redirect to another origin, allowed origins receive nothing either`(url: String) async throws {
+    func `after a redirect to another origin, allowed origins receive nothing either`(url: String) async throws {
         let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example/path")!])
         #expect(try await authorization(of: url, client: bearer, withheld: true) == nil)
         #expect(try await authorization(of: url, own: bearer, withheld: true) == nil)
     }
 
     @Test(arguments: ["http://127.0.0.1:8080/", "http://127.1.2.3/", "http://localhost:1/", "http://[::1]:80/"])
-    func `Credentials are sent over plain http to the local machine`(url: String) async throws {
+    func `credentials are sent over plain http to the local machine`(url: String) async throws {
         #expect(try await authorization(of: url, own: .bearer("t")) == "Bearer t")
     }
 
@@ -99,18 +99,18 @@ private func authorization(
         "http://10.0.0.1/",
         "http://127.0.0/", "http://127.0.0.256/", "http://0127.0.0.1/", "http://127.0.0.01/", "http://127.0.0.+1/",
     ])
-    func `Plain http to another machine is refused, and nothing is sent`(url: String) async throws {
+    func `plain http to another machine is refused, and nothing is sent`(url: String) async throws {
         let error = await #expect(throws: HTTPError.self) { try await authorization(of: url, own: .bearer("t")) }
         #expect(error?.code == .cannotAuthenticate)
         #expect(error?.mayHaveBeenSent == false)
     }
 
-    @Test func `Plain http is allowed for an origin that is listed with http`() async throws {
+    @Test func `plain http is allowed for an origin that is listed with http`() async throws {
         let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "http://api.example.com")!])
         #expect(try await authorization(of: "http://api.example.com/", own: bearer) == "Bearer t")
     }
 
-    @Test func `Requests over http to an origin that is listed with https are not signed`() async throws {
+    @Test func `requests over http to an origin that is listed with https are not signed`() async throws {
         let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://api.example.com")!])
         let error = await #expect(throws: HTTPError.self) {
             try await authorization(of: "http://api.example.com/", client: bearer)
@@ -118,7 +118,7 @@ private func authorization(
         #expect(error?.code == .cannotAuthenticate)
     }
 
-    @Test func `A request that chooses credentials of other origins is refused`() async throws {
+    @Test func `a request that chooses credentials of other origins is refused`() async throws {
         let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example")!])
         let error = await #expect(throws: HTTPError.self) {
             try await authorization(of: "https://api.example.com/", own: bearer)
@@ -126,7 +126,7 @@ private func authorization(
         #expect(error?.code == .cannotAuthenticate)
     }
 
-    @Test func `An allowed origin without a host is refused`() async throws {
+    @Test func `an allowed origin without a host is refused`() async throws {
         let error = await #expect(throws: HTTPError.self) {
             try await authorization(of: "me", client: .bearer("t", allowedOrigins: [URL(string: "/path")!]))
         }

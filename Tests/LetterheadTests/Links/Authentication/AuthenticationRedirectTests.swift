@@ -25,23 +25,23 @@ private func signatures(
 }
 
 @Suite struct AuthenticationRedirectTests {
-    @Test func `A client's credentials are removed at another origin, and are not added again`() async throws {
+    @Test func `a client's credentials are removed at another origin, and are not added again`() async throws {
         #expect(try await signatures(client: .bearer("t")) == ["Bearer t", nil, nil])
     }
 
-    @Test func `A request's own credentials are removed, too`() async throws {
+    @Test func `a request's own credentials are removed, too`() async throws {
         #expect(try await signatures(client: .anonymous, own: .bearer("t")) == ["Bearer t", nil, nil])
     }
 
     @Test(arguments: [[first, second], [first], [second]])
-    func `Allowed origins receive no credentials after a redirect to another origin, nor does the first origin`(
+    func `allowed origins receive no credentials after a redirect to another origin, nor does the first origin`(
         allowed: [URL]
     ) async throws {
         let signed = allowed.contains(first) ? "Bearer t" : nil
         #expect(try await signatures(client: .bearer("t", allowedOrigins: allowed)) == [signed, nil, nil])
     }
 
-    @Test func `An API key in the query is removed`() async throws {
+    @Test func `an API key in the query is removed`() async throws {
         let mock = MockLoader()
             .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "https://b.example/x"]) }
             .then { HTTPResponse(request: $0, status: .ok) }

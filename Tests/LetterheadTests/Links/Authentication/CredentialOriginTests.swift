@@ -48,7 +48,7 @@ private final class Switch: Sendable {
     private let mock = MockLoader { .ok($0) }
 
     @Test(arguments: OriginCase.all)
-    func `A client's credentials are not sent when a request brings an environment of another origin`(
+    func `a client's credentials are not sent when a request brings an environment of another origin`(
         kind: OriginCase
     ) async throws {
         let client = HTTPClient(
@@ -62,7 +62,7 @@ private final class Switch: Sendable {
     }
 
     @Test(arguments: OriginCase.all)
-    func `A client's credentials are sent to an environment of the same origin, and to allowed origins`(
+    func `a client's credentials are sent to an environment of the same origin, and to allowed origins`(
         kind: OriginCase
     ) async throws {
         let home = ServerEnvironment(baseURL: first)
@@ -74,7 +74,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t", "Bearer t"])
     }
 
-    @Test(arguments: OriginCase.all) func `A request to a template's own base URL has no credentials of the client`(
+    @Test(arguments: OriginCase.all) func `a request to a template's own base URL has no credentials of the client`(
         kind: OriginCase
     ) async throws {
         struct Elsewhere: RequestTemplate {
@@ -88,7 +88,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == [nil, nil])
     }
 
-    @Test(arguments: OriginCase.all) func `Credentials are not sent to the new origin of an environment that changes`(
+    @Test(arguments: OriginCase.all) func `credentials are not sent to the new origin of an environment that changes`(
         kind: OriginCase
     ) async throws {
         let environment = Switch()
@@ -100,7 +100,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
     }
 
-    @Test(arguments: OriginCase.all) func `Credentials are sent to the new origin of an environment if it is allowed`(
+    @Test(arguments: OriginCase.all) func `credentials are sent to the new origin of an environment if it is allowed`(
         kind: OriginCase
     ) async throws {
         let environment = Switch()
@@ -112,7 +112,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t", "Bearer t"])
     }
 
-    @Test(arguments: OriginCase.all) func `A 401 tells why the request was not signed, and an event does as well`(
+    @Test(arguments: OriginCase.all) func `a 401 tells why the request was not signed, and an event does as well`(
         kind: OriginCase
     ) async throws {
         let log = EventRecorder()
@@ -130,7 +130,7 @@ private final class Switch: Sendable {
         #expect(signed?.message.contains("not signed") == false)
     }
 
-    @Test(arguments: OriginCase.all) func `A 401 tells that a closure now returns another environment`(
+    @Test(arguments: OriginCase.all) func `a 401 tells that a closure now returns another environment`(
         kind: OriginCase
     ) async throws {
         let environment = Switch()
@@ -142,7 +142,7 @@ private final class Switch: Sendable {
         #expect(error?.message.contains("not signed: the credentials belong to https://a.example") == true)
     }
 
-    @Test func `A 401 tells that a redirect removed the credentials, or that an origin is not allowed`() async throws {
+    @Test func `a 401 tells that a redirect removed the credentials, or that an origin is not allowed`() async throws {
         let mock = MockLoader { request in
             guard request.host == "a.example" else { return HTTPResponse(request: request, status: .unauthorized) }
             return HTTPResponse(request: request, status: .found, headers: ["Location": "https://b.example/"])
@@ -158,7 +158,7 @@ private final class Switch: Sendable {
         #expect(other?.message.contains("not signed: the credentials belong to other origins") == true)
     }
 
-    @Test func `After a reset, credentials are obtained for the new origin`() async throws {
+    @Test func `after a reset, credentials are obtained for the new origin`() async throws {
         let environment = Switch()
         let client = environment.client(.bearer { need in Secret(need.request.host ?? "") }, mock)
         _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
@@ -168,7 +168,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer a.example", "Bearer b.example"])
     }
 
-    @Test func `A fixed credential stays bound to its origin after a reset`() async throws {
+    @Test func `a fixed credential stays bound to its origin after a reset`() async throws {
         let environment = Switch()
         let client = environment.client(.bearer("t"), mock)
         for url in [first, second, first] {
@@ -179,7 +179,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
     }
 
-    @Test func `A provider that returns nil does not bind the credentials to an origin`() async throws {
+    @Test func `a provider that returns nil does not bind the credentials to an origin`() async throws {
         let environment = Switch()
         let client = environment.client(
             .bearer { $0.request.host == "a.example" ? nil : Secret($0.request.host ?? "") }, mock)
@@ -190,7 +190,7 @@ private final class Switch: Sendable {
     }
 
     @Test(arguments: OriginCase.all.prefix(3).dropFirst())
-    func `Credentials that one client obtained are not sent to another client's origin`(kind: OriginCase) async throws {
+    func `credentials that one client obtained are not sent to another client's origin`(kind: OriginCase) async throws {
         let shared = kind.make(nil)
         for url in [first, second] {
             let environment = ServerEnvironment(baseURL: url)
@@ -201,7 +201,7 @@ private final class Switch: Sendable {
     }
 
     @Test(arguments: OriginCase.all.prefix(3).dropFirst())
-    func `A request that chooses credentials obtained for another origin is refused`(kind: OriginCase) async throws {
+    func `a request that chooses credentials obtained for another origin is refused`(kind: OriginCase) async throws {
         let own = kind.make(nil)
         let client = HTTPClient(transport: mock)
         var request = HTTPRequest(url: first)
@@ -217,7 +217,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t"])
     }
 
-    @Test func `A named method of the client is refused at another origin than the client's`() async throws {
+    @Test func `a named method of the client is refused at another origin than the client's`() async throws {
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: first), authentication: .composite(["user": .bearer("t")]),
             transport: mock)
@@ -230,7 +230,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t"])
     }
 
-    @Test func `A request of an earlier response does not carry the origin of another client`() async throws {
+    @Test func `a request of an earlier response does not carry the origin of another client`() async throws {
         let client = HTTPClient(environment: ServerEnvironment(baseURL: first), transport: mock)
         let sent = try await client.send(TestEndpoint<HTTPResponse>("me")).request
         let other = HTTPClient(authentication: .bearer("t"), transport: mock)
@@ -238,7 +238,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == [nil, nil])
     }
 
-    @Test func `An alternate request to another origin has no credentials`() async throws {
+    @Test func `an alternate request to another origin has no credentials`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.host == "a.example" ? .unauthorized : .ok) }
         let alternate = AltRequestValidator(request: { _, _ in HTTPRequest(url: second) }, onResponse: { _, _ in })
         let client = HTTPClient(
@@ -249,7 +249,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Concurrent requests to two origins never change the origin of a credential`()
+    @Test(.timeLimit(.minutes(2))) func `concurrent requests to two origins never change the origin of a credential`()
         async throws
     {
         for _ in 0..<20 {

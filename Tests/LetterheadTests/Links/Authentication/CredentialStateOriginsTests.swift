@@ -22,13 +22,13 @@ private func owner(in answer: State.Answer) -> HTTPOrigin? {
 @Suite struct CredentialStateOriginsTests {
     private struct Down: Error {}
 
-    @Test func `A request to another origin does not wait for a credential that is being obtained`() throws {
+    @Test func `a request to another origin does not wait for a credential that is being obtained`() throws {
         var state = State(limit: .standard)
         _ = try #require(number(of: enter(&state, first)))
         #expect(owner(in: enter(&state, second)) == first)
     }
 
-    @Test func `A stored credential is available to its origin only`() throws {
+    @Test func `a stored credential is available to its origin only`() throws {
         var state = State(limit: .standard)
         let flight = try #require(number(of: enter(&state, first)))
         _ = state.finish(flight, for: [], with: .success("a"))
@@ -37,14 +37,14 @@ private func owner(in answer: State.Answer) -> HTTPOrigin? {
     }
 
     @Test(arguments: [Result<String?, any Error>.success(nil), .failure(Down())])
-    func `A credential that could not be obtained belongs to no origin`(result: Result<String?, any Error>) throws {
+    func `a credential that could not be obtained belongs to no origin`(result: Result<String?, any Error>) throws {
         var state = State(limit: .standard)
         let failed = try #require(number(of: enter(&state, first)))
         _ = state.finish(failed, for: [], with: result)
         #expect(number(of: enter(&state, second)) != nil)
     }
 
-    @Test func `A reset removes the origin of the credentials`() throws {
+    @Test func `a reset removes the origin of the credentials`() throws {
         var state = State(limit: .standard)
         let flight1 = try #require(number(of: enter(&state, first)))
         _ = state.finish(flight1, for: [], with: .success("a"))
@@ -53,7 +53,7 @@ private func owner(in answer: State.Answer) -> HTTPOrigin? {
         #expect(number(of: enter(&state, second)) != nil)
     }
 
-    @Test func `With allowed origins, the credential is bound to no single origin`() throws {
+    @Test func `with allowed origins, the credential is bound to no single origin`() throws {
         var state = State(limit: .standard)
         let flight = try #require(number(of: enter(&state, nil)))
         _ = state.finish(flight, for: [], with: .success("a"))

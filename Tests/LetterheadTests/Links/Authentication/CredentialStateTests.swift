@@ -58,7 +58,7 @@ extension CredentialLimit {
 }
 
 @Suite struct CredentialStateTests {
-    @Test func `The first request obtains a credential, and all others wait for it`() throws {
+    @Test func `the first request obtains a credential, and all others wait for it`() throws {
         var desk = Desk()
         let flight = try #require(desk.enter(1).flight)
         #expect(desk.enter(2).isWait)
@@ -67,20 +67,20 @@ extension CredentialLimit {
         #expect(try landed.get().credential == "a")
     }
 
-    @Test func `A fresh credential is used without waiting`() throws {
+    @Test func `a fresh credential is used without waiting`() throws {
         var desk = Desk()
         _ = try desk.obtained("a")
         #expect(desk.enter(2).used == "a")
     }
 
     @Test(arguments: [HTTPAuthentication.Freshness.stale, .expired, .insufficient])
-    func `A credential that is no longer fresh is fetched again`(freshness: HTTPAuthentication.Freshness) throws {
+    func `a credential that is no longer fresh is fetched again`(freshness: HTTPAuthentication.Freshness) throws {
         var desk = Desk()
         _ = try desk.obtained("a")
         #expect(desk.enter(2, freshness).flight != nil)
     }
 
-    @Test func `A 401 for the current credential obtains another`() throws {
+    @Test func `a 401 for the current credential obtains another`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
@@ -88,7 +88,7 @@ extension CredentialLimit {
         #expect(try desk.finish(flight, with: .success("b")).get().generation == a.generation + 1)
     }
 
-    @Test func `After a 401 for a replaced credential the request is sent again with the new one`() throws {
+    @Test func `after a 401 for a replaced credential the request is sent again with the new one`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
@@ -96,7 +96,7 @@ extension CredentialLimit {
         #expect(desk.enter(3, refused: a).used == "b")
     }
 
-    @Test func `A late 401 receives the failure of the fetch that has already ended`() throws {
+    @Test func `a late 401 receives the failure of the fetch that has already ended`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
@@ -104,14 +104,14 @@ extension CredentialLimit {
         #expect(desk.enter(3, refused: a).refusal?.name == "failed")
     }
 
-    @Test func `After a failure the next request starts another fetch`() throws {
+    @Test func `after a failure the next request starts another fetch`() throws {
         var desk = Desk()
         let flight = try #require(desk.enter(1).flight)
         _ = desk.finish(flight, with: .failure(Down()))
         #expect(desk.enter(2).flight != nil)
     }
 
-    @Test func `A refused credential is not used again after a failed fetch`() throws {
+    @Test func `a refused credential is not used again after a failed fetch`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
@@ -119,7 +119,7 @@ extension CredentialLimit {
         #expect(desk.enter(3, .fresh).flight != nil)
     }
 
-    @Test func `A failed fetch does not mark the credential as refused`() throws {
+    @Test func `a failed fetch does not mark the credential as refused`() throws {
         var desk = Desk()
         _ = try desk.obtained("a")
         let flight = try #require(desk.enter(2, .expired).flight)
@@ -127,7 +127,7 @@ extension CredentialLimit {
         #expect(desk.held?.isRefused == false)
     }
 
-    @Test func `A fetch that returns nil removes the credential and fails all requests`() throws {
+    @Test func `a fetch that returns nil removes the credential and fails all requests`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
@@ -136,7 +136,7 @@ extension CredentialLimit {
         #expect(desk.held == nil)
     }
 
-    @Test func `Fetches over the limit of a window are refused, and later ones are not`() throws {
+    @Test func `fetches over the limit of a window are refused, and later ones are not`() throws {
         var desk = Desk()
         for number in 1...3 { _ = try desk.obtained("\(number)") }
         #expect(desk.enter(4, .expired).refusal?.name == "tooMany")
@@ -144,13 +144,13 @@ extension CredentialLimit {
         #expect(desk.enter(5, .expired).flight != nil)
     }
 
-    @Test func `At the limit a stale credential is still used`() throws {
+    @Test func `at the limit a stale credential is still used`() throws {
         var desk = Desk()
         for number in 1...3 { _ = try desk.obtained("\(number)") }
         #expect(desk.enter(4, .stale).used == "3")
     }
 
-    @Test func `A verdict on a credential that has been replaced is requested again`() throws {
+    @Test func `a verdict on a credential that has been replaced is requested again`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         _ = try desk.obtained("b")
@@ -158,7 +158,7 @@ extension CredentialLimit {
         #expect(desk.state.enter([], verdict: verdict, now: .zero).isAgain)
     }
 
-    @Test func `A reset admits no request until its end`() throws {
+    @Test func `a reset admits no request until its end`() throws {
         var desk = Desk()
         _ = try #require(desk.enter(1).flight)
         _ = desk.enter(2)
@@ -168,7 +168,7 @@ extension CredentialLimit {
         #expect(desk.enter(4).flight != nil)
     }
 
-    @Test func `Of several resets that overlap, the last one to end admits requests`() {
+    @Test func `of several resets that overlap, the last one to end admits requests`() {
         var desk = Desk()
         desk.state.beginReset()
         desk.state.beginReset()
@@ -178,7 +178,7 @@ extension CredentialLimit {
         #expect(desk.enter(2).flight != nil)
     }
 
-    @Test func `The result of a fetch from before a reset is discarded`() throws {
+    @Test func `the result of a fetch from before a reset is discarded`() throws {
         var desk = Desk()
         let old = try #require(desk.enter(1).flight)
         desk.state.beginReset()
@@ -190,7 +190,7 @@ extension CredentialLimit {
         #expect(try desk.finish(new, with: .success("new")).get().credential == "new")
     }
 
-    @Test func `A request from before a reset receives no credential from after it`() throws {
+    @Test func `a request from before a reset receives no credential from after it`() throws {
         var desk = Desk()
         let old = try desk.obtained("old")
         desk.state.beginReset()
@@ -201,7 +201,7 @@ extension CredentialLimit {
         #expect(desk.enter(4).used == "new")
     }
 
-    @Test func `While a credential with more scopes is fetched, others use the stored one, even if the fetch fails`()
+    @Test func `while a credential with more scopes is fetched, others use the stored one, even if the fetch fails`()
         throws
     {
         var desk = Desk()
@@ -213,7 +213,7 @@ extension CredentialLimit {
         #expect(desk.enter(5).used == "a")
     }
 
-    @Test func `While a refused credential is replaced, no request uses it`() throws {
+    @Test func `while a refused credential is replaced, no request uses it`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         _ = desk.enter(2, .insufficient)
@@ -221,7 +221,7 @@ extension CredentialLimit {
         #expect(desk.enter(4).isWait)
     }
 
-    @Test func `A reset begins a new window`() throws {
+    @Test func `a reset begins a new window`() throws {
         var desk = Desk()
         for number in 1...3 { _ = try desk.obtained("\(number)") }
         desk.state.beginReset()
@@ -229,7 +229,7 @@ extension CredentialLimit {
         #expect(desk.enter(4).flight != nil)
     }
 
-    @Test func `Each key has its own credential, fetch and limit`() throws {
+    @Test func `each key has its own credential, fetch and limit`() throws {
         var desk = Desk()
         let (a, b) = (try desk.obtained("a", for: [1]), try desk.obtained("b", for: [2]))
         #expect(desk.enter(1, for: [1]).used == "a" && desk.enter(2, for: [2]).used == "b")
@@ -242,7 +242,7 @@ extension CredentialLimit {
         #expect(desk.enter(8, refused: b, for: [2]).flight != nil)
     }
 
-    @Test func `The credential that was obtained first makes room for a new key`() throws {
+    @Test func `the credential that was obtained first makes room for a new key`() throws {
         var desk = Desk()
         let first = try #require(desk.enter(0, for: [0, 0, 1]).flight)
         for number in 0..<1_500 { _ = try desk.obtained("\(number)", for: [UInt8(number & 0xFF), UInt8(number >> 8)]) }
@@ -251,7 +251,7 @@ extension CredentialLimit {
         #expect(try desk.finish(first, [0, 0, 1], with: .success("first")).get().credential == "first")
     }
 
-    @Test func `A reset removes the credentials of all keys`() throws {
+    @Test func `a reset removes the credentials of all keys`() throws {
         var desk = Desk()
         let a = try desk.obtained("a", for: [1])
         desk.state.beginReset()
@@ -259,7 +259,7 @@ extension CredentialLimit {
         #expect(desk.state.count == 0 && desk.enter(1, refused: a, for: [1]).refusal?.name == "reset")
     }
 
-    @Test func `A credential has the first 401 that refused it`() throws {
+    @Test func `a credential has the first 401 that refused it`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let second = HTTPResponse(request: HTTPRequest(), status: .unauthorized, headers: ["X": "2"])

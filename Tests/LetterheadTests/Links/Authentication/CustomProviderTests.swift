@@ -57,7 +57,7 @@ private struct RegistryTokens: CredentialProvider {
 @Suite(.timeLimit(.minutes(3))) struct CustomProviderTests {
     private let journal = Journal()
 
-    @Test func `A request to need.next with an authentication is refused, because nothing could sign it`() async throws
+    @Test func `a request to need.next with an authentication is refused, because nothing could sign it`() async throws
     {
         let mock = MockLoader { .ok($0) }
         let need = HTTPAuthentication.Need<Secret>(request: HTTPRequest(url: api), next: mock)

@@ -34,7 +34,7 @@ private func sent(
     }
 
     @Test(arguments: ["a:b", "a\nb", "a\u{7F}", "a\u{85}b"])
-    func `A username with a colon or a control character is refused, and not part of the error`(name: String)
+    func `a username with a colon or a control character is refused, and not part of the error`(name: String)
         async throws
     {
         let error = await #expect(throws: HTTPError.self) {
@@ -45,58 +45,58 @@ private func sent(
     }
 
     @Test(arguments: ["", "a b", "a\r\nX: y", "é"])
-    func `A bearer token is visible ASCII or refused`(text: String) async throws {
+    func `a bearer token is visible ASCII or refused`(text: String) async throws {
         let error = await #expect(throws: HTTPError.self) {
             try await sent(HTTPRequest(url: api), client: .bearer(Secret(text)))
         }
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test func `A bearer token is sent in the header`() async throws {
+    @Test func `a bearer token is sent in the header`() async throws {
         let signed = try await sent(HTTPRequest(url: api), client: .bearer(token))
         #expect(signed.headers["Authorization"] == "Bearer t0ken")
         #expect(signed.query.isEmpty)
     }
 
-    @Test func `An API key is sent in its header, and redacted`() async throws {
+    @Test func `an API key is sent in its header, and redacted`() async throws {
         let signed = try await sent(HTTPRequest(url: api), client: .apiKey("SECRET", header: "X-Own-Key"))
         #expect(signed.headers["X-Own-Key"] == "SECRET")
         #expect(!"\(signed)".contains("SECRET"))
     }
 
-    @Test func `An API key in the query is redacted by its name`() async throws {
+    @Test func `an API key in the query is redacted by its name`() async throws {
         let signed = try await sent(HTTPRequest(url: api), client: .apiKey("SECRET", queryName: "own_key"))
         #expect(signed.query["own_key"] == "SECRET")
         #expect(!"\(signed)".contains("SECRET"))
         #expect("\(signed)".contains("own_key="))
     }
 
-    @Test func `A custom method signs requests`() async throws {
+    @Test func `a custom method signs requests`() async throws {
         let own = HTTPAuthentication.method("own", link: ModifyRequest { $0.headers["X-Signature"] = "s" })
         #expect(try await sent(HTTPRequest(url: api), client: own).headers["X-Signature"] == "s")
     }
 
-    @Test func `A request's authentication replaces its client's and its header`() async throws {
+    @Test func `a request's authentication replaces its client's and its header`() async throws {
         var request = HTTPRequest(url: api)
         request.headers["Authorization"] = "Own"
         request.authentication = .bearer("b")
         #expect(try await sent(request, client: .bearer("a")).headers["Authorization"] == "Bearer b")
     }
 
-    @Test func `A client's authentication does not replace a request's own header`() async throws {
+    @Test func `a client's authentication does not replace a request's own header`() async throws {
         var request = HTTPRequest(url: api)
         request.headers["Authorization"] = "Own"
         #expect(try await sent(request, client: .bearer("a")).headers["Authorization"] == "Own")
     }
 
-    @Test func `Anonymous requests are not signed`() async throws {
+    @Test func `anonymous requests are not signed`() async throws {
         var request = HTTPRequest(url: api)
         request.authentication = .anonymous
         #expect(try await sent(request, client: .bearer("a")).headers["Authorization"] == nil)
     }
 
     @Test(arguments: [("user", "Bearer u"), ("service", "Bearer s"), ("nobody", nil)])
-    func `A composite signs by the name that a request chooses`(
+    func `a composite signs by the name that a request chooses`(
         name: String, expected: String?
     ) async throws {
         let composite = HTTPAuthentication.composite(
@@ -106,12 +106,12 @@ private func sent(
         #expect(try await sent(request, client: composite).headers["Authorization"] == expected)
     }
 
-    @Test func `A composite without a default does not change a request that chooses nothing`() async throws {
+    @Test func `a composite without a default does not change a request that chooses nothing`() async throws {
         let composite = HTTPAuthentication.composite(["user": .bearer("u")])
         #expect(try await sent(HTTPRequest(url: api), client: composite).headers["Authorization"] == nil)
     }
 
-    @Test func `A composite's default signs a request that chooses nothing`() async throws {
+    @Test func `a composite's default signs a request that chooses nothing`() async throws {
         let composite = HTTPAuthentication.composite(["user": .bearer("u")], default: "user")
         #expect(try await sent(HTTPRequest(url: api), client: composite).headers["Authorization"] == "Bearer u")
     }
@@ -119,7 +119,7 @@ private func sent(
     @Test(arguments: [
         HTTPAuthentication.anonymous, .composite(["other": .anonymous]), .composite(["x": .named("x")]),
     ])
-    func `An unknown name is cannotAuthenticate, and nothing is sent`(
+    func `an unknown name is cannotAuthenticate, and nothing is sent`(
         client: HTTPAuthentication
     ) async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
@@ -132,7 +132,7 @@ private func sent(
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `A reset reaches every method of a composite and the next loader once`() async {
+    @Test func `a reset reaches every method of a composite and the next loader once`() async {
         let (first, second, below) = (CountResets(), CountResets(), CountResets())
         let composite = HTTPAuthentication.composite([
             "a": .method("a", link: first), "b": .method("b", link: second),
@@ -141,7 +141,7 @@ private func sent(
         #expect([first, second, below].map(\.count) == [1, 1, 1])
     }
 
-    @Test func `A reset reaches a method that a request has set`() async throws {
+    @Test func `a reset reaches a method that a request has set`() async throws {
         let counter = CountResets()
         var request = HTTPRequest(url: api)
         request.authentication = .method("own", link: counter)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct SecretTests {
     private let secret = Secret("SECRET")
 
-    @Test func `A secret is in no description`() {
+    @Test func `a secret is in no description`() {
         var dumped = ""
         dump(secret, to: &dumped)
         dump(["key": secret], to: &dumped)
@@ -17,9 +17,9 @@ import Testing
         for text in texts { #expect(!text.contains("SECRET") && text.contains("redacted")) }
     }
 
-    @Test func `A secret reveals its text on request`() { #expect(secret.reveal() == "SECRET") }
+    @Test func `a secret reveals its text on request`() { #expect(secret.reveal() == "SECRET") }
 
-    @Test func `Secrets are equal if their texts are`() {
+    @Test func `secrets are equal if their texts are`() {
         #expect(secret == "SECRET")
         #expect(secret != "OTHER")
     }

@@ -18,7 +18,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
 }
 
 @Suite(.timeLimit(.minutes(3))) struct SharedCredentialTests {
-    @Test func `Ten waiting requests call the provider once`() async throws {
+    @Test func `ten waiting requests call the provider once`() async throws {
         let gate = CredentialGate()
         let mock = server(good: gate.tokens)
         let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
@@ -30,7 +30,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(gate.asked == 1)
     }
 
-    @Test func `A provider may await the reset of its chain`() async throws {
+    @Test func `a provider may await the reset of its chain`() async throws {
         let whole = Observed<(any HTTPLoader)?>(nil)
         let mock = MockLoader { .ok($0) }
         let ask = HTTPAuthentication.bearer { _ in
@@ -44,7 +44,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `A provider that sends over its own client fails, and the error names the remedy`() async throws {
+    @Test func `a provider that sends over its own client fails, and the error names the remedy`() async throws {
         let (holder, mock) = (Observed<HTTPClient?>(nil), MockLoader { .ok($0) })
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: api),
@@ -61,7 +61,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `A provider may send anonymous requests over its own client`() async throws {
+    @Test func `a provider may send anonymous requests over its own client`() async throws {
         let (holder, mock) = (Observed<HTTPClient?>(nil), MockLoader { .ok($0) })
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: api),
@@ -75,7 +75,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.map { $0.headers[.authorization] } == [nil, "Bearer t"])
     }
 
-    @Test func `A provider that returns nil fails all waiting requests before anything is sent`() async throws {
+    @Test func `a provider that returns nil fails all waiting requests before anything is sent`() async throws {
         let gate = CredentialGate()
         let mock = server(good: gate.tokens)
         let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
@@ -86,7 +86,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `A 401 for a stored credential calls the provider once more, and marks it as refused`() async throws {
+    @Test func `a 401 for a stored credential calls the provider once more, and marks it as refused`() async throws {
         let asked = Mutex<[Bool]>([])
         let mock = StubLoader().on(.any(), inOrder: .status(.unauthorized), .status(.ok))
         let basic = HTTPAuthentication.basic { need in
@@ -99,7 +99,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Basic b2xkOnA=", "Basic bmV3OnA="])
     }
 
-    @Test func `A failed refresh does not count as a 401`() async throws {
+    @Test func `a failed refresh does not count as a 401`() async throws {
         let needs = Journal()
         let provider = FailingRefresh(needs: needs)
         let chain = home --> Authenticate(.shared(provider)) --> MockLoader { .ok($0) }
@@ -107,7 +107,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(needs.all == ["none false", "t1 false", "t1 false"])
     }
 
-    @Test func `A second 401 is the response`() async throws {
+    @Test func `a second 401 is the response`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
         let counter = Atomic(0)
         let bearer = HTTPAuthentication.bearer { _ in
@@ -118,7 +118,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.count == 2)
     }
 
-    @Test func `A stored credential is used without calling the provider`() async throws {
+    @Test func `a stored credential is used without calling the provider`() async throws {
         let counter = Atomic(0)
         let bearer = HTTPAuthentication.bearer { _ in
             Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
@@ -128,7 +128,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(counter.load(ordering: .relaxed) == 1)
     }
 
-    @Test func `Cancelling one waiting request cancels no other`() async throws {
+    @Test func `cancelling one waiting request cancels no other`() async throws {
         let gate = CredentialGate()
         gate.tokens.insert("t1")
         let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> server(good: gate.tokens)
@@ -142,7 +142,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(gate.asked == 1)
     }
 
-    @Test func `A provider's error is the underlying error, and the next request calls it again`() async throws {
+    @Test func `a provider's error is the underlying error, and the next request calls it again`() async throws {
         let counter = Atomic(0)
         let bearer = HTTPAuthentication.bearer { _ in
             guard counter.add(1, ordering: .relaxed).newValue > 1 else { throw Broken() }
@@ -154,7 +154,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(try await chain.load(HTTPRequest(url: api)).status == .ok)
     }
 
-    @Test func `Requests that wait for credentials whose request is cancelled are cancelled, too`() async throws {
+    @Test func `requests that wait for credentials whose request is cancelled are cancelled, too`() async throws {
         let bearer = HTTPAuthentication.bearer { need in throw HTTPError(.cancelled, request: need.request) }
         let chain = home --> Authenticate(bearer) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
         let error = await failure { try await chain.load(HTTPRequest(url: api)) }
@@ -162,7 +162,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect((error?.underlying as? HTTPError)?.code == .cancelled)
     }
 
-    @Test func `A failure after a 401 contains the 401`() async throws {
+    @Test func `a failure after a 401 contains the 401`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
         let bearer = HTTPAuthentication.bearer { need in
             if need.isRefused { throw Broken() }
@@ -173,7 +173,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(error?.response?.status == .unauthorized)
     }
 
-    @Test func `A one-shot body is not sent again, and the next request obtains a new credential`()
+    @Test func `a one-shot body is not sent again, and the next request obtains a new credential`()
         async throws
     {
         let mock = MockLoader()
@@ -191,7 +191,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t1", "Bearer t2"])
     }
 
-    @Test func `A reset fails all waiting requests, and the next request calls the provider again`() async throws {
+    @Test func `a reset fails all waiting requests, and the next request calls the provider again`() async throws {
         let gate = CredentialGate()
         gate.tokens.insert("t2")
         let mock = server(good: gate.tokens)
@@ -207,7 +207,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(try await next.value == .ok)
     }
 
-    @Test func `A request from before a reset is not sent again as another user`() async throws {
+    @Test func `a request from before a reset is not sent again as another user`() async throws {
         let gate = CredentialGate()
         let (arrived, answer) = (CredentialBell(), CredentialBell())
         let mock = MockLoader { request in
@@ -226,7 +226,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.count == 1)
     }
 
-    @Test func `Two concurrent resets both return, and the chain works afterwards`() async throws {
+    @Test func `two concurrent resets both return, and the chain works afterwards`() async throws {
         let chain =
             home --> Authenticate(.bearer { _ in "t" }) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
         async let first: Void = chain.reset()
@@ -235,7 +235,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(try await chain.load(HTTPRequest(url: api)).status == .ok)
     }
 
-    @Test func `If a server refuses its own credentials, the provider is called no more often than the limit`()
+    @Test func `if a server refuses its own credentials, the provider is called no more often than the limit`()
         async throws
     {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
@@ -252,7 +252,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(counter.load(ordering: .relaxed) == 2)
     }
 
-    @Test func `A request waits no longer than its deadline, and the others continue to wait`() async throws {
+    @Test func `a request waits no longer than its deadline, and the others continue to wait`() async throws {
         let (gate, clock) = (CredentialGate(), TestClock())
         gate.tokens.insert("t1")
         let bearer = HTTPAuthentication.bearer(clock: clock) { _ in await gate.next() }
@@ -269,7 +269,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(try await second.value == .ok)
     }
 
-    @Test func `A provider's requests are sent over the chain below`() async throws {
+    @Test func `a provider's requests are sent over the chain below`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
         let bearer = HTTPAuthentication.bearer { need in
             _ = try await need.next.load(HTTPRequest(url: api))

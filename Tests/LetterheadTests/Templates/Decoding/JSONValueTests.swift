@@ -45,7 +45,7 @@ struct JSONValueTests {
         #""\b\f\r\t""#, "[]", "{}", "[1,[2,{\"a\":[null]}]]", #"{"a":1,"a":2}"#, "\r\n\t[ 1 , 2 ]",
         #"{"a b":{"c":[true,"x",-7,0.25]},"é":""}"#, "\u{FEFF}[1]",
     ])
-    func `A response has the same value as with a JSONDecoder`(text: String) async throws {
+    func `a response has the same value as with a JSONDecoder`(text: String) async throws {
         let body = text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
         let expected = try JSONDecoder().decode(JSONValue.self, from: Data(body.utf8))
         #expect(try await client(text).send(Document()) == expected)
@@ -58,7 +58,7 @@ struct JSONValueTests {
         "{\"a\"",
         "{\"a\":", "{\"a\":1", "{\"a\":1,", "{\"a\":1,}", "{a:1}", "{1:2}", "1 2", "]", "}", ",", "// 1",
     ])
-    func `Malformed JSON is an error`(text: String) async {
+    func `malformed JSON is an error`(text: String) async {
         let error = await #expect(throws: HTTPError.self) { try await client(text).send(Document()) }
         #expect(error?.code == .cannotDecodeResponse && error?.underlying is DecodingError)
         // Foundation's parser allows a comma before the end.
@@ -88,7 +88,7 @@ struct JSONValueTests {
         #expect(ratio < 8)
     }
 
-    @Test func `A space follows a number at the end of a document in JSON5 or without outer braces`() async throws {
+    @Test func `a space follows a number at the end of a document in JSON5 or without outer braces`() async throws {
         for (isJSON5, hasBraces) in [(true, true), (false, false), (true, false), (false, true)] {
             let recorder = Recorder()
             (recorder.allowsJSON5, recorder.assumesTopLevelDictionary) = (isJSON5, !hasBraces)
@@ -104,7 +104,7 @@ struct JSONValueTests {
         }
     }
 
-    @Test func `Bytes that are not UTF-8 are an error`() async {
+    @Test func `bytes that are not UTF-8 are an error`() async {
         let mock = MockLoader { request in
             HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(Data([0x22, 0xFF, 0x22])))
         }
@@ -114,7 +114,7 @@ struct JSONValueTests {
     }
 
     @Test(arguments: [("[", "]"), (#"{"a":"#, "}")])
-    func `A document may be nested 64 levels deep, and no deeper`(open: String, close: String) async throws {
+    func `a document may be nested 64 levels deep, and no deeper`(open: String, close: String) async throws {
         _ = try await client(nested(64, open, close)).send(Document())
         _ = try await client("{\"value\":\(nested(63, open, close))}").send(Wrapped())
         for depth in [65, 500, 100_000] {
@@ -129,7 +129,7 @@ struct JSONValueTests {
         #expect(problem(tooDeep).problem == nil)
     }
 
-    @Test func `A key strategy does not change the names of a problem's extensions`() throws {
+    @Test func `a key strategy does not change the names of a problem's extensions`() throws {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let body = Data(#"{"title":"no","trace_id":"7","more":{"user_id":1}}"#.utf8)
@@ -138,7 +138,7 @@ struct JSONValueTests {
         #expect(problem(String(decoding: body, as: UTF8.self)).problem?.extensions == expected)
     }
 
-    @Test func `A malformed value is an error, and not decoded as another kind`() {
+    @Test func `a malformed value is an error, and not decoded as another kind`() {
         struct Fails: Decodable { var value: JSONValue }
         let deep = Data("{\"value\":{\"a\":\(nested(64))}}".utf8)
         let error = #expect(throws: DecodingError.self) { try JSONDecoder().decode(Fails.self, from: deep) }
@@ -152,14 +152,14 @@ struct JSONValueTests {
         "[],", "{},", "[[[[[[[]]]]]]],", #"{"a":{"b":{"c":null}}},"#, "1,", "true,", #""a","#, #""\u00e9","#, "1.5e3,",
         "[[[[[[[[", "123456789", "{\"a\":", "\"\\\\",
     ])
-    func `The time for a problem grows with its size`(piece: String) {
+    func `the time for a problem grows with its size`(piece: String) {
         let ratio = growth(of: 40_000) { size in
             _ = problem("{\"more\":[" + String(repeating: piece, count: size / piece.utf8.count) + "1]}").problem
         }
         #expect(ratio < 8)
     }
 
-    @Test func `A value of another kind than the requested one is an error`() async {
+    @Test func `a value of another kind than the requested one is an error`() async {
         struct Members: RequestTemplate {
             typealias Response = [String: JSONValue]
             var path: RequestPath { "members" }
@@ -168,7 +168,7 @@ struct JSONValueTests {
         #expect(error?.description.contains("found an array") == true)
     }
 
-    @Test func `A value of a document is reached by subscripts and accessors`() throws {
+    @Test func `a value of a document is reached by subscripts and accessors`() throws {
         let text = #"{"items":[{"id":7,"ok":true,"name":"ada","score":0.5,"more":null}],"big":18446744073709551615}"#
         let json = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
         let item = json["items"][0]
@@ -185,7 +185,7 @@ struct JSONValueTests {
     }
 
     @Test(arguments: [.utf8, .utf16, .utf16BigEndian, .utf16LittleEndian] as [String.Encoding], ["", "\u{FEFF}"])
-    func `A document in UTF-16 and a byte order mark are read`(encoding: String.Encoding, mark: String) async throws {
+    func `a document in UTF-16 and a byte order mark are read`(encoding: String.Encoding, mark: String) async throws {
         let text = (encoding == .utf16 ? "" : mark) + #"{"a":"é😀"}"#
         let response = HTTPResponse(
             request: HTTPRequest(), status: .ok, body: HTTPResponseBody(try #require(text.data(using: encoding))))
@@ -247,7 +247,7 @@ struct JSONValueTests {
 
     /// Names are compared by canonical equivalence, which takes quadratic time in the length of such a sequence.
     @Test(arguments: ["\u{301}\u{316}", #"\u0301\u0316"#, #"\uD834\uDD65"#])
-    func `A name with more than 30 combining characters in sequence is refused`(pair: String) async throws {
+    func `a name with more than 30 combining characters in sequence is refused`(pair: String) async throws {
         let text = #"{"ok": 1, "a\#(String(repeating: pair, count: 40))": 1}"#
         let error = await #expect(throws: HTTPError.self) { try await client(text).send(Document()) }
         #expect(error?.message.contains("a name has more than 30 consecutive combining characters") == true)

@@ -5,7 +5,7 @@ import Testing
 
 struct PropertyListTests {
     @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
-    func `A property list is decoded`(format: PropertyListSerialization.PropertyListFormat) async throws {
+    func `a property list is decoded`(format: PropertyListSerialization.PropertyListFormat) async throws {
         let value: [String: JSONValue] = [
             "a": ["b": [1, 2.5, true, "x", .uint(.max)], "c": [:]], "list": .array((0..<300).map { .int($0) }),
         ]
