@@ -5,8 +5,36 @@ import Testing
 /// What the compiler does not check about the sources. The stage `layers` of .ci/run checks that no room of the library
 /// refers to a later one.
 @Suite struct StructureTests {
-    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Sources")
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let sources = root.appending(path: "Sources")
+
+    /// Ordinary words with which a test's name could begin.
+    private static let words = Set(
+        """
+        a after all an any as at bodies bytes each every headers if in it no of only over requests responses several the
+        there this tokens two what when where while with without
+        """.split { $0 == " " || $0 == "\n" })
+
+    @Test func `a test's name begins in lower case, unless its first word is a name`() throws {
+        var count = 0
+        for name in ["Tests", "Examples"] {
+            let folder = Self.root.appending(path: name)
+            let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter {
+                $0.hasSuffix(".swift") && !$0.contains(".build")
+            }
+            for path in paths {
+                let code = try String(contentsOf: folder.appending(path: path), encoding: .utf8)
+                for name in code.components(separatedBy: "func `").dropFirst() {
+                    let word = name.prefix { $0.isLetter }
+                    let isCapitalized = word.first?.isUppercase == true && Self.words.contains(word.lowercased()[...])
+                    #expect(!isCapitalized, "\(path): \(name.prefix { $0 != "`" })")
+                    count += 1
+                }
+            }
+        }
+        #expect(count > 1000)
+    }
 
     @Test func `a closure that creates a body has no capture list, which would leave the reader's actor`() throws {
         let closure = /(HTTPResponseBody\([^)]*\)|\bpull:|\bpull =|async throws -> Data\? =) \{ \[/
