@@ -2,7 +2,7 @@
 import LetterheadFoundation
 import Letterhead
 
-/// A body in a form in which equal values are equal: without the order of JSON members, and without a random boundary.
+/// A body in a form that compares by value: JSON members have no order, and a boundary isn't random.
 enum ComparedBody: Hashable {
     case none
     case json(JSONValue)
@@ -20,7 +20,7 @@ enum ComparedBody: Hashable {
 }
 
 extension Data {
-    /// Returns the bytes with every occurrence of a boundary replaced by `boundary`.
+    /// Replaces a boundary by `boundary` wherever it occurs.
     func replacingBoundary(_ boundary: String?) -> Data {
         guard let boundary, !boundary.isEmpty else { return self }
         return replacing(Data(boundary.utf8), with: Data("boundary".utf8))

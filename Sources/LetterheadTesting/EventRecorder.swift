@@ -2,7 +2,7 @@
 public import Letterhead
 import Synchronization
 
-/// An observer that keeps all events, for tests of what a client does.
+/// An observer that keeps all events. Use it to test what a client does.
 ///
 /// ```swift
 /// let recorder = EventRecorder()
@@ -17,14 +17,13 @@ public final class EventRecorder: HTTPObserver {
     /// Creates a recorder without events.
     public init() {}
 
-    /// The events of all loads, in the order in which they occurred.
+    /// All events, in order.
     public var events: [HTTPEvent] { state.withLock { $0 } }
 
-    /// The names of the events of all loads, in order.
+    /// The names of all ``events``, in order.
     public var names: [HTTPEvent.Name] { events.map(\.name) }
 
-    /// The events of each load, in the order in which the loads began. The events of simultaneous loads are mixed in
-    /// ``events``, but not here.
+    /// The events by load, the first load first. Simultaneous loads mix their events in ``events``, but not here.
     public var loads: [[HTTPEvent]] {
         var numbers: [Int: Int] = [:]
         return events.reduce(into: []) { loads, event in
@@ -34,7 +33,7 @@ public final class EventRecorder: HTTPObserver {
         }
     }
 
-    /// Returns the first event with a name; nil if there is none.
+    /// Returns the first event with a name, or nil.
     public func first(_ name: HTTPEvent.Name) -> HTTPEvent? { events.first { $0.name == name } }
 
     /// Keeps an event.

@@ -2,25 +2,25 @@
 public import LetterheadFoundation
 public import Letterhead
 
-/// A loader that responds with the files of a folder. Use it for previews, for the demo mode of an app, and for tests
-/// with many fixtures. It needs no testing library, so an app can link this module, too.
+/// A loader that responds with files from a folder. Use it for previews, for an app's demo mode, and for tests with
+/// many fixtures. It needs no testing library, so an app can link this module, too.
 ///
 /// ```swift
 /// let demo = HTTPClient(environment: .production, transport: FolderLoader(folder))
 /// let mixed = FolderLoader(folder).when { $0.host == "localhost" } --> HTTPClient.defaultTransport
 /// ```
 ///
-/// The path of a request determines the file, and the extension of the file determines the Content-Type. The query is
-/// ignored, and so are the headers except `Accept`:
+/// The request's path determines the file, and the file's extension determines the Content-Type. The loader ignores the
+/// query and all headers except `Accept`:
 ///
 /// | Request | File |
 /// |---|---|
-/// | `GET /users/ada`, `HEAD /users/ada` | `users/ada` or `users/ada.json`, or with the extension of another media type |
+/// | `GET /users/ada`, `HEAD /users/ada` | `users/ada` or `users/ada.json`, or with another media type's extension |
 /// | `POST /users/ada`, and other methods | `users/ada.post.json`, or with another extension |
 /// | `GET /` | `index.json`, or with another extension |
 ///
-/// If files with several extensions exist, the first one whose media type is in `Accept` is used, then `.json`, then the
-/// first one by name.
+/// If files with several extensions exist, the loader prefers a media type in `Accept`, then `.json`, then the first
+/// file by name.
 ///
 /// For another status than 200, and for headers, add a file such as `users/ada.head.json` or `users/ada.post.head.json`.
 /// Its members are optional, and so is the file with the body:
@@ -29,19 +29,19 @@ public import Letterhead
 /// { "status": 503, "headers": { "Retry-After": "60" } }
 /// ```
 ///
-/// Without any file, the response is 404 for GET and HEAD, and 405 for other methods. A file for the head of a response is
-/// never a body, and a file for POST, PUT, PATCH or DELETE is never the response to GET or HEAD. A file outside of the
-/// folder is never read, whatever the path of the request contains, and even if a symbolic link leads to it.
+/// Without any file, the response is 404 for GET and HEAD, and 405 for other methods. A file for a response's head is
+/// never a body, and a file for POST, PUT, PATCH or DELETE is never the response to GET or HEAD. The loader never reads
+/// a file outside the folder, even if the path or a symbolic link leads to one.
 public struct FolderLoader: HTTPLoader {
     private let folder: String
 
-    /// Creates a loader. The files are read for each request, so that changes take effect immediately.
+    /// Creates a loader. It reads the files for each request, so changes take effect immediately.
     public init(_ folder: URL) { self.folder = folder.path }
 
     /// Responds with a file. Time limits do not apply, because nothing is awaited.
     ///
-    /// - Throws: `.invalidRequest` if the request is malformed; `.invalidResponse` if the file for the head is malformed,
-    ///   or if a file cannot be read.
+    /// - Throws: `.invalidRequest` for a malformed request, `.invalidResponse` if the head's file is malformed or a
+    ///   file can't be read.
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try request.validate()
         _ = try request.framedBody()
@@ -79,16 +79,16 @@ public struct FolderLoader: HTTPLoader {
 }
 
 extension FolderLoader {
-    /// The content of a `.head.json` file.
+    /// What a `.head.json` file contains.
     private struct Head: Decodable {
         var status: Int?
         var headers: [String: String]?
     }
 
-    /// Where the files of a request are: a directory, and their name without an extension.
+    /// Where a request's files are: a directory, and their name without an extension.
     private typealias Place = (directory: String, name: String)
 
-    /// Returns the place of a request; nil if its path has a segment that is no name of a file.
+    /// Returns a request's place, or nil if its path has a segment that can't be a file name.
     private func place(of request: HTTPRequest, isRead: Bool) -> Place? {
         var names = request.path.segments
         let areNames = names.allSatisfy { name in
@@ -101,7 +101,7 @@ extension FolderLoader {
         return (([folder] + names).joined(separator: "/"), name)
     }
 
-    /// Returns whether a file cannot be a body: it is for the head of a response or, of a method that reads, for another
+    /// Returns whether a file can't be a body, because it is for a response's head or, when a method reads, for another
     /// method.
     private static func isReserved(_ name: String, isRead: Bool) -> Bool {
         let reserved = isRead ? ["head", "post", "put", "patch", "delete"] : ["head"]
@@ -109,14 +109,14 @@ extension FolderLoader {
         return extensions.suffix(isRead ? 2 : 1).contains { part in reserved.contains { part.isSame(as: $0) } }
     }
 
-    /// Returns the files of a place; nil if there is none.
+    /// Returns the files at a place, or nil without any.
     private func files(of place: Place, for request: HTTPRequest, isRead: Bool) -> (head: String?, body: String?)? {
         let accepted = (request.framedHeaders()[.accept] ?? "").split(at: ",").compactMap {
             MediaType(String($0))?.essence
         }
         let all = (try? FileManager.default.contentsOfDirectory(atPath: place.directory)) ?? []
         let names = all.filter { name in
-            // The name of another method, or of a head, has two extensions.
+            // The name for another method, or for a head, has two extensions.
             guard name.begins(with: place.name + ".") else { return false }
             return !name.utf8.dropFirst(place.name.utf8.count + 1).contains(UInt8(ascii: "."))
                 && !Self.isReserved(name, isRead: isRead)
@@ -129,7 +129,7 @@ extension FolderLoader {
         return head == nil && body == nil ? nil : (head, body)
     }
 
-    /// Returns the path of a regular file in the folder; nil if there is none.
+    /// Returns a regular file's path in the folder, or nil if the file doesn't exist.
     private func file(_ name: String, in place: Place) -> String? {
         guard let path = Self.realPath("\(place.directory)/\(name)"), let root = Self.realPath(folder) else {
             return nil
@@ -139,7 +139,7 @@ extension FolderLoader {
         return attributes?[.type] as? FileAttributeType == .typeRegular ? path : nil
     }
 
-    /// Returns a path without symbolic links; nil if there is no such file.
+    /// Returns a path without symbolic links, or nil if the file doesn't exist.
     private static func realPath(_ path: String) -> String? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }

@@ -4,7 +4,7 @@ import Letterhead
 import Synchronization
 
 extension HTTPResponseBody {
-    /// Creates a streamed body from pieces, each of which arrives after a delay.
+    /// Creates a streamed body. Each piece arrives after a delay.
     init(pieces: [(delay: Duration, data: Data)], clock: any Clock<Duration>, failure: HTTPError? = nil) {
         let next = Atomic(0)
         self.init(length: nil) {

@@ -2,7 +2,7 @@
 import Letterhead
 import Synchronization
 
-/// Runs an operation, and throws an error if a resource of a client outlives it.
+/// Runs an operation, and throws an error if a client's resource outlives it.
 ///
 /// ```swift
 /// @Test func `nothing is left behind`() async throws {
@@ -15,21 +15,21 @@ import Synchronization
 ///
 /// The check finds these resources if they were created in the operation or in its tasks, except in a `Task.detached`:
 ///
-/// - a task that still loads a request;
-/// - a streamed body that was neither read to its end nor released, and therefore occupies a connection;
-/// - a slot of a `Throttle` that was not returned;
-/// - the hidden file of a download that was neither accepted nor removed;
-/// - a transport of `HTTPClient.makeTransport` that was not released, and therefore keeps its idle connections open.
+/// - a task that still loads a request
+/// - a streamed body that was neither read to its end nor released, and therefore occupies a connection
+/// - a `Throttle` slot that was not returned
+/// - a download's hidden file that was neither accepted nor removed
+/// - a transport from `HTTPClient.makeTransport` that was not released, and therefore keeps its idle connections open
 ///
-/// The shared `HTTPClient.defaultTransport` is not a leak. Do not return a client or a response from the operation,
-/// because its resources would not be released yet.
+/// The shared `HTTPClient.defaultTransport` isn't a leak. Don't return a client or a response from the operation,
+/// because it would keep its resources.
 ///
 /// - Parameters:
-///   - grace: the longest real time for which the check waits until the resources are released, because tasks end
-///     asynchronously. Default: 1 second.
+///   - grace: how long the check waits in real time until the resources are released, because tasks end asynchronously.
+///     Default: 1 second.
 ///   - operation: the code to check.
-/// - Returns: the value of the operation.
-/// - Throws: ``ResourceLeaks``, which names each resource and its owner; the error of the operation.
+/// - Returns: the operation's value.
+/// - Throws: ``ResourceLeaks``, which names each resource and its owner, or the operation's error.
 public func withLeakCheck<Value>(
     grace: Duration = .seconds(1), _ operation: () async throws -> Value
 ) async throws -> Value {
@@ -43,7 +43,7 @@ public func withLeakCheck<Value>(
     throw ResourceLeaks(resources: resources)
 }
 
-/// The error of ``withLeakCheck(grace:_:)``.
+/// The error that ``withLeakCheck(grace:_:)`` throws.
 public struct ResourceLeaks: Error, Sendable, CustomStringConvertible {
     /// The resources that outlived the operation, each with its owner.
     public let resources: [String]
@@ -56,7 +56,7 @@ public struct ResourceLeaks: Error, Sendable, CustomStringConvertible {
 private final class LeakLedger: Sendable {
     @TaskLocal static var current: LeakLedger?
 
-    /// The resources that have not been released, by their numbers in the order of their creation.
+    /// The resources in use, by number. The first one that was created has the lowest number.
     let resources = Watched<[Int: String]>([:])
     private let last = Atomic(0)
 

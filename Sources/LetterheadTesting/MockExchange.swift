@@ -2,9 +2,9 @@
 import Letterhead
 import Synchronization
 
-/// The parts of a transport that all mocks share: validation, time limits, and the delivery of the response.
+/// What all mocks share with a transport: validation, time limits, and response delivery.
 ///
-/// This type is a class because the attempts of one request share the start of its deadline.
+/// This type is a class because one request's attempts share its deadline's start.
 final class MockExchange: Sendable {
     let clock: any Clock<Duration>
     private let timeline: Timeline
@@ -25,7 +25,7 @@ final class MockExchange: Sendable {
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
     }
 
-    /// Returns the response of a handler within the time limits of the request, in the form that the request specifies.
+    /// Returns a handler's response within the request's time limits, in the form that the request specifies.
     func load(
         _ request: HTTPRequest, by handler: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {
@@ -35,7 +35,7 @@ final class MockExchange: Sendable {
             }
             return time.timing(try await time.limited("waiting for the response") { try await handler(request) })
         }
-        // A loader to which the handler has passed the request on has already saved its download.
+        // If the handler has passed the request on to another loader, that loader has already saved the download.
         if response.savedFile != nil { return response }
         // A streamed body remains a stream unless the request specifies another delivery, so that tests can observe it.
         let isLeftAlone =
@@ -49,8 +49,7 @@ final class MockExchange: Sendable {
         return response
     }
 
-    /// Returns the time that is left until the deadline of a request. The time is measured on the clock of the mock,
-    /// from the start of the first attempt.
+    /// Returns the time left until a request's deadline, on the mock's clock, from the start of the first attempt.
     ///
     /// A client may measure deadlines in real time, which does not pass in a test. The result is nil if the request has
     /// no deadline, or if the mock itself measures real time, because the client then enforces the deadline.

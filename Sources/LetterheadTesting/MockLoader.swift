@@ -13,15 +13,15 @@ import Synchronization
 ///     .then { request in try .ok(request, json: user) }
 /// ```
 ///
-/// ``then(_:)`` adds a handler to the script. Each handler of the script is used once, in order. After the last one,
+/// ``then(_:)`` adds a handler to the script. Each handler in the script responds once, in order. After the last one,
 /// the default handler responds to every request. Without a default handler, the request fails with `.cannotConnect`,
 /// and the error names the request. Requests are validated as in a transport, including their replayable bodies. Valid
 /// requests are recorded in ``requests``. A handler can wait, and its task is cancelled with the request. If a handler
-/// throws an error, the caller receives that error like an error of a transport. A download is saved to its file, and
-/// the `responseLimit` is enforced, including its default.
+/// throws an error, the caller receives it like a transport's error. A download is saved to its file, and the
+/// `responseLimit` is enforced, including its default.
 ///
-/// The time limits of a request are enforced: `timeout`, `deadline` and `idleTimeout` end the request with `.timedOut`,
-/// and the handler's task is cancelled. Pass a ``TestClock`` to control the time.
+/// The loader enforces a request's time limits: `timeout`, `deadline` and `idleTimeout` end the request with
+/// `.timedOut` and cancel the handler's task. Pass a ``TestClock`` to control the time.
 public final class MockLoader: HTTPLoader {
     // This type is a class because all references share one script and one record.
 
@@ -40,24 +40,24 @@ public final class MockLoader: HTTPLoader {
     /// Creates a loader.
     ///
     /// - Parameters:
-    ///   - clock: measures the time limits of requests. Default: the continuous clock.
+    ///   - clock: measures the requests' time limits. Default: the continuous clock.
     ///   - fallback: the default handler, which responds after the script has ended. Default: nil (the request fails).
     public init(clock: any Clock<Duration> = ContinuousClock(), _ fallback: Handler? = nil) {
         self.fallback = fallback
         exchange = MockExchange(clock: clock)
     }
 
-    /// Adds a handler to the end of the script.
+    /// Adds a handler to the script.
     @discardableResult
     public func then(_ handler: @escaping Handler) -> MockLoader {
         state.withLock { $0.script.append(handler) }
         return self
     }
 
-    /// The requests that were received, in order.
+    /// The received requests, in order.
     public var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
-    /// The number of handlers of the script that have not been used.
+    /// How many handlers in the script are unused.
     public var unused: Int { state.withLock { $0.script.count } }
 
     /// Responds with the script, then with the default handler.

@@ -10,9 +10,9 @@ struct MockTime: Sendable {
     private let timeline: Timeline
     private let deadlineLeft: Duration?
 
-    /// Starts the limits of a request; nil if it has none.
+    /// Starts the limits of a request, or nil if it has none.
     ///
-    /// - Parameter deadlineLeft: the time that is left until the deadline, on the clock of the mock; nil for no such
+    /// - Parameter deadlineLeft: the time that is left until the deadline, on the clock of the mock, or nil for no such
     ///   limit.
     init?(_ request: HTTPRequest, clock: any Clock<Duration>, deadlineLeft: Duration?) {
         guard

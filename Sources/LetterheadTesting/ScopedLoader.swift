@@ -20,7 +20,7 @@ public import Letterhead
 public struct ScopedLoader: HTTPLoader {
     @TaskLocal private static var scoped: (any HTTPLoader)?
 
-    /// The mock of the scope; nil outside of a scope.
+    /// The mock of the scope, or nil outside of a scope.
     public static var current: (any HTTPLoader)? { scoped }
 
     /// Creates the transport.
@@ -31,7 +31,7 @@ public struct ScopedLoader: HTTPLoader {
     /// - Parameters:
     ///   - loader: the mock, such as a ``StubLoader`` or a ``MockLoader``.
     ///   - operation: the code of the test. Scopes can be nested; the innermost one applies.
-    /// - Returns: the value of the operation.
+    /// - Returns: the operation's value.
     public static func run<Value>(
         over loader: any HTTPLoader, _ operation: () async throws -> Value
     ) async rethrows -> Value {

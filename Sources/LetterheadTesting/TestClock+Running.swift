@@ -24,8 +24,8 @@ extension TestClock {
     /// let user = try await clock.run { try await client.send(GetUser(login: "ada").retry(5)) }
     /// ```
     ///
-    /// - Returns: the value of the operation.
-    /// - Throws: the error of the operation.
+    /// - Returns: the operation's value.
+    /// - Throws: the operation's error.
     public func run<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

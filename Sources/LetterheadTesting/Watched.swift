@@ -6,7 +6,7 @@ import Synchronization
 final class Watched<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
-        /// Set by the next change; nil if no task waits.
+        /// Set by the next change, or nil if no task waits.
         var changed: OneShot<Void>?
     }
 
@@ -24,7 +24,7 @@ final class Watched<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until the value fulfills a condition, and returns it; nil if the real time limit passes or the task is
+    /// Waits until the value fulfills a condition, and returns it, or nil if the real time limit passes or the task is
     /// cancelled before. The condition may be code of a test, so it runs outside the lock.
     func value(within limit: Duration? = nil, where fits: (Value) throws -> Bool) async rethrows -> Value? {
         let clock = ContinuousClock()

@@ -6,24 +6,24 @@ import Synchronization
 extension Cassette {
     /// A string in a cassette that is likely to be a secret.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
-        /// The place of the string, such as `entry 2, body of the response`.
+        /// Where the string is, such as `entry 2, body of the response`.
         public let place: String
         /// The rule that the string matches, such as `JSON Web Token`.
         public let rule: String
-        /// The first characters of the string, and its length.
+        /// The string's first characters and its length.
         public let excerpt: String
 
         /// The place, the rule and the excerpt on one line.
         public var description: String { "\(place): \(rule) \(excerpt)" }
     }
 
-    /// Searches the cassette for strings that are likely to be secrets: tokens and keys in known formats, private
-    /// keys, long random strings, and values that were not removed although their names are secret.
+    /// Searches the cassette for strings that are likely to be secrets: tokens and keys in known formats, private keys,
+    /// long random strings, and values that are still there although their names are secret.
     ///
     /// Call it in a test, so that no secret is committed: `#expect(cassette.audit().isEmpty)`. If it finds a secret,
-    /// add its name to the `redaction` of the cassette, and record again.
+    /// add its name to the cassette's `redaction`, and record again.
     ///
-    /// - Returns: the findings, in the order of the entries.
+    /// - Returns: the findings, entry by entry.
     public func audit() -> [Finding] {
         let entries = state.withLock { $0.entries }
         return entries.enumerated().flatMap { index, entry -> [Finding] in
@@ -86,7 +86,7 @@ extension Cassette {
         ]
     }
 
-    /// Returns whether a string has more than 4 bits of entropy per character, and contains letters and digits.
+    /// Returns whether a string has more than 4 bits entropy per character, and contains letters and digits.
     private static func isRandom(_ text: Substring) -> Bool {
         guard text.contains(where: \.isNumber), text.contains(where: \.isLetter) else { return false }
         var counts: [Character: Double] = [:]

@@ -3,11 +3,11 @@ public import Letterhead
 import LetterheadFoundation
 
 extension Cassette {
-    /// The rules by which a request matches an entry of a cassette.
+    /// Decides when a request matches a cassette entry.
     ///
     /// By default, the method, the URL and the body must be equal, and headers are not compared. The order of query
-    /// items and of JSON members has no effect. The boundary of a multipart body and the values of secrets are never
-    /// compared; idempotency keys and trace headers only if ``Headers/only(_:)`` names them.
+    /// items and JSON members has no effect. A cassette never compares multipart boundaries and secret values, and
+    /// compares idempotency keys and trace headers only if ``Headers/only(_:)`` names them.
     public struct Matching: Sendable {
         /// The headers that are compared.
         public enum Headers: Sendable {
@@ -22,17 +22,16 @@ extension Cassette {
 
         /// The headers that are compared. Default: none.
         public var headers: Headers
-        /// The names of the query items that are not compared. Default: empty.
+        /// The query items to ignore, by name. Default: empty.
         public var ignoredQuery: Set<String>
-        /// The paths of the values in a JSON body that are not compared, such as `$.sentAt` and `$.items[*].id`.
-        /// Default: empty.
+        /// The values to ignore in a JSON body, as paths such as `$.sentAt` and `$.items[*].id`. Default: empty.
         public var ignoredJSONPaths: Set<String>
         /// Whether bodies are compared. Default: true.
         public var comparesBody: Bool
-        /// Whether entries can be replayed again after all entries that match have been used. Default: false.
+        /// Whether a request can be replayed again when all entries that match it are used. Default: false.
         public var repeatsEntries: Bool
 
-        /// Creates rules; see the properties for the defaults.
+        /// Creates rules. The properties list the defaults.
         public init(
             headers: Headers = .none, ignoredQuery: Set<String> = [], ignoredJSONPaths: Set<String> = [],
             comparesBody: Bool = true, repeatsEntries: Bool = false
@@ -46,7 +45,7 @@ extension Cassette {
     }
 }
 
-/// The parts of a request that are compared.
+/// What is compared between two requests.
 struct CassetteKey: Equatable {
     let method: String
     let address: String
@@ -70,7 +69,7 @@ struct CassetteKey: Equatable {
         body = matching.comparesBody ? ComparedBody(request, matching.ignoredJSONPaths, redaction) : .none
     }
 
-    /// Returns the differences from the key of an entry, with weights: the nearest entry has the smallest sum.
+    /// Returns the differences from an entry's key, with weights. The nearest entry has the smallest sum.
     func differences(from entry: CassetteKey) -> [Stub.Difference] {
         var found: [Stub.Difference] = []
         if method != entry.method {
@@ -97,8 +96,8 @@ struct CassetteKey: Equatable {
 }
 
 extension Cassette.Matching {
-    /// The headers that ``Headers/allExcept(_:)`` never compares: they describe the time, the connection or the length
-    /// of the body.
+    /// The headers that ``Headers/allExcept(_:)`` never compares: they describe the time, the connection or the body's
+    /// length.
     private static let neverCompared: Set<HTTPHeaders.Name> = [.date, .contentLength, .host, .connection]
 
     fileprivate func compared(_ headers: HTTPHeaders, _ redaction: CassetteRedaction) -> [String] {

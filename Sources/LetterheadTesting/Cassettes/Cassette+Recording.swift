@@ -4,8 +4,7 @@ import Letterhead
 import Synchronization
 
 extension Cassette {
-    /// Sends a request and records its response. The entries are in the order in which the requests were sent, not in
-    /// the order of the responses.
+    /// Sends a request and records its response. The entries follow the order of the requests, not of the responses.
     func record(_ request: HTTPRequest, over next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let index = state.withLock { state in
             state.entries.append(nil)
@@ -29,8 +28,8 @@ extension Cassette {
         return response
     }
 
-    /// Returns a request without secrets. A compressed body is decompressed, so that its secrets can be found and its
-    /// content can be compared. If it cannot be decompressed, it is secret as a whole.
+    /// Returns a request without secrets. Decompresses a compressed body to find its secrets and to compare its
+    /// content. A body that can't be decompressed counts as a secret.
     func archived(_ request: HTTPRequest) async -> HAR.Request {
         let redaction = redaction.adding(request.redaction)
         let headers = request.framedHeaders()
@@ -46,7 +45,7 @@ extension Cassette {
             stored = try? await chunks.allBytes()
         }
         guard let data = stored else {
-            // The bytes are not available. A text with the type and the length of the body is compared instead.
+            // The bytes are not available, so the archive has the body's type and length instead.
             let text = "(\(type(of: request.body)), \(chunks.length.map { "\($0)" } ?? "unknown") bytes)"
             archived.postData = HAR.PostData(mimeType: headers[.contentType] ?? "", text: text)
             return archived
@@ -62,7 +61,7 @@ extension Cassette {
         return archived
     }
 
-    /// The largest body that is read from a file or decompressed, in bytes.
+    /// The largest body to read from a file or to decompress, in bytes.
     private static let largestBody = 16 << 20
 
     private func archived(_ response: HTTPResponse) -> HAR.Response {
@@ -112,7 +111,7 @@ extension Cassette {
     private func store(_ entry: HAR.Entry, at index: Int) { state.withLock { $0.entries[index] = entry } }
 }
 
-/// The pieces of a body that is being read.
+/// What has been read so far.
 private struct RecordedPieces {
     var data = Data()
     var pieces: [HAR.Piece] = []

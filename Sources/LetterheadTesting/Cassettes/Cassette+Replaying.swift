@@ -4,8 +4,8 @@ import Letterhead
 import Synchronization
 
 extension Cassette {
-    /// Returns the response of the first unused entry that matches. If all matching entries have been used and entries
-    /// are repeated, it returns the response of the last one. Returns nil if there is no entry to replay.
+    /// Returns the first unused entry's response if the entry matches, or the last one's if all are used and
+    /// `repeatsEntries` is set. Returns nil without an entry to replay.
     func replay(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse? {
         guard replays else { return nil }
         if request.host != nil { try exchange.check(request) }
@@ -16,7 +16,7 @@ extension Cassette {
         }
     }
 
-    /// Returns the error of a request without an entry, with the nearest entry and the differences.
+    /// Returns the error for a request without an entry. It names the nearest entry and the differences.
     func mismatch(of request: HTTPRequest) async -> HTTPError {
         let key = CassetteKey(await archived(request), matching, redaction)
         let (entries, used) = state.withLock { ($0.entries[..<$0.firstNew], $0.used) }
@@ -53,8 +53,8 @@ extension Cassette {
 }
 
 extension HAR.Response {
-    /// Returns the recorded response. Headers that describe the encoding of the recorded bytes are left out, because an
-    /// archive contains decoded bodies.
+    /// Returns the recorded response, without the headers that describe an encoding, because an archive contains
+    /// decoded bodies.
     fileprivate func response(to request: HTTPRequest, on clock: any Clock<Duration>) -> HTTPResponse {
         var headers = (headers ?? []).headers
         let data = content?.data ?? Data()

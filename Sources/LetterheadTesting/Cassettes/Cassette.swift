@@ -3,7 +3,7 @@ public import LetterheadFoundation
 public import Letterhead
 import Synchronization
 
-/// A recording of real responses in a file, which a test replays without a network.
+/// Records real responses in a file, and replays them in tests without a network.
 ///
 /// ```swift
 /// let cassette = try Cassette(forTest: #function, in: #filePath, mode: .environment(default: .once))
@@ -12,23 +12,23 @@ import Synchronization
 /// try cassette.save()
 /// ```
 ///
-/// The file is an HTTP Archive (HAR 1.2). Browsers export this format, so you can also replay an archive from a
-/// browser. Keep the file in the repository, next to the tests.
+/// The file is an HTTP Archive (HAR 1.2). You can also replay an archive that a browser has exported. Keep the file in
+/// the repository, next to the tests.
 ///
-/// **Recording.** ``link`` passes requests on and records the responses. ``save()`` writes the file. Secrets are
-/// removed before a message is recorded: the values of headers, query items, form fields, JSON members and parts of
-/// multipart forms, if their names are secret according to `Redaction`, and the values of all `Set-Cookie` fields. A
-/// secret string becomes `REDACTED`, a secret number becomes 0. ``audit()`` searches for values that look like secrets
-/// although their names are not secret. The pieces of a streamed body and the times between them are recorded.
+/// **Recording.** ``link`` passes requests on and records the responses. ``save()`` writes the file. Before it records
+/// a message, the cassette removes secrets: every `Set-Cookie` value, and the headers, query items, form fields,
+/// multipart parts and JSON members with a secret name according to `Redaction`. A secret string becomes `REDACTED`, a
+/// secret number becomes 0. ``audit()`` searches for values that look like secrets although their names aren't secret.
+/// For a streamed body, the cassette also records the pieces and the pauses between them.
 ///
 /// **Replaying.** ``loader`` is a transport that replays. ``link`` replays without calling the next loader. A request
-/// matches an entry with the same method, URL and body; see ``Matching``. The values of secrets are not compared. Each
-/// entry is used once: if several entries match, the first unused one is replayed. A request without an entry fails
-/// with `.unexpectedRequest`, except with ``link`` in a mode that records. The error describes the entry that comes
-/// closest to a match, and the differences.
+/// matches an entry with the same method, URL and body, apart from secret values. ``Matching`` changes these rules.
+/// Each entry is used once, the first one that matches first. A request without an entry fails with
+/// `.unexpectedRequest`, except with ``link`` in a mode that records. The error describes the entry that comes closest
+/// to a match, and the differences.
 ///
-/// Place the link in `attemptLinks` to record each attempt and each redirect. In `links`, only the last response is
-/// recorded.
+/// Place the link in `attemptLinks` to record each attempt and each redirect. In `links`, it records only the last
+/// response.
 public final class Cassette: Sendable {
     // This type is a class because the link, the loader and the test share one recording.
 
@@ -43,12 +43,12 @@ public final class Cassette: Sendable {
         /// Replays the entries of the file. A request without an entry is sent, and its response is recorded.
         case newEpisodes
 
-        /// Returns the mode that an environment variable contains (`record`, `replay`, `once`, `newEpisodes`), or a
-        /// default if the variable is not set or empty. In continuous integration, set the variable to `replay`, so
-        /// that no test uses the network.
+        /// Returns the mode in an environment variable (`record`, `replay`, `once`, `newEpisodes`), or a default if the
+        /// variable isn't set or is empty. In continuous integration, set the variable to `replay`, so that no test
+        /// uses the network.
         ///
         /// - Parameters:
-        ///   - name: the name of the variable. Default: `LETTERHEAD_CASSETTES`.
+        ///   - name: the variable's name. Default: `LETTERHEAD_CASSETTES`.
         ///   - standard: the mode if the variable is not set or empty.
         /// - Throws: an error that lists the modes if the variable has another value.
         public static func environment(
@@ -64,14 +64,14 @@ public final class Cassette: Sendable {
     }
 
     struct State {
-        /// The entries; nil for a request that has not been completed.
+        /// The entries, or nil for a request that has not been completed.
         var entries: [HAR.Entry?]
         var used: Set<Int> = []
-        /// The index of the first entry that this cassette has recorded. Such entries are not replayed.
+        /// Where the entries begin that this cassette has recorded. It doesn't replay them.
         let firstNew: Int
     }
 
-    /// The file of the cassette.
+    /// The cassette's file.
     public let file: URL
     let records: Bool
     let replays: Bool
@@ -83,11 +83,11 @@ public final class Cassette: Sendable {
     /// Opens a cassette.
     ///
     /// - Parameters:
-    ///   - file: the file of the archive, usually with the extension `har`.
+    ///   - file: the archive, usually with the extension `har`.
     ///   - mode: whether to record or to replay.
     ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
-    ///   - redaction: the names of secrets. Default: the standard names.
-    ///   - clock: measures the times between pieces and the time limits of replayed requests. Default: the continuous
+    ///   - redaction: the secret names. Default: the standard names.
+    ///   - clock: measures the pauses between pieces and the replayed requests' time limits. Default: the continuous
     ///     clock.
     /// - Throws: an error if the file must exist and does not, or if it is not an archive.
     public init(
@@ -117,15 +117,15 @@ public final class Cassette: Sendable {
         state = Mutex(State(entries: entries, firstNew: entries.count))
     }
 
-    /// Opens the cassette of one test: `Cassettes/FILE/TEST.har` next to the source file of the test.
+    /// Opens one test's cassette: `Cassettes/FILE/TEST.har` next to the test's source file.
     ///
     /// - Parameters:
-    ///   - test: the name of the test. Default: the calling function.
-    ///   - source: the path of the source file. Default: the calling file.
+    ///   - test: the test's name. Default: the calling function.
+    ///   - source: the source file's path. Default: the calling file.
     ///   - mode: whether to record or to replay.
     ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
-    ///   - redaction: the names of secrets. Default: the standard names.
-    ///   - clock: measures the times between pieces and the time limits of replayed requests. Default: the continuous
+    ///   - redaction: the secret names. Default: the standard names.
+    ///   - clock: measures the pauses between pieces and the replayed requests' time limits. Default: the continuous
     ///     clock.
     /// - Throws: an error if the file must exist and does not, or if it is not an archive.
     public convenience init(
@@ -142,16 +142,16 @@ public final class Cassette: Sendable {
         CassetteLink(cassette: self) --> AnyLoader { [self] request in throw await mismatch(of: request) }
     }
 
-    /// A link that records the responses of the next loader, or replays recorded responses without calling it.
+    /// A link that records the next loader's responses, or replays recorded ones without calling it.
     public var link: any LoaderLink { CassetteLink(cassette: self) }
 
-    /// The number of entries of the file that have not been replayed. Check at the end of a test that it is zero.
+    /// How many entries in the file are unused. Check that it is zero when a test ends.
     public var unused: Int { state.withLock { $0.firstNew - $0.used.count } }
 
-    /// Writes the file if the mode records; a cassette that only replays writes nothing. Requests that are still in
-    /// progress are not part of the file.
+    /// Writes the file if the mode records. A cassette that only replays writes nothing, and requests in progress
+    /// aren't included.
     ///
-    /// - Throws: the error of the file system.
+    /// - Throws: the file system's error.
     public func save() throws {
         guard records else { return }
         var archive = HAR()
@@ -160,7 +160,7 @@ public final class Cassette: Sendable {
     }
 }
 
-/// The link of a cassette.
+/// The cassette's link.
 private struct CassetteLink: LoaderLink {
     let cassette: Cassette
 

@@ -3,7 +3,7 @@ import LetterheadFoundation
 import Letterhead
 
 extension ComparedBody {
-    /// The body of a recorded request, without secrets and ignored values.
+    /// A recorded request's body, without secrets and ignored values.
     init(_ request: HAR.Request, _ ignoredPaths: Set<String>, _ redaction: CassetteRedaction) {
         self = .none
         guard let post = request.postData, let data = post.data, !data.isEmpty else { return }
@@ -14,7 +14,7 @@ extension ComparedBody {
         self = .json(json)
     }
 
-    /// Describes the difference from the body of an entry; nil if the bodies are equal.
+    /// Describes the difference from an entry's body, or returns nil if the bodies are equal.
     func difference(from entry: ComparedBody) -> String? {
         guard self != entry else { return nil }
         switch (self, entry) {
@@ -36,14 +36,14 @@ extension ComparedBody {
         Redaction.visible(String(decoding: rest.prefix(40), as: UTF8.self))
     }
 
-    /// Returns the steps of a path: `$.items[*].id` has the steps `items`, `*`, `id`.
+    /// Splits a path into steps: `$.items[*].id` has the steps `items`, `*`, `id`.
     static func steps(of path: String) -> [String] {
         path.split { ".[]".contains($0) }.map(String.init).filter { $0 != "$" }
     }
 }
 
 extension JSONValue {
-    /// Removes the values at a path, in which `*` stands for every element or member.
+    /// Removes the values at a path. The step `*` means every element or member.
     fileprivate mutating func remove(_ steps: ArraySlice<String>) {
         guard let step = steps.first else { return }
         let rest = steps.dropFirst()

@@ -4,8 +4,9 @@ import Letterhead
 
 /// Removes secrets from a message before it is written to a cassette.
 ///
-/// The result has the same form as the message, so that a redacted response can be decoded: a secret string becomes
-/// `REDACTED`, a secret number becomes 0. A value without a name may be a secret, and is removed.
+/// The result has the same form as the message, so a client can still decode a redacted response. A secret string
+/// becomes `REDACTED`, and a secret number becomes 0. A value without a name may be a secret, so it becomes one of
+/// these, too.
 struct CassetteRedaction: Sendable {
     static let placeholder = "REDACTED"
 
@@ -25,8 +26,8 @@ struct CassetteRedaction: Sendable {
 
     /// Returns a body without secret values.
     ///
-    /// - Parameter isSecret: whether the whole body is secret, as in the response of a token endpoint. The members of a
-    ///   JSON body that are never secret in such a response, such as `token_type`, are kept.
+    /// - Parameter isSecret: whether the whole body is secret, as in a token endpoint's response. JSON members that are
+    ///   never secret in such a response, such as `token_type`, stay.
     func body(_ data: Data, mediaType: MediaType?, isSecret: Bool) -> Data {
         if mediaType?.isMultipart == true {
             return isSecret ? Data(Self.placeholder.utf8) : multipart(data, mediaType)
@@ -62,7 +63,7 @@ struct CassetteRedaction: Sendable {
         "max-age", "domain", "path", "secure", "httponly", "samesite", "partitioned", "priority", "expires",
     ]
 
-    /// Returns the attributes of a cookie. Another segment, or one with a comma, may be a cookie of its own.
+    /// Returns the cookie's attributes. Another segment, or one with a comma, may be a second cookie.
     private static func known(_ attributes: String) -> String {
         attributes.split(at: ";").map { segment in
             let name = ASCII.lowercased(String(segment.cut(at: "=")?.head ?? segment)).split(at: " ").first ?? ""
@@ -71,19 +72,19 @@ struct CassetteRedaction: Sendable {
         }.joined()
     }
 
-    /// Returns the redaction with the secret names of a request.
+    /// Returns the redaction with the names that a request declares secret.
     func adding(_ own: Redaction) -> CassetteRedaction {
         CassetteRedaction(names: names.adding(headers: own.headers, parameters: own.parameters))
     }
 
-    /// The members of a token response that are not secret (RFC 6749, 5; RFC 8628, 3.2).
+    /// The token response members that aren't secret (RFC 6749, 5, and RFC 8628, 3.2).
     private static let publicMembers: Set<String> = [
         "token_type", "scope", "error", "error_description", "error_uri", "issued_token_type", "verification_uri",
         "expires_in", "refresh_token_expires_in", "interval",
     ]
 
-    /// - Parameter keepsPublic: whether members of a token response that are not secret are kept. All values of a secret
-    ///   member are secret.
+    /// - Parameter keepsPublic: whether to keep the token response members that aren't secret. Everything inside a
+    ///   secret member is secret.
     private func redact(_ value: JSONValue, isSecret: Bool, keepsPublic: Bool = true) -> JSONValue {
         switch value {
         case .object(let members):
@@ -103,9 +104,9 @@ struct CassetteRedaction: Sendable {
         }
     }
 
-    /// Returns a multipart body without secrets. The content of a part with a secret name is replaced as a whole, and so
-    /// is what has no name: a part of a form without one, and the text before the first part and after the last one. In
-    /// other parts, only the secrets are replaced.
+    /// Returns a multipart body without secrets. A part with a secret name loses its content, and so does everything
+    /// without a name: a form part without one, and the text before the first part and after the last one. Other parts
+    /// lose only their secrets.
     private func multipart(_ data: Data, _ type: MediaType?) -> Data {
         guard let boundary = type?["boundary"], !boundary.isEmpty else { return Data(Self.placeholder.utf8) }
         let delimiter = Data("--\(boundary)".utf8)
@@ -127,7 +128,7 @@ struct CassetteRedaction: Sendable {
         text.allSatisfy { $0 == 0x0D || $0 == 0x0A } ? text : Data("\r\n\(Self.placeholder)\r\n".utf8)
     }
 
-    /// Returns a part, from the end of the line of its delimiter to the next delimiter.
+    /// Returns a part, from its delimiter's line end to the next delimiter.
     private func part(_ part: Data, isForm: Bool) -> Data {
         let lineEnd = Data("\r\n".utf8)
         guard let end = part.firstRange(of: lineEnd + lineEnd), let fields = Self.fields(part[..<end.lowerBound]),
@@ -147,13 +148,13 @@ struct CassetteRedaction: Sendable {
         return part[..<end.upperBound] + clean + lineEnd
     }
 
-    /// Returns a text with a character for each byte, because a parameter of a media type has no other characters.
+    /// Returns a text with a character for each byte, because a media type's parameter has no other characters.
     private static func latin1(_ text: String) -> String {
         String(String.UnicodeScalarView(text.utf8.map { Unicode.Scalar($0) }))
     }
 
-    /// Returns the header fields of a part; nil if a line is empty, because some servers see the end of the fields there.
-    /// A line that begins with a space continues the line before it.
+    /// Returns a part's header fields, or nil if a line is empty, because some servers end the fields there. A line
+    /// that begins with a space continues the line before it.
     private static func fields(_ head: Data) -> HTTPHeaders? {
         guard head.firstRange(of: Data("\n\n".utf8)) == nil else { return nil }
         var lines: [String] = []

@@ -19,7 +19,7 @@ struct HAR: Codable, Sendable {
 
     struct Entry: Codable, Sendable {
         var startedDateTime: String?
-        /// The duration of the exchange in milliseconds.
+        /// The exchange's duration in milliseconds.
         var time: Double?
         var request: Request
         var response: Response
@@ -27,8 +27,7 @@ struct HAR: Codable, Sendable {
         var timings: Timings? = Timings()
     }
 
-    /// A member that the format requires. It is ignored in archives that are read, and an empty object in archives that are
-    /// written.
+    /// A member that the format requires. Reading ignores it, and writing creates an empty object.
     struct NoCache: Codable, Sendable {
         private enum CodingKeys: CodingKey {}
 
@@ -37,8 +36,8 @@ struct HAR: Codable, Sendable {
         func encode(to encoder: any Encoder) { _ = encoder.container(keyedBy: CodingKeys.self) }
     }
 
-    /// A member that the format requires. The headers contain the cookies, so it is ignored in archives that are read, and an
-    /// empty array in archives that are written.
+    /// A member that the format requires. The headers contain the cookies, so reading ignores it, and writing creates
+    /// an empty array.
     struct NoCookies: Codable, Sendable {
         init() {}
         init(from decoder: any Decoder) {}
@@ -74,7 +73,7 @@ struct HAR: Codable, Sendable {
         /// `base64` for a body that is not text. The format has this member for responses only.
         var encoding: String?
 
-        /// The bytes of the body; nil if the archive does not contain them.
+        /// The body's bytes, or nil if the archive doesn't contain them.
         var data: Data? { HAR.data(text, encoding) }
 
         private enum CodingKeys: String, CodingKey {
@@ -100,12 +99,12 @@ struct HAR: Codable, Sendable {
         var mimeType: String?
         var text: String?
         var encoding: String?
-        /// The pieces in which a streamed body arrived; nil for a body that arrived as a whole.
+        /// A streamed body's pieces, or nil for a body that arrived as a whole.
         var pieces: [Piece]?
-        /// Whether the recording ends before the end of the body.
+        /// Whether the recording ends before the body does.
         var isTruncated: Bool?
 
-        /// The bytes of the body; nil if the archive does not contain them.
+        /// The body's bytes, or nil if the archive doesn't contain them.
         var data: Data? { HAR.data(text, encoding) }
 
         private enum CodingKeys: String, CodingKey {
@@ -116,7 +115,7 @@ struct HAR: Codable, Sendable {
     }
 
     struct Piece: Codable, Sendable, Hashable {
-        /// The number of bytes.
+        /// The length in bytes.
         var bytes: Int
         /// The time since the previous piece in milliseconds.
         var delay: Double
@@ -124,7 +123,7 @@ struct HAR: Codable, Sendable {
 
     var log = Log()
 
-    /// Writes the archive, replacing the file as a whole. Missing folders are created.
+    /// Writes the archive, replacing the file as a whole. Creates missing folders.
     func write(to file: URL) throws {
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -147,7 +146,7 @@ extension HAR {
         return encoding.map(ASCII.keyword) == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
     }
 
-    /// Returns the text of a body, and its encoding.
+    /// Returns a body's text and encoding.
     static func text(of data: Data) -> (text: String, encoding: String?) {
         if let text = String(data: data, encoding: .utf8) { return (text, nil) }
         return (data.base64EncodedString(), "base64")
@@ -155,7 +154,7 @@ extension HAR {
 }
 
 extension [HAR.Field] {
-    /// The fields as headers, without the pseudo-header fields of HTTP/2.
+    /// The fields as headers, without HTTP/2's pseudo-header fields.
     var headers: HTTPHeaders {
         HTTPHeaders(
             filter { !$0.name.begins(with: ":") }.map { HTTPHeaders.Field(HTTPHeaders.Name($0.name), $0.value) })

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// A request that may never end, with a limited wait for its result.
 ///
-/// This type is a class because its task and its waiters share one result. The task is cancelled when the last
-/// reference is dropped.
+/// This type is a class because its task and its waiters share one result. Dropping the last reference cancels the
+/// task.
 final class Attempt<Value: Sendable>: Sendable {
     private let task: Task<Void, Never>
     private let outcome = Watched<Result<Value, any Error>?>(nil)
@@ -19,7 +19,7 @@ final class Attempt<Value: Sendable>: Sendable {
 
     func cancel() { task.cancel() }
 
-    /// Returns the result; nil if the request does not end in time.
+    /// Returns the result, or nil if the request doesn't end in time.
     func result(within patience: Duration) async -> Result<Value, any Error>? {
         await outcome.value(within: patience) { $0 != nil } ?? nil
     }

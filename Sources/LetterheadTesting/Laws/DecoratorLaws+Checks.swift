@@ -3,7 +3,7 @@ import LetterheadFoundation
 import Letterhead
 
 extension DecoratorLaws {
-    /// Checks that every property that is not declared as changed equals that of the base.
+    /// Checks that every property equals the base's unless it is declared as changed.
     func forwarding(_ base: LawTemplate) async -> [LawViolation] {
         let differences = await TemplateReading(decorate(base)).differences(from: TemplateReading(base))
         return differences.filter { !changed.contains($0) && $0 != .page }.map {
@@ -12,8 +12,8 @@ extension DecoratorLaws {
         }
     }
 
-    /// Checks that `finish` of the base is called exactly once for a success, and exactly once for a failure, and that
-    /// its result is used.
+    /// Checks that the decorator calls the base's `finish` exactly once for a success and for a failure, and uses its
+    /// result.
     func finishing(_ base: LawTemplate) async -> [LawViolation] {
         let request = HTTPRequest()
         let results: [(name: String, Result<HTTPResponse, HTTPError>)] = [
@@ -49,7 +49,7 @@ extension DecoratorLaws {
         return [LawViolation("forwarding", .decode, reason)]
     }
 
-    /// Checks that two reads return the same, and that the base is not changed.
+    /// Checks that two reads return the same, and don't change the base.
     func stability(_ base: LawTemplate) async -> [LawViolation] {
         let before = await TemplateReading(base)
         let decorated = decorate(base)
@@ -62,7 +62,7 @@ extension DecoratorLaws {
     }
 }
 
-/// A member that is a list of named values.
+/// A member that contains named values.
 private struct LawList: Sendable {
     let member: TemplateMember
     /// The values by name.

@@ -12,14 +12,14 @@ public import Letterhead
 /// ```
 ///
 /// The laws:
-/// - **Forwarding**: every member that the decorator does not change has the value or the effect of the base, including
-///   `decode` and `finish`. `finish` of the base is called exactly once for each request.
-/// - **Precedence**: changed members start from those of the base, so that other headers, query items, parameters and
-///   options are kept. If both set the same name, the result follows the declared precedence.
-/// - **Stability**: every read of a member returns the same value, and the decorator does not change its base.
-/// - **Pages**: the decorator of a paginated template is paginated, and the following pages have the decorator, too.
+/// - **Forwarding**: every member that the decorator doesn't change has the base's value or effect, including `decode`
+///   and `finish`. Each request calls the base's `finish` exactly once.
+/// - **Precedence**: changed members start from the base's, and so keep other headers, query items, parameters and
+///   options. If both set the same name, the result follows the declared precedence.
+/// - **Stability**: a member always returns the same value, and the decorator doesn't change its base.
+/// - **Pages**: around a paginated template, the decorator is paginated, and the following pages have it, too.
 public struct DecoratorLaws: Sendable {
-    /// Which value is used if a decorator and its base set the same header, query item or parameter.
+    /// Which value wins if a decorator and its base set the same header, query item or parameter.
     public enum Precedence: Sendable, Hashable {
         /// The decorator's value, as with `.header`.
         case decorator
@@ -27,7 +27,7 @@ public struct DecoratorLaws: Sendable {
         case base
         /// Both values, the base's first, as with `.addingHeader`.
         case both
-        /// The precedence is not checked, because it depends on further conditions.
+        /// No check, because the precedence depends on further conditions.
         case unchecked
     }
 
@@ -39,7 +39,7 @@ public struct DecoratorLaws: Sendable {
     ///
     /// - Parameters:
     ///   - changed: the members that the decorator changes. Default: none.
-    ///   - precedence: which value is used if both set the same name. Default: the decorator's.
+    ///   - precedence: which value wins if both set the same name. Default: the decorator's.
     ///   - decorate: wraps a template in the decorator, or in several nested decorators.
     public init(
         changing changed: Set<TemplateMember> = [], precedence: Precedence = .decorator,
@@ -50,7 +50,7 @@ public struct DecoratorLaws: Sendable {
         self.decorate = decorate
     }
 
-    /// Returns the violated laws; an empty array if all laws hold.
+    /// Returns the violated laws, if any.
     public func violations() async -> [LawViolation] {
         var found: [LawViolation] = []
         for variant in 1...2 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// The order of the events of one load.
+/// The order of one load's events.
 struct EventOrder {
     private struct Exchange {
         var isConnected = false

@@ -3,8 +3,8 @@ import LetterheadFoundation
 import Letterhead
 import Synchronization
 
-/// The surroundings in which a loader is checked. The scene responds to `/answer/…`, and suspends `/hang` until the
-/// request is cancelled or the loader is reset.
+/// The surroundings for a loader check. The scene responds to `/answer/…`, and suspends `/hang` until a cancellation or
+/// a reset.
 struct LawScene: Sendable {
     /// The events below the loader.
     struct Facts: Sendable {
@@ -14,11 +14,11 @@ struct LawScene: Sendable {
         var resets = 0
     }
 
-    /// The loader to check, or the chain of the link to check and a ``LawLoader``.
+    /// The loader to check, or the link to check with a ``LawLoader`` below.
     let loader: any HTTPLoader
-    /// The link to check over a throttle with one slot, and that throttle; nil for a loader.
+    /// The link to check over a throttle with one slot, and that throttle, or nil for a loader.
     let throttled: (loader: any HTTPLoader, throttle: Throttle)?
-    /// The server that the loader reaches; nil for a link. A loader must refuse malformed requests.
+    /// The server that the loader reaches, or nil for a link. A loader must refuse malformed requests.
     let server: MockServer?
     let record: Watched<Facts>
 
@@ -52,8 +52,8 @@ struct LawScene: Sendable {
     func load(_ request: HTTPRequest) -> Attempt<HTTPResponse> { Attempt { try await loader.load(request) } }
 }
 
-/// Responds with the path, or suspends until the request is cancelled or the loader is reset. This type is a class
-/// because the requests and a reset share the list of suspended requests.
+/// Responds with the path, or suspends until a cancellation or a reset. This type is a class because requests and a
+/// reset share the suspended requests.
 final class LawLoader: HTTPLoader {
     private let record: Watched<LawScene.Facts>
     /// The suspended calls. A link may call several times with one request.
@@ -92,7 +92,7 @@ final class LawLoader: HTTPLoader {
         "/repeat/truncated": (.ok, ["ETag": "\"law\""]),
     ]
 
-    /// The second response of a path is the one of its kind; the others are nil, and a cache validates them.
+    /// A path's second response has its kind. The kind is nil for the others, so a cache validates them.
     private static func repeated(
         _ request: HTTPRequest, _ kind: (status: HTTPStatus, headers: HTTPHeaders)?
     ) -> HTTPResponse {

@@ -14,12 +14,12 @@ public struct LawTemplate: PaginatedTemplate {
     /// The decoded failure.
     public struct Failure: Sendable, Decodable {}
 
-    /// The body of the request.
+    /// The request body.
     public struct Body: HTTPBody, Hashable {
         let text: String
         /// Returns a media type that no other body has.
         public var additionalHeaders: HTTPHeaders { ["Content-Type": "application/x-law"] }
-        /// Returns the bytes of the text.
+        /// Returns the text's bytes.
         public func encode() -> Data { Data(text.utf8) }
     }
 
@@ -28,11 +28,11 @@ public struct LawTemplate: PaginatedTemplate {
         static let defaultOptionValue: Int? = nil
     }
 
-    /// Distinguishes two templates, so that a constant cannot equal a member of both.
+    /// Distinguishes two templates, so that a constant can't equal both members.
     let variant: Int
-    /// The calls of `finish`, which a template and its copies count together.
+    /// How often `finish` was called on a template and its copies.
     let finishes = Watched(0)
-    /// The number of the requested page.
+    /// The requested page's number.
     public private(set) var page: Int
     /// A method that differs between variants.
     public let method: HTTPMethod
@@ -74,7 +74,7 @@ public struct LawTemplate: PaginatedTemplate {
         Response(text: "\(variant): \(String(decoding: try await response.body.data(), as: UTF8.self))")
     }
 
-    /// Counts the call. A response is marked, and a failure becomes a response.
+    /// Counts the call, marks a response, and turns a failure into a response.
     public func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
         finishes.change { $0 += 1 }
         switch result {
@@ -98,10 +98,10 @@ public struct LawTemplate: PaginatedTemplate {
         .next(requestForNextPage())
     }
 
-    /// The number of the requested page.
+    /// The requested page's number.
     public var position: PagePosition { .number(page) }
 
-    /// Returns the same template with the page number of a checkpoint.
+    /// Returns the same template with a checkpoint's page number.
     public func resumed(from checkpoint: PageCheckpoint) -> LawTemplate {
         var other = self
         other.page = checkpoint.page

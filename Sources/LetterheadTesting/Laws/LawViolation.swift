@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A violation of a law by a decorator, a template, a loader or a link.
+/// A law that a decorator, a template, a loader or a link violates.
 public struct LawViolation: Sendable, Hashable, CustomStringConvertible {
-    /// The name of the law in lower case, such as `forwarding` or `cancellation`.
+    /// The law's name in lower case, such as `forwarding` or `cancellation`.
     public let law: String
-    /// The member of the template that violates the law; nil for checks of loaders, links and events.
+    /// The template's member that violates the law, or nil when loaders, links or events are checked.
     public let member: TemplateMember?
     /// The cause, and the remedy if there is one.
     public let reason: String
@@ -20,7 +20,7 @@ public struct LawViolation: Sendable, Hashable, CustomStringConvertible {
 
 /// The error that a check throws, with all violations.
 public struct LawViolations: Error, LocalizedError, Sendable, CustomStringConvertible {
-    /// The violations, in the order in which they were found.
+    /// The violations, the first one found first.
     public let violations: [LawViolation]
 
     /// One line for each violation.

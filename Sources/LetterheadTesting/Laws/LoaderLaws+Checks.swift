@@ -2,9 +2,9 @@
 import LetterheadFoundation
 import Letterhead
 
-// Each law returns the reasons for which it is broken.
+// Each law returns the reasons why it is broken.
 extension LoaderLaws {
-    /// Checks that each of several requests ends once, with its own response.
+    /// Checks that each request ends once, with its own response.
     func completion(_ scene: LawScene) async -> [String] {
         let paths = (0..<50).map { "/answer/\($0)" }
         let loads = paths.map { scene.load($0) }
@@ -55,8 +55,8 @@ extension LoaderLaws {
         return reasons
     }
 
-    /// Checks that a reset ends requests in progress, is passed on once, and, also if it is repeated, leaves a working
-    /// loader.
+    /// Checks that a reset ends requests in progress, is passed on once, and leaves a working loader, even the second
+    /// time.
     func reset(_ scene: LawScene) async -> [String] {
         let load = scene.load("/hang")
         guard await hasArrived(scene) else { return [] }
@@ -114,7 +114,7 @@ extension LoaderLaws {
         return isFree ? [] : ["a request is retained after its load has ended"]
     }
 
-    /// Checks that a malformed request is refused and not sent.
+    /// Checks that a loader refuses a malformed request and doesn't send it.
     func validation(_ scene: LawScene) async -> [String] {
         guard scene.server != nil else { return [] }
         var request = scene.request("/answer/1")

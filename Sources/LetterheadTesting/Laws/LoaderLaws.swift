@@ -3,8 +3,8 @@ public import Letterhead
 
 /// Checks the laws of `HTTPLoader` and `LoaderLink`.
 ///
-/// Write one test for each custom loader and each custom link. To check a link, the check puts it above a loader of its
-/// own. To check a loader, the check sends requests to a ``MockServer`` that it starts.
+/// Write one test for each custom loader and each custom link. A link is checked above a built-in loader, and a loader
+/// with requests to a ``MockServer``, which the check starts.
 ///
 /// ```swift
 /// @Test func `ApplyTenant keeps the laws of a link`() async throws {
@@ -17,25 +17,24 @@ public import Letterhead
 /// ```
 ///
 /// The laws:
-/// - **Completion**: each of several simultaneous requests ends once, with its own response. A loader sends each request
-///   once. A link calls the next loader once or several times, one after the other as for a retry, or at once as for a
-///   hedge.
-/// - **Identity**: the request keeps its id in each call of the next loader and in the response, and the request of the
-///   response has the scheme, the host and the port with which the link or the loader received it.
-/// - **Cancellation**: if the task is cancelled, the request fails immediately with `.cancelled`, and the work of the
-///   loader or the server below ends, in each call of the next loader.
+/// - **Completion**: simultaneous requests end once each, with their own responses. A loader sends each request once. A
+///   link calls the next loader once or several times, one after the other as for a retry, or at once as for a hedge.
+/// - **Identity**: the request keeps its id in each call to the next loader and in the response, and the response's
+///   request has the same scheme, host and port as the original one.
+/// - **Cancellation**: if the task is cancelled, the request fails immediately with `.cancelled`, and every call to the
+///   loader or the server below ends, too.
 /// - **Reset**: a reset ends all requests in progress before it returns. A link passes it on exactly once. A second
-///   reset does no harm. Later requests succeed.
-/// - **Release**, for links only: before a link calls the next loader again, it has dropped the streamed body of the
-///   response that it replaces. The check sends the link a redirect, a 401, a 503, a 304 that confirms nothing and a body
-///   that breaks off, over a `Throttle` with one slot.
+///   reset does no harm, and later requests succeed.
+/// - **Release**, for links only: before a link calls the next loader again, it has dropped the streamed body that it
+///   replaces. The check sends the link a redirect, a 401, a 503, a 304 that confirms nothing and a body that breaks
+///   off, over a `Throttle` with one slot.
 /// - **Retention**: after a request has ended, the loader keeps no reference to it.
-/// - **Validation**, for loaders only: a malformed request is refused before anything is sent.
+/// - **Validation**, for loaders only: the loader refuses a malformed request before it sends anything.
 public struct LoaderLaws: Sendable {
     let patience: Duration
     let makeScene: @Sendable () async throws -> LawScene
 
-    /// Creates a check of a link.
+    /// Creates a check for a link.
     ///
     /// - Parameters:
     ///   - patience: the time limit for each expected event. Default: 5 seconds.
@@ -45,7 +44,7 @@ public struct LoaderLaws: Sendable {
         makeScene = { LawScene(link: link()) }
     }
 
-    /// Creates a check of a loader that sends requests over the network.
+    /// Creates a check for a loader that sends requests over the network.
     ///
     /// - Parameters:
     ///   - patience: the time limit for each expected event. Default: 5 seconds.
@@ -55,9 +54,9 @@ public struct LoaderLaws: Sendable {
         makeScene = { try await LawScene(loader: loader()) }
     }
 
-    /// Returns the violated laws; an empty array if all laws hold.
+    /// Returns the violated laws, if any.
     ///
-    /// - Throws: an error if the server of the check cannot be started.
+    /// - Throws: an error if the check's server can't start.
     public func violations() async throws -> [LawViolation] {
         var found: [LawViolation] = []
         let laws = [
@@ -75,7 +74,7 @@ public struct LoaderLaws: Sendable {
 
     /// Throws an error if the loader or the link violates a law.
     ///
-    /// - Throws: ``LawViolations`` with all violations, or an error if the server of the check cannot be started.
+    /// - Throws: ``LawViolations`` with all violations, or an error if the check's server can't start.
     public func check() async throws {
         try await violations().check()
     }

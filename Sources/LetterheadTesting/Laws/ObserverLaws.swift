@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// Checks the order of the events that an `HTTPObserver` receives.
+/// Checks the event order that an `HTTPObserver` sees.
 ///
 /// Write one test for each custom link that records events. The check uses a client that contains the link, first above
 /// the attempts and then below them. Its requests succeed or fail, or are retried, redirected, streamed or cancelled.
@@ -14,26 +14,25 @@ public import Letterhead
 ///
 /// The laws, for each load:
 /// - **Start and end**: the first event is `load.start`, and the last is `load.end`, `load.failed` or `load.cancelled`.
-///   None of these four occurs a second time. Only events of an exchange follow the end, because an exchange may outlive its
-///   load.
-/// - **Time**: the times of the events never decrease.
+///   These four occur once. Only an exchange's events follow the end, because an exchange may outlive its load.
+/// - **Time**: event times never decrease.
 /// - **Attempts**: attempts are numbered from 1 without gaps, and one ends before the next starts.
-/// - **Exchanges**: exchanges are numbered from 1 without gaps. Each ends at most once, and no event of an exchange
-///   follows its end.
-/// - **Connections**: `connection.closed` occurs at most once in an exchange, after `connection.opened` or
-///   `connection.reused` of the same exchange.
-/// - **Pairs**: the end of a phase (`lookup`, `connect`, `tls`, `decoding`, `queue`) follows its start.
-/// - **Identity**: all events of a load have the same parent, template and route.
-/// - **Parents**: a load that is sent on behalf of another load starts later than that load.
+/// - **Exchanges**: exchanges are numbered from 1 without gaps. Each ends at most once, and none has events after its
+///   end.
+/// - **Connections**: `connection.closed` occurs at most once in an exchange, after its `connection.opened` or
+///   `connection.reused`.
+/// - **Pairs**: a phase (`lookup`, `connect`, `tls`, `decoding`, `queue`) starts before it ends.
+/// - **Identity**: all events have the same parent, template and route.
+/// - **Parents**: a load that serves another load starts later than that load.
 public struct ObserverLaws: Sendable {
     private let makeLink: @Sendable () -> any LoaderLink
 
-    /// Creates a check of a link.
+    /// Creates a check for a link.
     ///
-    /// - Parameter link: creates the link. It is called twice for each kind of load.
+    /// - Parameter link: creates the link. It is called twice for each scenario.
     public init(link: @escaping @Sendable () -> any LoaderLink) { makeLink = link }
 
-    /// Returns the violations; an empty array if all laws hold.
+    /// Returns the violations, if any.
     public func violations() async -> [LawViolation] {
         var found: [LawViolation] = []
         for scene in ObserverScene.all {
@@ -55,7 +54,7 @@ public struct ObserverLaws: Sendable {
         try await violations().check()
     }
 
-    /// Returns the violations of the laws in a list of events. All loads of the list must have ended.
+    /// Returns the violations in a list of events. All their loads must have ended.
     ///
     /// - Parameter events: all events that an observer has received, in order.
     public static func violations(of events: [HTTPEvent]) -> [LawViolation] {

@@ -3,7 +3,7 @@ import LetterheadFoundation
 import Letterhead
 import Synchronization
 
-/// A kind of load, whose events are checked.
+/// A scenario for a load.
 struct ObserverScene: Sendable {
     let name: String
     /// Responds to the exchange with this number, starting at 1.

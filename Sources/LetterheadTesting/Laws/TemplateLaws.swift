@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// Checks the law of `RequestTemplate` that only a test can find: every read of a member returns the same value.
+/// Checks the `RequestTemplate` law that only a test can find: a member always returns the same value.
 ///
-/// A boundary or an identifier that is created while the template is read differs between two requests of one template,
-/// such as two pages. The order of the members of a JSON body may differ: each load encodes its body once. Write one test
-/// for each template that computes such a value:
+/// If a getter creates a boundary or an identifier, two requests from one template differ, such as two pages. JSON
+/// members may change their order, because each load encodes its body once. Write one test for each template that
+/// computes such a value:
 ///
 /// ```swift
 /// @Test func `Upload keeps the laws of a template`() async throws {
@@ -13,9 +13,9 @@ public import Letterhead
 /// }
 /// ```
 ///
-/// A member that is declared with another type or name than in `RequestTemplate` is found by ``RequestSnapshot``.
+/// To find a member with another type or name than in `RequestTemplate`, use ``RequestSnapshot``.
 public enum TemplateLaws {
-    /// Returns the violated laws; an empty array if all laws hold.
+    /// Returns the violated laws, if any.
     public static func violations(of template: some RequestTemplate) async -> [LawViolation] {
         let first = await TemplateReading(template)
         return await TemplateReading(template).differences(from: first).map {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The members of a template that the laws check.
+/// The template members that the laws check.
 public enum TemplateMember: String, Sendable, Hashable, CaseIterable {
     case path
     case baseURL
@@ -12,10 +12,10 @@ public enum TemplateMember: String, Sendable, Hashable, CaseIterable {
     case boundary
     case acceptedStatuses
     case options
-    /// `decode(_:)`, and the type of the response.
+    /// `decode(_:)` and the response type.
     case decode
     case finish
-    /// The type of the failure.
+    /// The failure type.
     case failure = "Failure"
     /// `page` and the following pages.
     case page

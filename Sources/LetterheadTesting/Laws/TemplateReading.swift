@@ -2,8 +2,7 @@
 import LetterheadFoundation
 import Letterhead
 
-/// The values of the members of a template as exact texts, for comparison. The texts are not redacted, so they are
-/// never printed.
+/// A template's members as exact texts, for comparison. The texts still contain secrets, so they are never printed.
 struct TemplateReading {
     private(set) var texts: [TemplateMember: String] = [:]
 
@@ -23,7 +22,7 @@ struct TemplateReading {
         texts[.page] = (template as? any PaginatedTemplate).map { "\($0.page) \($0.position)" } ?? "not paginated"
     }
 
-    /// Returns the members that differ between two readings, in the order of their declaration.
+    /// Returns the members that differ between two readings, as they are ordered in ``TemplateMember``.
     func differences(from other: TemplateReading) -> [TemplateMember] {
         TemplateMember.allCases.filter { texts[$0] != other.texts[$0] }
     }
@@ -45,7 +44,7 @@ struct TemplateReading {
         do {
             var data = Data()
             for try await chunk in try body.chunks() { data += chunk }
-            // The order of members belongs to one encoding, and a load encodes its body once.
+            // Members are ordered by one encoding, and a load encodes its body once.
             if let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = .sortedKeys

@@ -5,10 +5,10 @@ import Letterhead
 public import LetterheadOAuth
 import Synchronization
 
-/// Checks the laws of `OAuth2.TokenStore`.
+/// Checks the `OAuth2.TokenStore` laws.
 ///
-/// Write one test for each custom store. The check starts several processes at once, each of which uses the tokens of one
-/// store. An exit test of Swift Testing is such a process. It creates the store anew, because nothing else is shared:
+/// Write one test for each custom store. The check starts several processes at once, and all use one store's tokens.
+/// Swift Testing's exit tests are such processes. Each creates the store anew, because processes share nothing else:
 ///
 /// ```swift
 /// @Test func `KeychainStore keeps the laws of a token store`() async throws {
@@ -26,21 +26,21 @@ import Synchronization
 /// The laws:
 /// - **Round trip**: saved tokens are loaded unchanged, in each process.
 /// - **Renewal**: each refresh token reaches the server once, and no process is signed out.
-/// - **Deletion**: after a deletion, there are no tokens. A second deletion does no harm.
+/// - **Deletion**: a deletion removes all tokens, and a second deletion does no harm.
 public enum TokenStoreLaws {
-    /// The member of the tokens that tells a process where the server of the check is.
+    /// The tokens' member that tells a process where the check's server is.
     private static let serverMember = "letterhead_laws"
-    /// The requests of each process. Every third one finds that its token is no longer accepted.
+    /// How many requests each process sends. The server no longer accepts every third one's token.
     private static let requests = 12
 
-    /// Checks a store. Its tokens are deleted.
+    /// Checks a store and deletes its tokens.
     ///
     /// - Parameters:
     ///   - store: the store. It must not contain tokens that you need.
-    ///   - processes: the number of processes.
+    ///   - processes: how many processes take part.
     ///   - start: starts a process that calls ``takePart(with:)``, and returns after its end.
-    /// - Throws: ``LawViolations`` with all violations, an error of the store or of `start`, or an error if the server of
-    ///   the check cannot be started.
+    /// - Throws: ``LawViolations`` with all violations, an error from the store or `start`, or an error if the check's
+    ///   server can't start.
     public static func check(
         _ store: any OAuth2.TokenStore, processes: Int, starting start: @escaping @Sendable () async throws -> Void
     ) async throws {
@@ -72,10 +72,10 @@ public enum TokenStoreLaws {
         try found.check()
     }
 
-    /// Sends requests that need the tokens of a store. Call it in each process that a check starts.
+    /// Sends requests that need a store's tokens. Call it in each process that a check starts.
     ///
-    /// - Parameter store: the same store as that of the check.
-    /// - Throws: ``LawViolations`` if the process finds no tokens of the check, or is signed out.
+    /// - Parameter store: the store that the check uses.
+    /// - Throws: ``LawViolations`` if the process doesn't find the check's tokens, or is signed out.
     public static func takePart(with store: any OAuth2.TokenStore) async throws {
         guard let address = try await store.load()?.members[serverMember]?.string, let api = URL(string: address) else {
             throw violation("round trip", "a process finds no tokens of the check")
@@ -105,7 +105,7 @@ public enum TokenStoreLaws {
         tokens.members[serverMember] = .string(server.url.absoluteString)
         try await store.save(tokens)
         var loaded = try await store.load()
-        // A format for dates may have no fractions of a second.
+        // A date format may have only whole seconds.
         if let date = loaded?.expiresAt, let saved = tokens.expiresAt, abs(date.timeIntervalSince(saved)) < 1 {
             loaded?.expiresAt = saved
         }
@@ -146,8 +146,8 @@ public enum TokenStoreLaws {
     }
 }
 
-/// Runs the start of a process and the wait for its end. An exit test blocks the thread meanwhile, and the server of the
-/// check needs the threads of the other tasks.
+/// Runs the start of a process and the wait for its end. An exit test blocks the thread meanwhile, and the check's
+/// server needs the other tasks' threads.
 private final class OwnThread: TaskExecutor {
     private let queue = DispatchQueue(label: "letterhead.laws")
 

@@ -109,7 +109,7 @@ final class OAuth2Tokens: Sendable {
         }
     }
 
-    /// Returns the state of a device, and forgets an approved one; nil for an unknown one.
+    /// Returns the state of a device, and forgets an approved one, or nil for an unknown one.
     func poll(_ device: String) -> (scope: String?, isApproved: Bool)? {
         state.withLock { state in
             guard let entry = state.devices[device] else { return nil }

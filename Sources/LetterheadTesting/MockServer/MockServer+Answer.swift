@@ -25,7 +25,7 @@ extension MockServer {
         let content: Content
         var faults: [Fault] = []
         var isEarly = false
-        /// The condition on the request; nil for any request.
+        /// The condition on the request, or nil for any request.
         var fits: (@Sendable (Request) -> Bool)?
 
         /// The response of the server's closure. Use it to add a fault to the response that the closure returns.
@@ -38,8 +38,8 @@ extension MockServer {
         ///
         /// - Parameters:
         ///   - bytes: the bytes. A fault at ``Moment/responseBody`` occurs after half of them.
-        ///   - effect: the effect after the last byte; nil keeps the connection open for the next request. Default:
-        ///     ``Effect/halfClose``.
+        ///   - effect: the effect after the last byte, or nil to keep the connection open for the next request.
+        ///     Default: ``Effect/halfClose``.
         public static func raw(_ bytes: Data, then effect: Effect? = .halfClose) -> Answer {
             let answer = Answer(content: .raw(bytes))
             return effect.map { answer.fault($0, at: .responseEnd) } ?? answer
@@ -114,7 +114,7 @@ extension MockServer {
         case halfClose
         /// Resets the connection: RST.
         case reset
-        /// Stops reading and sending for a duration; nil for the time until the client closes the connection or the
+        /// Stops reading and sending for a duration, or nil for the time until the client closes the connection or the
         /// server is stopped.
         case stall(for: Duration?)
         /// Limits the speed of the connection from this moment, for input and output together: a number of bytes, at

@@ -29,7 +29,7 @@ extension MockServer {
 
         /// The number of the connection, starting at 1.
         public let number: Int
-        /// The encryption of the connection; nil without TLS, and until the handshake is complete.
+        /// The encryption of the connection, or nil without TLS, and until the handshake is complete.
         public internal(set) var security: Security?
         /// The number of requests that began on the connection.
         public internal(set) var requests = 0
@@ -39,7 +39,7 @@ extension MockServer {
         public internal(set) var bytesReceived = 0
         /// The number of bytes that were sent on the socket.
         public internal(set) var bytesSent = 0
-        /// How the connection ended; nil while it is open.
+        /// How the connection ended, or nil while it is open.
         public internal(set) var ending: Ending?
 
         /// Whether the connection is open.
@@ -54,7 +54,7 @@ extension MockServer {
     public struct Failure: Error, Sendable, CustomStringConvertible {
         /// The number of the connection.
         public let connection: Int
-        /// The request; nil if none had been received.
+        /// The request, or nil if none had been received.
         public let request: Request?
         /// The error that was thrown.
         public let underlying: any Error

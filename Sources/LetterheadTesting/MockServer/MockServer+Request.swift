@@ -43,7 +43,7 @@ extension MockServer {
         /// The escaped path of the target, without the query.
         public var path: String { origin.cut(at: "?").map { String($0.head) } ?? origin }
 
-        /// The escaped query of the target, without the `?`; nil if the target has no `?`.
+        /// The escaped query of the target, without the `?`, or nil if the target has no `?`.
         public var query: String? { origin.cut(at: "?").map { String($0.tail) } }
 
         /// Returns the first value of a name in the query, decoded like a form: `%XX` is a byte, and `+` is a space.

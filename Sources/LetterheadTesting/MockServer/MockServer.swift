@@ -257,7 +257,7 @@ extension MockServer {
     public struct Security: Sendable, Hashable {
         /// The version in OpenSSL's notation: `TLSv1.3`.
         public let version: String
-        /// The name that the client requested (SNI, RFC 6066, 3); nil if it sent none, as for an IP address.
+        /// The name that the client requested (SNI, RFC 6066, 3), or nil if it sent none, as for an IP address.
         public let serverName: String?
     }
 }

@@ -38,8 +38,8 @@ extension RequestSnapshot {
     ///
     /// - Parameters:
     ///   - name: a name that distinguishes several snapshots of one test. Default: empty (no name).
-    ///   - test: the name of the test. Default: the calling function.
-    ///   - source: the path of the source file. Default: the calling file.
+    ///   - test: the test's name. Default: the calling function.
+    ///   - source: the source file's path. Default: the calling file.
     /// - Throws: ``SnapshotMismatch`` if the snapshot differs from the file or the file did not exist, or an error of
     ///   the file system.
     public func check(named name: String = "", test: String = #function, in source: String = #filePath) throws {

@@ -35,7 +35,7 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
     ///   - request: the request. If its body can be sent only once or is not in memory, a snapshot in the format
     ///     `.http` contains only the type of the body. For `.curl`, see `HTTPRequest.curlCommand()`.
     ///   - format: the format. Default: `.http`.
-    ///   - redaction: the names of secrets. Default: the standard names.
+    ///   - redaction: the secret names. Default: the standard names.
     /// - Throws: `.invalidRequest` if the body cannot be encoded.
     public init(
         _ request: HTTPRequest, format: Format = .http, redaction: Redaction = .standard

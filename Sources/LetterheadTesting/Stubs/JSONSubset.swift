@@ -3,7 +3,7 @@ import Letterhead
 
 /// Compares a JSON value with a part of another one.
 enum JSONSubset {
-    /// Returns the path of the first value of `part` that `whole` does not contain; nil if `whole` contains all of
+    /// Returns the path of the first value of `part` that `whole` does not contain, or nil if `whole` contains all of
     /// them.
     static func difference(_ part: JSONValue, in whole: JSONValue, at path: String = "$") -> String? {
         switch (part, whole) {

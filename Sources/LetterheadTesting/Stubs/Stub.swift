@@ -24,7 +24,7 @@ struct Stub: Sendable {
     let state: StubState?
     /// Returns the differences between the conditions and a request; none if the request matches.
     let differences: @Sendable (StubInput) -> [Difference]
-    /// Returns the route of a request for which the stub is meant; nil if the stub is meant for several routes.
+    /// Returns the route of a request for which the stub is meant, or nil if the stub is meant for several routes.
     var route: @Sendable (StubInput) -> String? = { _ in nil }
     /// Responds to a request. The second argument is the number of the call; the first call of the stub has number 0.
     let respond: @Sendable (StubInput, Int) async throws -> HTTPResponse

@@ -125,14 +125,13 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns a value after a delay, which is measured on the clock of the ``StubLoader``. The time limits of the
-    /// request apply.
+    /// Returns a value after a delay, which is measured on the ``StubLoader``'s clock. The request's time limits apply.
     public static func delayed(_ delay: Duration, _ value: Template.Response) -> StubAnswer {
         delayed(delay, .value(value))
     }
 
-    /// Returns another answer after a delay, which is measured on the clock of the ``StubLoader``. The time limits of
-    /// the request apply.
+    /// Returns another answer after a delay, which is measured on the ``StubLoader``'s clock. The request's time limits
+    /// apply.
     public static func delayed(_ delay: Duration, _ answer: StubAnswer) -> StubAnswer {
         StubAnswer { input in
             try await input.clock.pause(for: delay)
@@ -146,7 +145,7 @@ extension StubAnswer {
     ///
     /// - Parameters:
     ///   - pieces: the pieces, in order.
-    ///   - interval: the time before each piece, on the clock of the ``StubLoader``. Default: zero.
+    ///   - interval: the time before each piece, on the ``StubLoader``'s clock. Default: zero.
     ///   - status: the status. Default: 200.
     ///   - headers: the headers. Default: empty.
     public static func stream(
@@ -163,7 +162,7 @@ extension StubAnswer {
     ///
     /// - Parameters:
     ///   - events: the events, in order.
-    ///   - interval: the time before each event, on the clock of the ``StubLoader``. Default: zero.
+    ///   - interval: the time before each event, on the ``StubLoader``'s clock. Default: zero.
     public static func events(_ events: [ServerSentEvent], every interval: Duration = .zero) -> StubAnswer {
         stream(
             events.map { Data($0.eventStreamText.utf8) }, every: interval,

@@ -9,7 +9,7 @@ final class StubBoard: Sendable {
     struct Claim {
         /// The number of the record.
         let number: Int
-        /// The stub, and the number of its earlier calls; nil if no stub responds.
+        /// The stub, and the number of its earlier calls, or nil if no stub responds.
         let found: (stub: Stub, turn: Int)?
         /// Whether a stub that matches the request allows no calls.
         let isForbidden: Bool
@@ -100,8 +100,8 @@ final class StubBoard: Sendable {
         guard await state.value(where: { _ in isFulfilled() }) != nil else { throw CancellationError() }
     }
 
-    /// Counts a call of a stub. Returns the number of earlier calls; nil if the stub has no calls left, was overridden
-    /// in the meantime, or has a scenario that is in another state.
+    /// Counts a call of a stub. Returns the number of earlier calls, or nil if the stub has no calls left, was
+    /// overridden in the meantime, or has a scenario that is in another state.
     private func take(_ index: Int, _ stub: Stub) -> Int? {
         let turn = state.change { state -> Int? in
             guard state.entries[index].count < stub.times.most, state.order.contains(index) else { return nil }

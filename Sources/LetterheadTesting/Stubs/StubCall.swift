@@ -25,21 +25,21 @@ public struct StubCall<Template: Sendable>: Sendable {
     public let time: Duration
     /// The response. It is nil while the call is in progress, and after an error. A streamed body is not part of it.
     public let response: HTTPResponse?
-    /// The error of the call; nil while it is in progress, and after a response.
+    /// The error of the call, or nil while it is in progress, and after a response.
     public let error: HTTPError?
     let input: StubInput
 
     /// Returns the bytes of the body of the request. A body that can be sent only once is read when the call arrives.
     ///
-    /// - Throws: the error of the body.
+    /// - Throws: the body's error.
     public func body() async throws -> Data { try await input.allBytes() }
 
-    /// Returns the body of the request, decoded.
+    /// Returns the decoded request body.
     ///
     /// - Parameters:
-    ///   - type: the type of the value.
+    ///   - type: the value's type.
     ///   - decoder: the decoder. Default: a plain `JSONDecoder`.
-    /// - Throws: the error of the body or of the decoder.
+    /// - Throws: the body's or the decoder's error.
     public func body<Value: Decodable>(
         as type: Value.Type, decoder: any HTTPBodyDecoder = JSONDecoder()
     ) async throws -> Value {
@@ -62,7 +62,7 @@ struct StubRecord: Sendable {
     let input: StubInput
     let number: Int
     let time: Duration
-    /// What the stub that answered was declared for; nil if no stub answered.
+    /// What the stub that answered was declared for, or nil if no stub answered.
     let subject: Stub.Subject?
     var response: HTTPResponse?
     var error: HTTPError?

@@ -5,10 +5,10 @@ import Letterhead
 /// A request as the stubs receive it.
 struct StubInput: Sendable {
     let request: HTTPRequest
-    /// The bytes of the body if it is in memory or can be sent only once; nil if reading it is left to the caller.
+    /// The bytes of the body if it is in memory or can be sent only once, or nil if reading it is left to the caller.
     let body: Data?
     let clock: any Clock<Duration>
-    /// The encoder of the loader; nil for the counterpart of the client's decoder.
+    /// The encoder of the loader, or nil for the counterpart of the client's decoder.
     let encoder: (any HTTPBodyEncoder)?
 
     /// The name of the endpoint, or the method and the path of a plain request.

@@ -49,7 +49,7 @@ extension StubLoader {
     ///
     /// - Parameters:
     ///   - count: the number of calls. Default: 1.
-    ///   - type: the type of the endpoint.
+    ///   - type: the endpoint's type.
     /// - Throws: `CancellationError` if the calling task is cancelled.
     @discardableResult
     public func waitForCalls<Template: RequestTemplate>(

@@ -17,11 +17,11 @@ extension StubLoader {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: the type of the endpoint. Decorators around it are ignored.
-    ///   - times: the expected number of calls. Default: one or more.
+    ///   - type: the endpoint's type. Decorators around it don't matter.
+    ///   - times: how often it must be called. Default: at least once.
     ///   - condition: restricts the stub to some templates. Default: nil (all templates).
-    ///   - state: the state of a scenario in which the stub applies. Default: nil (always).
-    ///   - answer: returns the value. An error that it throws fails the request like an error of a transport.
+    ///   - state: the scenario state that the stub requires. Default: nil (always).
+    ///   - answer: returns the value. An error that it throws fails the request like a transport's error.
     @_disfavoredOverload
     @discardableResult
     public func on<Template: RequestTemplate>(
@@ -39,11 +39,11 @@ extension StubLoader {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: the type of the endpoint. Decorators around it are ignored.
-    ///   - times: the expected number of calls. Default: one or more.
+    ///   - type: the endpoint's type. Decorators around it don't matter.
+    ///   - times: how often it must be called. Default: at least once.
     ///   - condition: restricts the stub to some templates. Default: nil (all templates).
-    ///   - state: the state of a scenario in which the stub applies. Default: nil (always).
-    ///   - answer: returns the answer. An error that it throws fails the request like an error of a transport.
+    ///   - state: the scenario state that the stub requires. Default: nil (always).
+    ///   - answer: returns the answer. An error that it throws fails the request like a transport's error.
     @discardableResult
     public func on<Template: RequestTemplate>(
         _ type: Template.Type, times: StubTimes = .atLeastOnce,
@@ -81,9 +81,9 @@ extension StubLoader {
     ///
     /// - Parameters:
     ///   - template: the template.
-    ///   - times: the expected number of calls. Default: one or more.
-    ///   - state: the state of a scenario in which the stub applies. Default: nil (always).
-    ///   - answer: returns the value. An error that it throws fails the request like an error of a transport.
+    ///   - times: how often it must be called. Default: at least once.
+    ///   - state: the scenario state that the stub requires. Default: nil (always).
+    ///   - answer: returns the value. An error that it throws fails the request like a transport's error.
     @_disfavoredOverload
     @discardableResult
     public func on<Template: RequestTemplate, Response, Failure>(
@@ -120,9 +120,9 @@ extension StubLoader {
     ///
     /// - Parameters:
     ///   - route: the route.
-    ///   - times: the expected number of calls. Default: one or more.
-    ///   - state: the state of a scenario in which the stub applies. Default: nil (always).
-    ///   - answer: returns the answer. An error that it throws fails the request like an error of a transport.
+    ///   - times: how often it must be called. Default: at least once.
+    ///   - state: the scenario state that the stub requires. Default: nil (always).
+    ///   - answer: returns the answer. An error that it throws fails the request like a transport's error.
     @discardableResult
     public func on(
         _ route: StubRoute, times: StubTimes = .atLeastOnce, during state: StubState? = nil,

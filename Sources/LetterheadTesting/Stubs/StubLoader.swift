@@ -41,7 +41,7 @@ public final class StubLoader: HTTPLoader {
     /// Creates a loader without stubs.
     ///
     /// - Parameters:
-    ///   - clock: measures delays and the time limits of requests. Default: the continuous clock.
+    ///   - clock: measures delays and request time limits. Default: the continuous clock.
     ///   - encoder: encodes the values of stubs. Default: nil (the counterpart of the client's decoder).
     ///   - otherwise: a loader that responds to requests that no stub answers. Default: nil (such a request is an
     ///     error).
@@ -119,7 +119,7 @@ extension HTTPError.Code {
 }
 
 extension StubLoader {
-    /// The stub loader of the running test; nil if the test has no scope, or if the mock of the scope has another type.
-    /// See ``ScopedLoader``.
+    /// The stub loader of the running test, or nil if the test has no scope, or if the mock of the scope has another
+    /// type. See ``ScopedLoader``.
     public static var current: StubLoader? { ScopedLoader.current as? StubLoader }
 }

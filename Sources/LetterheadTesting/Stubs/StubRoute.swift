@@ -35,7 +35,7 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     /// Creates a route.
     ///
     /// - Parameters:
-    ///   - method: the method; nil for any method.
+    ///   - method: the method, or nil for any method.
     ///   - path: the pattern of the path.
     public init(_ method: HTTPMethod?, _ path: String) { (self.method, pattern) = (method, path) }
 
@@ -104,7 +104,7 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StubRoute {
-    /// Returns the captured segments by name; nil if the path does not match.
+    /// Returns the captured segments by name, or nil if the path does not match.
     func captures(in path: String) -> [String: String]? {
         var segments = Self.segments(of: path)[...]
         var captured: [String: String] = [:]
@@ -169,12 +169,12 @@ public struct StubRequest: Sendable {
     /// The segment that was captured under a name; an empty string if the route has no such name.
     public subscript(name: String) -> String { parameters[name] ?? "" }
 
-    /// Returns the body of the request, decoded.
+    /// Returns the decoded request body.
     ///
     /// - Parameters:
-    ///   - type: the type of the value.
+    ///   - type: the value's type.
     ///   - decoder: the decoder. Default: a plain `JSONDecoder`.
-    /// - Throws: the error of the body or of the decoder.
+    /// - Throws: the body's or the decoder's error.
     public func body<Value: Decodable>(
         as type: Value.Type, decoder: any HTTPBodyDecoder = JSONDecoder()
     ) async throws -> Value {

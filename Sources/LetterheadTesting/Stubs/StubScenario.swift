@@ -52,7 +52,7 @@ public struct StubState: Sendable {
     let required: String
     let next: String?
 
-    /// The reason why a stub does not apply now; nil if it does.
+    /// The reason why a stub does not apply now, or nil if it does.
     var difference: String? {
         let state = scenario.state
         guard state != required else { return nil }

@@ -13,7 +13,7 @@ struct InputBuffer {
 
     mutating func append(_ new: UnsafeRawBufferPointer) { bytes.append(contentsOf: new) }
 
-    /// Removes and returns one line that ends in CR LF, without the line break; nil if the line is incomplete.
+    /// Removes and returns one line that ends in CR LF, without the line break, or nil if the line is incomplete.
     ///
     /// - Parameter limit: the largest number of bytes of a line. A longer line throws `tooLong`.
     mutating func takeLine(limit: Int, tooLong: RequestFault) throws(RequestFault) -> String? {

@@ -118,7 +118,7 @@ struct RequestParser {
         return line
     }
 
-    /// Removes the fields and the empty line after them; nil if it has not arrived.
+    /// Removes the fields and the empty line after them, or nil if it has not arrived.
     private mutating func takeFields() throws(RequestFault) -> HTTPHeaders? {
         while let line = try takeHeadLine() {
             if line.isEmpty {

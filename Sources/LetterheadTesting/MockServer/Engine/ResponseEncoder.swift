@@ -10,7 +10,7 @@ struct ResponseEncoder {
         var head = Data()
         /// The encoded body; empty if there is no body, or if it is sent later as a stream.
         var body = Data()
-        /// The framing of the chunks that follow; nil for a body in memory.
+        /// The framing of the chunks that follow, or nil for a body in memory.
         var stream: Stream?
         /// Whether the connection is closed after the response.
         var closes = false

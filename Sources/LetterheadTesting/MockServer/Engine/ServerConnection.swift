@@ -128,7 +128,7 @@ extension ServerConnection {
         private static let peerEnded = Int16(0x2000)  // POLLRDHUP, which the headers define only with a feature macro
     #endif
 
-    /// The events to wait for; nil if the connection does not need to be polled.
+    /// The events to wait for, or nil if the connection does not need to be polled.
     var pollEvents: Int16? {
         switch state {
         case .closed: return nil

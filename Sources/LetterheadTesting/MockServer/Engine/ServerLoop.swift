@@ -120,7 +120,7 @@ final class ServerLoop {
         if connections.count < count { isExhausted = false }
     }
 
-    /// Returns the connection with a number; nil if it is closed.
+    /// Returns the connection with a number, or nil if it is closed.
     func connection(_ number: Int) -> ServerConnection? { connections.first { $0.number == number } }
 
     func closeConnections() {

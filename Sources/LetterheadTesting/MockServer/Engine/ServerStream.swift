@@ -6,7 +6,7 @@ protocol ServerStream: AnyObject {
     var hasUnsentBytes: Bool { get }
     /// The numbers of bytes that were received and sent on the socket.
     var traffic: (received: Int, sent: Int) { get }
-    /// The encryption of the connection; nil until the handshake is complete.
+    /// The encryption of the connection, or nil until the handshake is complete.
     var security: MockServer.Security? { get }
 
     /// Reads available bytes. Returns their number, 0 at the end of the input, or nil if no bytes are available.
