@@ -3,17 +3,16 @@ import LetterheadFoundation
 import Letterhead
 import Synchronization
 
-/// The time limits of one request to a mock, enforced as in a transport.
+/// One request's time limits in a mock, enforced as in a transport.
 struct MockTime: Sendable {
     private let request: HTTPRequest
     private let clock: any Clock<Duration>
     private let timeline: Timeline
     private let deadlineLeft: Duration?
 
-    /// Starts the limits of a request, or nil if it has none.
+    /// Starts a request's limits, or returns nil if it has none.
     ///
-    /// - Parameter deadlineLeft: the time that is left until the deadline, on the clock of the mock, or nil for no such
-    ///   limit.
+    /// - Parameter deadlineLeft: the time left until the deadline on the mock's clock, or nil without a deadline.
     init?(_ request: HTTPRequest, clock: any Clock<Duration>, deadlineLeft: Duration?) {
         guard
             request.timeout != nil || request.idleTimeout != nil || request.timeLeft != nil || deadlineLeft != nil
@@ -36,7 +35,7 @@ struct MockTime: Sendable {
         return response
     }
 
-    /// Runs an operation, and fails as soon as a limit is exceeded, even if the operation ignores its cancellation.
+    /// Runs an operation, and fails as soon as it exceeds a limit, even if the operation ignores its cancellation.
     func limited<Value: Sendable>(
         _ phase: String, isOpenEnded: Bool = false, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -57,7 +56,7 @@ struct MockTime: Sendable {
             }
         }
         let timer = Task {
-            // The limits are read again after each wait, because a deadline may use another clock.
+            // After each wait, this reads the limits again, because a deadline may use another clock.
             while let next = limits(since: start, isOpenEnded: isOpenEnded, phase).min(by: { $0.left < $1.left }) {
                 if next.left <= .zero {
                     end.set(.failure(next.error))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// An error of the test kit, whose description is for people.
+/// An error with a description for people.
 struct PlainFailure: LocalizedError, CustomStringConvertible {
     let description: String
     var errorDescription: String? { description }

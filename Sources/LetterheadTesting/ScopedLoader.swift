@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// A transport for the shared client of an app. It passes each request to the mock of the running test.
+/// A transport for an app's shared client. It passes each request to the running test's mock.
 ///
-/// Parallel tests can give different responses to one shared client, because the mock is stored in a task-local value
-/// and not in a global variable:
+/// Parallel tests can give different responses to one shared client, because the mock is in a task-local value and not
+/// in a global variable:
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, transport: ScopedLoader())   // the client of the app, in tests
@@ -15,12 +15,12 @@ public import Letterhead
 /// ```
 ///
 /// The scope includes the tasks that the operation creates with `async let`, task groups and `Task { … }`. It does not
-/// include `Task.detached`. A request outside of a scope fails with `.unexpectedRequest`. The trait `.stubbed` of
+/// include `Task.detached`. A request outside a scope fails with `.unexpectedRequest`. The trait `.stubbed` of
 /// LetterheadTestingSupport creates a scope for each test.
 public struct ScopedLoader: HTTPLoader {
     @TaskLocal private static var scoped: (any HTTPLoader)?
 
-    /// The mock of the scope, or nil outside of a scope.
+    /// The scope's mock, or nil outside a scope.
     public static var current: (any HTTPLoader)? { scoped }
 
     /// Creates the transport.
@@ -30,7 +30,7 @@ public struct ScopedLoader: HTTPLoader {
     ///
     /// - Parameters:
     ///   - loader: the mock, such as a ``StubLoader`` or a ``MockLoader``.
-    ///   - operation: the code of the test. Scopes can be nested; the innermost one applies.
+    ///   - operation: the test's code. Scopes can be nested, and the innermost one applies.
     /// - Returns: the operation's value.
     public static func run<Value>(
         over loader: any HTTPLoader, _ operation: () async throws -> Value
@@ -38,9 +38,9 @@ public struct ScopedLoader: HTTPLoader {
         try await $scoped.withValue(loader, operation: operation)
     }
 
-    /// Responds with the mock of the scope.
+    /// Responds with the scope's mock.
     ///
-    /// - Throws: `.unexpectedRequest` outside of a scope; the errors of the mock.
+    /// - Throws: `.unexpectedRequest` outside a scope, or the mock's error.
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         guard let loader = Self.scoped else {
             throw HTTPError(
@@ -53,6 +53,6 @@ public struct ScopedLoader: HTTPLoader {
         return try await loader.load(request)
     }
 
-    /// Resets the mock of the scope.
+    /// Resets the scope's mock.
     public func reset() async { await Self.scoped?.reset() }
 }

@@ -8,8 +8,8 @@ extension TestClock {
     /// _ = try await user
     /// ```
     ///
-    /// Before each step, running tasks have time to reach their next sleep. The clock cannot observe work that does not
-    /// sleep on it, such as that of a socket, and this method may return before such work is done. In this case, use
+    /// Before each step, running tasks have time to reach their next sleep. The clock can't observe work that doesn't
+    /// sleep on it, such as work in a socket, so this method may return before such work is done. In this case, use
     /// ``run(_:)``, which returns only when the operation ends. This method also returns when its task is cancelled.
     public func runUntilIdle() async {
         while !Task.isCancelled {
@@ -47,8 +47,8 @@ extension TestClock {
         }
     }
 
-    /// Lets running tasks continue until no sleep has begun or ended for five milliseconds of real time, and every task
-    /// that was woken runs.
+    /// Lets running tasks continue until no sleep has begun or ended for five real milliseconds, and every woken task
+    /// runs.
     ///
     /// No API reports whether other tasks can run, so waiting in real time is the only way to let them continue.
     private func settle() async {

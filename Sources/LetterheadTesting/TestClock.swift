@@ -16,16 +16,16 @@ import Letterhead
 /// #expect(clock.sleeps == [.seconds(3)])
 /// ```
 ///
-/// ``runUntilIdle()`` moves the clock from one sleep to the next, so that a test of many sleeps does not need to
+/// ``runUntilIdle()`` moves the clock from one sleep to the next, so that a test with many sleeps doesn't need to
 /// advance the clock itself.
 ///
 /// If a test checks only the durations, use `TestClock(isAutomatic: true)`, which advances itself: each sleep ends
-/// immediately and moves the clock to its deadline. A sleep whose task is cancelled throws `CancellationError`
-/// immediately, as with any clock.
+/// immediately and moves the clock to its deadline. As with any clock, a cancelled sleep throws `CancellationError`
+/// immediately.
 public final class TestClock: Clock {
     // This type is a class because all references share one time.
 
-    /// A point in time, measured from the creation of the clock.
+    /// A point in time, measured from the clock's creation.
     public struct Instant: InstantProtocol {
         /// The duration since the clock was created.
         public let offset: Duration
@@ -48,11 +48,11 @@ public final class TestClock: Clock {
         var now = Instant(offset: .zero)
         var sleeps: [Duration] = []
         var sleepers: [Sleeper] = []
-        /// The number of sleeping tasks after each of them fell asleep.
+        /// How many tasks slept each time that one fell asleep.
         var counts: [Int] = []
-        /// The number of sleeps that have begun or ended.
+        /// How many sleeps have begun or ended.
         var changes = 0
-        /// The number of tasks that have been woken but have not run yet.
+        /// How many tasks have been woken but haven't run yet.
         var woken = 0
 
         mutating func join(_ sleeper: Sleeper) {
@@ -89,20 +89,19 @@ public final class TestClock: Clock {
     ///   false.
     public init(isAutomatic: Bool = false) { self.isAutomatic = isAutomatic }
 
-    /// The current time: the duration by which the clock has been moved since it was created.
+    /// The current time: how far the clock has moved since it was created.
     public var now: Instant { state.value.now }
 
     /// Returns zero.
     public var minimumResolution: Duration { .zero }
 
-    /// The number of tasks that are sleeping.
+    /// How many tasks are sleeping.
     public var sleepers: Int { state.value.sleepers.count }
 
-    /// The requested duration of each sleep, in the order in which the sleeps began.
+    /// Each sleep's requested duration, the first sleep first.
     public var sleeps: [Duration] { state.value.sleeps }
 
-    /// Sleeps until the clock has been moved to the deadline. If the deadline is not in the future, it returns
-    /// immediately.
+    /// Sleeps until the clock has moved to the deadline. If the deadline isn't in the future, it returns immediately.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
@@ -123,8 +122,8 @@ public final class TestClock: Clock {
         try Task.checkCancellation()
     }
 
-    /// Moves the clock, and resumes the tasks whose deadlines have passed, the earliest first. Negative durations have
-    /// no effect.
+    /// Moves the clock, and resumes the tasks that have reached their deadlines, the earliest first. Negative durations
+    /// have no effect.
     ///
     /// Resumed tasks run when the system schedules them. If a task sleeps again, its sleep starts at the new time.
     public func advance(by duration: Duration) {
@@ -132,7 +131,7 @@ public final class TestClock: Clock {
         for sleeper in ended { sleeper.end.set(true) }
     }
 
-    /// Moves the clock to the earliest deadline of a sleeping task. Returns false if no task sleeps.
+    /// Moves the clock to the sleeping tasks' earliest deadline. Returns false if no task sleeps.
     @discardableResult
     func advanceToNextSleeper() -> Bool {
         let ended = state.change { state in state.sleepers.map(\.deadline).min().map { state.move(to: $0) } ?? [] }
@@ -152,7 +151,7 @@ public final class TestClock: Clock {
     /// task.
     public func waitForSleepers(_ count: Int) async {
         let start = state.value.counts.count
-        // Tasks whose sleep has already ended when this task runs count as well.
+        // Tasks that have already stopped sleeping when this task runs count as well.
         _ = await state.value { state in
             state.sleepers.count >= count || state.counts[start...].contains { $0 >= count }
         }

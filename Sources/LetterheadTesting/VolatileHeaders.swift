@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// The headers whose values differ in each run: those of traces, identifiers of requests, and idempotency keys. A cassette
-/// does not compare them, and a snapshot does not contain their values.
+/// The headers with different values in each run: traces, request identifiers, and idempotency keys. A cassette doesn't
+/// compare them, and a snapshot doesn't contain their values.
 enum VolatileHeaders {
     private static let names: Set<HTTPHeaders.Name> = [
         .idempotencyKey, "X-Idempotency-Key", "traceparent", "tracestate", "baggage", "b3", "X-Request-ID",

@@ -2,11 +2,11 @@
 import Letterhead
 import Synchronization
 
-/// A value that tasks share, and for a change of which they can wait.
+/// A value that tasks share. They can wait until it changes.
 final class Watched<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
-        /// Set by the next change, or nil if no task waits.
+        /// Set by the next change. It's nil if no task waits.
         var changed: OneShot<Void>?
     }
 
@@ -24,8 +24,8 @@ final class Watched<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until the value fulfills a condition, and returns it, or nil if the real time limit passes or the task is
-    /// cancelled before. The condition may be code of a test, so it runs outside the lock.
+    /// Waits until the value fulfills a condition, and returns it, or returns nil if the real time limit passes or the
+    /// task is cancelled before. The condition may be test code, so it runs outside the lock.
     func value(within limit: Duration? = nil, where fits: (Value) throws -> Bool) async rethrows -> Value? {
         let clock = ContinuousClock()
         let end = limit.map { clock.now + $0 }
@@ -38,7 +38,7 @@ final class Watched<Value: Sendable>: Sendable {
             if try fits(value) { return value }
             let left = end.map { clock.now.duration(to: $0) }
             if Task.isCancelled || left.map({ $0 <= .zero }) ?? false { return nil }
-            // A change of nothing lets all waiting tasks look again, and this one return.
+            // An empty change lets all waiting tasks look again, and this one return.
             await changed.value(within: left, on: clock) {
                 self.change { _ in }
             } onCancel: {

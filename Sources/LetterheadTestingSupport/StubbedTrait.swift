@@ -3,10 +3,10 @@
     public import LetterheadTesting
     public import Testing
 
-    /// A trait of Swift Testing that gives each test its own `StubLoader`.
+    /// A Swift Testing trait that creates a `StubLoader` for each test.
     ///
-    /// The shared client of the app has a `ScopedLoader` as its transport. Parallel tests then receive the responses of
-    /// their own stubs:
+    /// The app's shared client has a `ScopedLoader` as its transport. Parallel tests then receive responses from their
+    /// own stubs:
     ///
     /// ```swift
     /// @Suite(.stubbed) struct ProfileTests {
@@ -18,20 +18,20 @@
     /// }
     /// ```
     ///
-    /// After the test, `verify()` is called: an unexpected request, and a stub that was not called, fail the test. A test
-    /// with arguments has a loader for each case.
+    /// After the test, the trait calls `verify()`: an unexpected request, or a stub without a call, fails the test. A
+    /// test with arguments has a loader for each case.
     public struct StubbedTrait: TestTrait, SuiteTrait, TestScoping {
         let prepare: @Sendable (StubLoader) throws -> Void
 
-        /// Returns true: the trait of a suite applies to each of its tests.
+        /// Returns true, so that a suite's trait applies to each test.
         public var isRecursive: Bool { true }
 
-        /// Returns this trait for each case of a test, and nil for a test or suite as a whole.
+        /// Returns this trait for each test case, and nil for a test or suite as a whole.
         public func scopeProvider(for test: Test, testCase: Test.Case?) -> StubbedTrait? {
             testCase == nil ? nil : self
         }
 
-        /// Runs one case of a test with a new loader, and verifies the loader.
+        /// Runs one test case with a new loader, and verifies the loader.
         @concurrent
         public func provideScope(
             for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
@@ -44,16 +44,16 @@
     }
 
     extension Trait where Self == StubbedTrait {
-        /// Gives each test its own stubs: `@Test(.stubbed)`, `@Suite(.stubbed)`.
+        /// Creates stubs for each test: `@Test(.stubbed)`, `@Suite(.stubbed)`.
         public static var stubbed: Self { stubbed { _ in } }
 
-        /// Gives each test its own stubs, and adds those that the tests share.
+        /// Creates stubs for each test, and adds those that the tests share.
         ///
         /// ```swift
         /// @Suite(.stubbed { $0.on(GetUser.self, times: .any) { User(login: $0.login) } })
         /// ```
         ///
-        /// - Parameter prepare: adds the shared stubs to the loader of each test.
+        /// - Parameter prepare: adds the shared stubs to each test's loader.
         public static func stubbed(_ prepare: @escaping @Sendable (StubLoader) throws -> Void) -> Self {
             StubbedTrait(prepare: prepare)
         }

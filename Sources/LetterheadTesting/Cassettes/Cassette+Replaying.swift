@@ -4,8 +4,8 @@ import Letterhead
 import Synchronization
 
 extension Cassette {
-    /// Returns the first unused entry's response if the entry matches, or the last one's if all are used and
-    /// `repeatsEntries` is set. Returns nil without an entry to replay.
+    /// Returns the response from the first unused entry that matches. If all are used and `repeatsEntries` is set, the
+    /// last one responds. Returns nil without an entry to replay.
     func replay(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse? {
         guard replays else { return nil }
         if request.host != nil { try exchange.check(request) }

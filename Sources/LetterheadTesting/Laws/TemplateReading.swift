@@ -44,7 +44,7 @@ struct TemplateReading {
         do {
             var data = Data()
             for try await chunk in try body.chunks() { data += chunk }
-            // Members are ordered by one encoding, and a load encodes its body once.
+            // JSON members have an order only within one encoding, and a load encodes its body once.
             if let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = .sortedKeys

@@ -3,7 +3,7 @@ public import LetterheadFoundation
 import Letterhead
 import LetterheadOAuth
 
-/// An OAuth 2 authorization server for tests, on a ``MockServer``.
+/// An OAuth 2 authorization server for tests. It runs on a ``MockServer``.
 ///
 /// ```swift
 /// let server = try await MockOAuth2Server.start { request in try .json(User(login: "ada")) }
@@ -15,15 +15,15 @@ import LetterheadOAuth
 ///     allowedOrigins: [server.url])
 /// ```
 ///
-/// It supports the authorization code with PKCE S256 (RFC 7636), refresh tokens with rotation, client credentials
-/// (RFC 6749) and the device flow (RFC 8628). A refresh token can be used once; a second use revokes all tokens of the
+/// It supports the authorization code with PKCE S256 (RFC 7636), refresh tokens with rotation, client credentials (RFC
+/// 6749) and the device flow (RFC 8628). A refresh token can be used once. A second use revokes all tokens from the
 /// same sign-in.
 ///
-/// The paths of the endpoints are `/authorize`, `/token` and `/device`. A request to any other path needs a valid
-/// access token and is passed to the closure `api`. Without a valid token, the response is 401.
+/// The endpoints have the paths `/authorize`, `/token` and `/device`. Every other path needs a valid access token, and
+/// the closure `api` responds. Without a valid token, the response is 401.
 ///
-/// Tokens are numbered, such as `access-1`, so that tests can compare them. They can be guessed, so use them in tests
-/// only.
+/// Tokens are numbered, such as `access-1`, so that tests can compare them. Use them in tests only, because they can be
+/// guessed.
 public final class MockOAuth2Server: Sendable {
     // This type is a class because it owns a server.
 
@@ -34,12 +34,12 @@ public final class MockOAuth2Server: Sendable {
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - clientID: the identifier of the only client. Default: `client`.
-    ///   - clientSecret: the secret of the client. Default: nil (a public client, which needs none).
-    ///   - lifetime: the lifetime of an access token. Default: one hour.
+    ///   - clientID: the only client's identifier. Default: `client`.
+    ///   - clientSecret: the client's secret. Default: nil (a public client, which needs none).
+    ///   - lifetime: how long an access token is valid. Default: one hour.
     ///   - clock: measures the lifetime. Default: the continuous clock.
     ///   - api: responds to requests with a valid access token. Default: an empty `200 OK`.
-    /// - Throws: an error with the system's reason if no socket can be opened.
+    /// - Throws: an error with the system's reason if it can't open a socket.
     public static func start(
         clientID: String = "client", clientSecret: String? = nil, lifetime: Duration = .seconds(3600),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -65,23 +65,23 @@ public final class MockOAuth2Server: Sendable {
 
     private init(_ server: MockServer, _ tokens: OAuth2Tokens) { (self.server, self.tokens) = (server, tokens) }
 
-    /// The base URL of the API.
+    /// The API's base URL.
     public var url: URL { server.url }
-    /// The page on which a person signs in; see ``signIn(_:isAllowed:)``.
+    /// The page where a person signs in. A test calls ``signIn(_:isAllowed:)`` instead.
     public var authorizationEndpoint: URL { server.url.appending(path: "authorize") }
     /// The token endpoint.
     public var tokenEndpoint: URL { server.url.appending(path: "token") }
     /// The device authorization endpoint (RFC 8628, 3.1).
     public var deviceEndpoint: URL { server.url.appending(path: "device") }
 
-    /// Acts as a person who signs in with a browser: requests the page, and returns the URL to which the server
-    /// redirects.
+    /// Acts as a person who signs in with a browser: requests the page, and returns the URL that the server redirects
+    /// to.
     ///
     /// - Parameters:
     ///   - url: the URL that the client wants to open.
     ///   - isAllowed: whether the person agrees. If it is false, the returned URL contains `error=access_denied`.
     ///     Default: true.
-    /// - Throws: `HTTPError` if the server cannot be reached or refuses the request.
+    /// - Throws: `HTTPError` if the server refuses the request or can't be reached.
     public func signIn(_ url: URL, isAllowed: Bool = true) async throws -> URL {
         var request = HTTPRequest(url: url)
         if !isAllowed { request.query["deny"] = "1" }

@@ -3,7 +3,7 @@ import LetterheadFoundation
 import Letterhead
 import LetterheadOAuth
 
-/// The endpoints of a ``MockOAuth2Server``.
+/// A ``MockOAuth2Server``'s endpoints.
 struct OAuth2Endpoint: Sendable {
     let tokens: OAuth2Tokens
     let clientID: String

@@ -4,7 +4,7 @@ import Letterhead
 import LetterheadOAuth
 import Synchronization
 
-/// The codes and tokens of a ``MockOAuth2Server``.
+/// A ``MockOAuth2Server``'s codes and tokens.
 ///
 /// This type is a class because requests and tests change it.
 final class OAuth2Tokens: Sendable {
@@ -14,7 +14,7 @@ final class OAuth2Tokens: Sendable {
         let scope: String?
     }
 
-    /// The tokens of one response.
+    /// The tokens in one response.
     struct Issue: Sendable {
         let access: String
         let refresh: String?
@@ -68,8 +68,8 @@ final class OAuth2Tokens: Sendable {
         }
     }
 
-    /// Replaces a refresh token. If the refresh token has been used before, all tokens of its sign-in are revoked, and
-    /// the result is nil (RFC 9700, 4.14.2).
+    /// Replaces a refresh token. A refresh token that was already used revokes all tokens from its sign-in, and the
+    /// result is nil (RFC 9700, 4.14.2).
     func rotate(_ token: String) -> Issue? {
         let sign = state.withLock { state in
             if let sign = state.refresh.removeValue(forKey: token) {
@@ -109,7 +109,7 @@ final class OAuth2Tokens: Sendable {
         }
     }
 
-    /// Returns the state of a device, and forgets an approved one, or nil for an unknown one.
+    /// Returns a device's state, or nil for an unknown device. Forgets an approved one.
     func poll(_ device: String) -> (scope: String?, isApproved: Bool)? {
         state.withLock { state in
             guard let entry = state.devices[device] else { return nil }

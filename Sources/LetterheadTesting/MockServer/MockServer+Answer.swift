@@ -2,7 +2,7 @@
 public import LetterheadFoundation
 
 extension MockServer {
-    /// A response that is queued for a request, with or without faults.
+    /// Queues a response for a request, with or without faults.
     ///
     /// ```swift
     /// server.enqueue(
@@ -13,7 +13,7 @@ extension MockServer {
     /// server.enqueue(.response(.text("b")).when { $0.path == "/b" })
     /// ```
     ///
-    /// The server responds with the first entry of the queue that matches the request. If no entry matches, the closure
+    /// The server responds with the first queue entry that matches the request. If no entry matches, the closure
     /// responds.
     public struct Answer: Sendable {
         enum Content: Sendable {
@@ -25,10 +25,10 @@ extension MockServer {
         let content: Content
         var faults: [Fault] = []
         var isEarly = false
-        /// The condition on the request, or nil for any request.
+        /// The request's condition, or nil for any request.
         var fits: (@Sendable (Request) -> Bool)?
 
-        /// The response of the server's closure. Use it to add a fault to the response that the closure returns.
+        /// The response from the server's closure. Use it to add a fault to that response.
         public static let closure = Answer(content: .closure)
 
         /// A response.
@@ -37,7 +37,7 @@ extension MockServer {
         /// Sends bytes unchanged. They need not be valid HTTP.
         ///
         /// - Parameters:
-        ///   - bytes: the bytes. A fault at ``Moment/responseBody`` occurs after half of them.
+        ///   - bytes: the bytes. A fault at ``Moment/responseBody`` occurs half-way.
         ///   - effect: the effect after the last byte, or nil to keep the connection open for the next request.
         ///     Default: ``Effect/halfClose``.
         public static func raw(_ bytes: Data, then effect: Effect? = .halfClose) -> Answer {
@@ -45,26 +45,26 @@ extension MockServer {
             return effect.map { answer.fault($0, at: .responseEnd) } ?? answer
         }
 
-        /// Sends the UTF-8 bytes of a string unchanged. See the overload that takes `Data`.
+        /// Sends a string's UTF-8 bytes unchanged. See the overload that takes `Data`.
         public static func raw(_ text: String, then effect: Effect? = .halfClose) -> Answer {
             raw(Data(text.utf8), then: effect)
         }
 
-        /// Returns the same answer with a fault. Several faults at one moment occur in the order of the calls.
+        /// Returns the same answer with a fault. Several faults at one moment occur in call order.
         public func fault(_ effect: Effect, at moment: Moment) -> Answer {
             with { $0.faults.append(Fault(effect: effect, moment: moment)) }
         }
 
-        /// Returns the same answer, to be sent as soon as the server has read the head of the request. Some servers
+        /// Returns the same answer, but the server sends it as soon as it has read the request's head. Some servers
         /// respond this early to refuse an upload.
         ///
         /// If the client waits for `100 Continue`, the server does not send it, and closes the connection after the
-        /// response. If the client does not wait, the server still reads the body of the request to its end. With
-        /// ``closure``, the closure receives the request without its body.
+        /// response. If the client doesn't wait, the server still reads the whole request body. With ``closure``, the
+        /// closure receives the request without its body.
         public func beforeBody() -> Answer { with { $0.isEarly = true } }
 
-        /// Returns the same answer, restricted to requests for which the condition is true. The condition receives the
-        /// request without its body.
+        /// Returns the same answer, restricted to requests that fulfill a condition. The condition receives the request
+        /// without its body.
         public func when(_ fits: @escaping @Sendable (Request) -> Bool) -> Answer { with { $0.fits = fits } }
 
         private func with(_ change: (inout Answer) -> Void) -> Answer {
@@ -76,10 +76,10 @@ extension MockServer {
 }
 
 extension MockServer.Response {
-    /// Returns the same response with a fault. Several faults at one moment occur in the order of the calls.
+    /// Returns the same response with a fault. Several faults at one moment occur in call order.
     ///
-    /// Use it in a closure that chooses the fault for a request. When the closure runs, the moments of the request,
-    /// such as ``MockServer/Moment/requestBody``, have passed: a fault at one of them is recorded in
+    /// Use it in a closure that chooses the fault for a request. When the closure runs, the request's moments have
+    /// passed, such as ``MockServer/Moment/requestBody``. A fault at one of them becomes a failure in
     /// ``MockServer/Record/failures``, and the response is a 500.
     public func fault(_ effect: MockServer.Effect, at moment: MockServer.Moment) -> MockServer.Response {
         var response = self
@@ -89,43 +89,43 @@ extension MockServer.Response {
 }
 
 extension MockServer {
-    /// A point in an exchange at which a fault can occur.
+    /// When a fault can occur in an exchange.
     public enum Moment: Sendable, Hashable, CaseIterable {
-        /// The head of the request has been read, and neither its body nor the response has been processed.
+        /// The server has read the request's head, and has processed neither its body nor the response.
         case requestStart
-        /// Half of the request body has been read. If the length of the body is not known, its first bytes have been
-        /// read. Without a body, the head has been read.
+        /// The server has read half the request body, or its first bytes if its length isn't known. Without a body, it
+        /// has read the head.
         case requestBody
-        /// The response is ready, and nothing of it has been sent.
+        /// The response is ready, and the server has sent nothing.
         case responseStart
-        /// Half of the response body has been sent. If the body is sent in chunks, the first chunk has been sent.
-        /// Without a body, the head has been sent.
+        /// The server has sent half the response body, or the first chunk if it sends chunks. Without a body, it has
+        /// sent the head.
         case responseBody
-        /// The last byte of the response has been sent.
+        /// The server has sent the response's last byte.
         case responseEnd
     }
 
-    /// The effect of a fault on the connection.
+    /// What a fault does to the connection.
     public enum Effect: Sendable, Hashable {
         /// Closes the connection like a server that crashes: with FIN and, if TLS is used, without a close_notify.
         case close
-        /// Closes the sending side of the connection, after a close_notify if TLS is used. Further input is read and
-        /// discarded.
+        /// Closes the connection's sending side, after a close_notify if TLS is used. The server reads and discards
+        /// further input.
         case halfClose
         /// Resets the connection: RST.
         case reset
-        /// Stops reading and sending for a duration, or nil for the time until the client closes the connection or the
-        /// server is stopped.
+        /// Stops reading and sending for a duration. With nil, this lasts until the client closes the connection or the
+        /// server stops.
         case stall(for: Duration?)
-        /// Limits the speed of the connection from this moment, for input and output together: a number of bytes, at
-        /// least 1, for each interval.
+        /// Limits the connection's speed from this moment, for input and output together: some bytes, at least 1, for
+        /// each interval.
         case slow(bytes: Int, every: Duration)
 
-        /// Stops reading and sending until the client closes the connection or the server is stopped.
+        /// Stops reading and sending until the client closes the connection or the server stops.
         public static let stall = Effect.stall(for: nil)
     }
 
-    /// An effect and the moment at which it occurs.
+    /// An effect and the moment when it occurs.
     struct Fault: Sendable, Hashable {
         let effect: Effect
         let moment: Moment

@@ -3,24 +3,24 @@ public import LetterheadFoundation
 public import Letterhead
 
 extension MockServer {
-    /// What a server does wrong when a range is requested, for tests of resumed downloads.
+    /// What a server does wrong when a client requests a range. Use it to test resumed downloads.
     public enum RangeFault: Sendable, Hashable {
-        /// The range is ignored: 200 with the whole content.
+        /// Ignores the range: 200 with the whole content.
         case ignored
-        /// `If-Range` is ignored: 206, also if the content has changed.
+        /// Ignores `If-Range`: 206, also if the content has changed.
         case unconditional
-        /// 416 with the length of the content, also for a range inside of it.
+        /// 416 with the content's length, also for a range inside it.
         case refused
-        /// The range of `Content-Range` begins so many bytes later than the requested one.
+        /// The range in `Content-Range` begins so many bytes later than the requested one.
         case shifted(by: Int)
-        /// The `Content-Range` names another length of the whole content.
+        /// The `Content-Range` has another length for the whole content.
         case length(Int)
     }
 }
 
 extension MockServer.Response {
-    /// Returns the response of a server that offers a resource. It supports validators, conditional requests, ranges
-    /// and HEAD (RFC 9110, 13 and 14).
+    /// Responds like a server that offers a resource. It supports validators, conditional requests, ranges and HEAD
+    /// (RFC 9110, 13 and 14).
     ///
     /// ```swift
     /// let server = try await MockServer.start { request in
@@ -28,21 +28,21 @@ extension MockServer.Response {
     /// }
     /// ```
     ///
-    /// An `If-None-Match` with the entity tag, or an `If-Modified-Since` that is not before the modification, is
-    /// answered with 304. A single range of bytes is answered with 206, a range outside of the content with 416. With
-    /// `If-Range`, the range is used only if the entity tag is the same. Other ranges, such as several ranges in one
-    /// request, are ignored, as the RFC allows.
+    /// The response is 304 for an `If-None-Match` with the entity tag, and for an `If-Modified-Since` that isn't before
+    /// the modification. It is 206 for a single byte range, and 416 for a range outside the content. With `If-Range`,
+    /// the range counts only if the entity tag is the same. Other ranges, such as several ranges in one request, are
+    /// ignored, as the RFC allows.
     ///
     /// - Parameters:
-    ///   - content: the bytes of the resource.
+    ///   - content: the resource's bytes.
     ///   - request: the request.
     ///   - type: the media type. Default: `application/octet-stream`.
-    ///   - eTag: the entity tag, with its quotation marks. Default: nil (a hash of the content).
-    ///   - modified: the date of the last modification. Default: nil (not sent).
-    ///   - maximumAge: the time for which a cache may use the response. Default: nil (no `Cache-Control`).
-    ///   - cut: the number of bytes of the body after which the connection is closed, for tests of resumed downloads.
+    ///   - eTag: the entity tag, with its quotation marks. Default: nil (a content hash).
+    ///   - modified: when the resource was last changed. Default: nil (not sent).
+    ///   - maximumAge: how long a cache may use the response. Default: nil (no `Cache-Control`).
+    ///   - cut: how many body bytes the server sends before it closes the connection, to test resumed downloads.
     ///     Default: nil (the whole body is sent).
-    ///   - fault: what the server does wrong when a range is requested. Default: nil (nothing).
+    ///   - fault: what the server does wrong when a client requests a range. Default: nil (nothing).
     public static func content(
         _ content: Data, for request: MockServer.Request, type: MediaType = "application/octet-stream",
         eTag: String? = nil, modified: Date? = nil, maximumAge: Duration? = nil, cutAt cut: Int? = nil,
@@ -74,7 +74,7 @@ private struct ContentOrigin {
         "\"\(RandomBytes.base64URL(Array(SHA256Hash.hash(Array(content)).prefix(8))))\""
     }
 
-    /// The date in the format of RFC 9110, 5.6.7.
+    /// The date as in RFC 9110, 5.6.7.
     static func date(_ date: Date) -> String {
         var seconds = time_t(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0
         var time = tm()
@@ -123,7 +123,7 @@ private struct ContentOrigin {
         return Int64(modified.timeIntervalSince1970) <= seconds
     }
 
-    /// Returns a single range; an empty one if it is outside of the content, and nil if it is not a range of bytes.
+    /// Returns a single range, which is empty outside the content, or nil if it isn't a byte range.
     private static func range(_ text: String, in count: Int) -> Range<Int>? {
         guard let match = text.wholeMatch(of: /bytes=(\d*)-(\d*)/) else { return nil }
         switch (Int(match.1), Int(match.2)) {
@@ -136,14 +136,14 @@ private struct ContentOrigin {
 }
 
 extension MockServer.Response {
-    /// Returns a response with server-sent events (HTML Standard, section 9.2). Each event is sent in a separate chunk.
+    /// Returns a response with server-sent events (HTML Standard, section 9.2). Each event is a separate chunk.
     ///
     /// ```swift
     /// .events([ServerSentEvent(data: "one"), ServerSentEvent(data: "two", id: "2")], every: .milliseconds(100))
     /// ```
     ///
-    /// After the last event, the connection stays open for the next request. The identifier and the retry time of an
-    /// event are sent only if they are set. The type is sent only if it is not `message`.
+    /// After the last event, the connection stays open for the next request. An event's identifier and retry time are
+    /// sent only if they are set, and its type only if it isn't `message`.
     ///
     /// - Parameters:
     ///   - events: the events, in order.
@@ -167,7 +167,7 @@ extension MockServer.Response {
 }
 
 extension ServerSentEvent {
-    /// The event in the format of an event stream.
+    /// The event as text in an event stream.
     var eventStreamText: String {
         var text = event == "message" ? "" : "event: \(event)\n"
         if let id { text += "id: \(id)\n" }

@@ -1,60 +1,60 @@
 // SPDX-License-Identifier: MIT
 extension MockServer {
-    /// A record of requests, connections and failures.
+    /// Lists requests, connections and failures.
     ///
-    /// A request is recorded before its response is sent, and the end of a connection before the client can notice it.
-    /// Sent bytes are counted after the system has accepted them, so a client may have read them before they are
-    /// counted. ``MockServer/record(when:)`` waits until the record fulfills a condition.
+    /// The record contains a request before its response is sent, and a connection's end before the client can notice
+    /// it. It counts sent bytes after the system has accepted them, so a client may have read them before.
+    /// ``MockServer/record(when:)`` waits until the record fulfills a condition.
     public struct Record: Sendable {
-        /// The requests in the order of their completion, including truncated ones.
+        /// The requests, including truncated ones. The first complete one is first.
         public internal(set) var requests: [Request] = []
-        /// The connections in the order in which they were accepted. The connection with number `n` has index `n - 1`.
+        /// The connections. The first accepted one is first, so the connection with number `n` has index `n - 1`.
         public internal(set) var connections: [Connection] = []
-        /// The failures of the server, such as errors that the closure threw, and malformed requests.
+        /// The server's failures, such as errors from the closure, and malformed requests.
         public internal(set) var failures: [Failure] = []
         /// Whether the server has stopped, so that the record is final.
         var isFinal = false
     }
 
-    /// One connection of a client.
+    /// A client's connection.
     public struct Connection: Sendable, Hashable {
         /// How a connection ended.
         public enum Ending: Sendable, Hashable {
-            /// The client closed or reset it, or an error of the socket or of TLS ended it.
+            /// The client closed or reset it, or a socket or TLS error ended it.
             case byClient
-            /// The server closed it: because the messages required it, because of a fault, or because the server was
-            /// stopped.
+            /// The server closed it, because the messages required it, because a fault did it, or because the server
+            /// was stopped.
             case byServer
         }
 
-        /// The number of the connection, starting at 1.
+        /// The connection's number, starting at 1.
         public let number: Int
-        /// The encryption of the connection, or nil without TLS, and until the handshake is complete.
+        /// The connection's encryption, or nil without TLS and until the handshake is complete.
         public internal(set) var security: Security?
-        /// The number of requests that began on the connection.
+        /// How many requests began on the connection.
         public internal(set) var requests = 0
-        /// The number of responses that were sent completely.
+        /// How many responses were sent completely.
         public internal(set) var responses = 0
-        /// The number of bytes that were received on the socket.
+        /// How many bytes the socket has received.
         public internal(set) var bytesReceived = 0
-        /// The number of bytes that were sent on the socket.
+        /// How many bytes the socket has sent.
         public internal(set) var bytesSent = 0
-        /// How the connection ended, or nil while it is open.
+        /// How the connection ended. It's nil while the connection is open.
         public internal(set) var ending: Ending?
 
         /// Whether the connection is open.
         public var isOpen: Bool { ending == nil }
     }
 
-    /// A failure of the server. A test should check that there are no unexpected failures.
+    /// A failure in the server. A test should check that all failures are expected.
     ///
     /// ```swift
     /// #expect(server.failures.isEmpty)
     /// ```
     public struct Failure: Error, Sendable, CustomStringConvertible {
-        /// The number of the connection.
+        /// The connection's number.
         public let connection: Int
-        /// The request, or nil if none had been received.
+        /// The request, or nil if none had arrived.
         public let request: Request?
         /// The error that was thrown.
         public let underlying: any Error

@@ -12,20 +12,20 @@ extension MockServer {
     /// #expect(request.headers.values(for: "Accept") == ["application/json"])
     /// ```
     public struct Request: Sendable {
-        /// The method of the request line.
+        /// The request line's method.
         public let method: HTTPMethod
-        /// The undecoded target of the request line: `/users?page=2`, or an absolute URL if the client uses the server
-        /// as a proxy.
+        /// The request line's undecoded target: `/users?page=2`, or an absolute URL if the client uses the server as a
+        /// proxy.
         public let target: String
-        /// The version of the request line, `HTTP/1.1` or `HTTP/1.0`.
+        /// The request line's version, `HTTP/1.1` or `HTTP/1.0`.
         public let version: String
         /// The header fields in their original order and spelling. Several fields may have the same name.
         public let headers: HTTPHeaders
-        /// The number of the connection, starting at 1; see ``Record/connections``.
+        /// The connection's number, starting at 1, as in ``Record/connections``.
         public let connection: Int
-        /// The body without chunked framing. At most ``Configuration/keptBodySize`` bytes are kept.
+        /// The body without chunked framing. The server keeps at most ``Configuration/keptBodySize`` bytes.
         public internal(set) var body = Data()
-        /// The number of bytes of the body, including those that were not kept.
+        /// The body's length in bytes, including bytes that were not kept.
         public internal(set) var bodySize = 0
         /// The trailer fields after a chunked body (RFC 9110, 6.5).
         public internal(set) var trailers: HTTPHeaders = [:]
@@ -40,18 +40,18 @@ extension MockServer {
             self.connection = connection
         }
 
-        /// The escaped path of the target, without the query.
+        /// The target's escaped path, without the query.
         public var path: String { origin.cut(at: "?").map { String($0.head) } ?? origin }
 
-        /// The escaped query of the target, without the `?`, or nil if the target has no `?`.
+        /// The target's escaped query without the `?`, or nil if the target has no `?`.
         public var query: String? { origin.cut(at: "?").map { String($0.tail) } }
 
-        /// Returns the first value of a name in the query, decoded like a form: `%XX` is a byte, and `+` is a space.
+        /// Returns a name's first value in the query, decoded like a form: `%XX` is a byte, and `+` is a space.
         ///
         /// The value is nil if the name is missing, and empty for a name without a value.
         public func queryValue(_ name: String) -> String? { queryValues(name).first }
 
-        /// Returns all values of a name in the query, decoded and in order.
+        /// Returns all a name's values in the query, decoded and in order.
         public func queryValues(_ name: String) -> [String] {
             PercentEncoding.formItems(of: query ?? "").filter { $0.name.isSame(as: name) }.map(\.value)
         }
@@ -66,6 +66,6 @@ extension MockServer {
 }
 
 extension MockServer.Request: CustomStringConvertible {
-    /// The method and the path. The query, the headers and the body may contain secrets and are not part of it.
+    /// The method and the path. It has no query, headers or body, because they may contain secrets.
     public var description: String { "\(method) \(path)" }
 }

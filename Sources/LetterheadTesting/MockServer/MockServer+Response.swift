@@ -3,7 +3,7 @@ public import LetterheadFoundation
 public import Letterhead
 
 extension MockServer {
-    /// A response of the server.
+    /// A response from the server.
     ///
     /// ```swift
     /// MockServer.Response(status: 404)
@@ -13,26 +13,26 @@ extension MockServer {
     /// ```
     ///
     /// The server adds only these headers: `Content-Length` for ``body``, `Transfer-Encoding: chunked` for a sequence
-    /// or for trailers, and `Connection` if the connection is closed after the response or the request is HTTP/1.0.
-    /// Headers that you set are not changed. A custom `Content-Length` is sent even if it is wrong. If it is wrong, the
-    /// connection is closed after the body. With a custom `Transfer-Encoding`, the server sends the bytes of the body
-    /// or the sequence unchanged, so encode them yourself. Responses to HEAD, successful responses to CONNECT, and
-    /// responses with a status of 1xx, 204 or 304 are sent without a body.
+    /// or for trailers, and `Connection` if the connection closes after the response or the request is HTTP/1.0. It
+    /// doesn't change headers that you set. It sends a custom `Content-Length` even if it is wrong, and then closes the
+    /// connection after the body. With a custom `Transfer-Encoding`, the server sends the bytes from the body or the
+    /// sequence unchanged, so encode them yourself. It sends no body in responses to HEAD, in successful responses to
+    /// CONNECT, and with a 1xx status, 204 or 304.
     public struct Response: Sendable {
-        /// A function that sends the chunks of a body, with one call for each chunk.
+        /// A function that sends one body chunk with each call.
         typealias Chunks = @Sendable (_ send: @Sendable (Data) async throws -> Void) async throws -> Void
 
-        /// The status. It is sent with its registered reason phrase.
+        /// The status. The server adds the registered reason phrase.
         public var status: HTTPStatus
-        /// The header fields. They are sent in this order and spelling.
+        /// The header fields. The server sends them in this order and spelling.
         public var headers: HTTPHeaders
-        /// The body. For a response with a sequence of chunks, the body is empty and must not be set.
+        /// The body. For a response with a chunk sequence, it is empty, and you must not set it.
         public var body: Data
-        /// The fields after the body. If there are any, the body is sent in chunks (RFC 9110, 6.5). They are not sent
-        /// with a custom `Content-Length` or `Transfer-Encoding`, or in a response to an HTTP/1.0 request.
+        /// The fields after the body. If there are any, the server sends the body in chunks (RFC 9110, 6.5). It doesn't
+        /// send them with a custom `Content-Length` or `Transfer-Encoding`, or in response to an HTTP/1.0 request.
         public var trailers: HTTPHeaders = [:]
-        /// Responses with a status of 1xx that are sent before this response, such as 103 Early Hints. They are sent
-        /// without a body.
+        /// Responses with a 1xx status that the server sends before this one, such as 103 Early Hints. They have no
+        /// body.
         public var informational: [Response] = []
         var chunks: Chunks?
         var faults: [Fault] = []
@@ -49,10 +49,10 @@ extension MockServer {
             self.body = body
         }
 
-        /// Creates a response with a streamed body. One chunk is sent for each element that is not empty.
+        /// Creates a response with a streamed body. The server sends one chunk for each element that isn't empty.
         ///
-        /// The next element is requested after the previous one has been sent. An error of the sequence truncates the
-        /// body, closes the connection, and is recorded in ``Record/failures``. If the client closes the connection,
+        /// The server requests the next element after it has sent the previous one. An error in the sequence truncates
+        /// the body, closes the connection, and appears in ``Record/failures``. If the client closes the connection,
         /// the task that iterates over the sequence is cancelled.
         public init<Chunks: AsyncSequence & Sendable>(
             status: HTTPStatus = .ok, headers: HTTPHeaders = [:], chunks: Chunks
@@ -65,7 +65,7 @@ extension MockServer {
 
         /// Returns a response with JSON and its `Content-Type`.
         ///
-        /// - Throws: the error of the encoder.
+        /// - Throws: the encoder's error.
         public static func json(
             _ value: some Encodable, status: HTTPStatus = .ok, encoder: JSONEncoder = JSONEncoder()
         ) throws -> Response {

@@ -3,7 +3,7 @@ import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// An HTTP/1.1 server on a loopback socket, for tests that send real bytes over a connection.
+/// An HTTP/1.1 server on a loopback socket. Use it for tests that send real bytes over a connection.
 ///
 /// ```swift
 /// let server = try await MockServer.start { request in
@@ -20,17 +20,17 @@ import Synchronization
 /// await server.stop()
 /// ```
 ///
-/// Each test can start its own server: starting takes less than a millisecond, and each server has a separate port.
-/// Requests on one connection are answered in order, those on several connections simultaneously. Connections are kept
-/// alive. The bodies of requests and responses may be chunked, and `Expect: 100-continue` is supported.
+/// Each test can start its own server: starting takes less than a millisecond, and each server has a separate port. The
+/// server responds to requests on one connection in order, and on several connections simultaneously. It keeps
+/// connections alive, and supports chunked bodies and `Expect: 100-continue`.
 ///
-/// **Responses.** The closure is an async function that may throw. If it throws, the response is a 500 whose body names
-/// the error, and the error is recorded in ``failures``. The task of the closure is cancelled if the client closes the
-/// connection. ``enqueue(_:times:)`` queues an ``Answer`` for the next request that matches it. The server then uses
-/// this answer instead of the closure. An answer is a response or raw bytes, and can have faults.
+/// **Responses.** The closure is an async function that may throw. If it throws, the response is a 500 that names the
+/// error, and ``failures`` contains the error. If the client closes the connection, the closure's task is cancelled.
+/// ``enqueue(_:times:)`` queues an ``Answer`` for the next request that matches it. The server then uses this answer
+/// and doesn't call the closure. An answer is a response or raw bytes, and can have faults.
 ///
-/// **Faults.** Each ``Moment`` of an exchange can be combined with each ``Effect``. To test how a client handles a
-/// reset in the middle of a body, write one line:
+/// **Faults.** Combine any ``Moment`` with any ``Effect``. To test how a client handles a reset in mid-body, write one
+/// line:
 ///
 /// ```swift
 /// server.enqueue(.response(.text("half of this arrives")).fault(.reset, at: .responseBody))
@@ -42,27 +42,26 @@ import Synchronization
 /// **Records.** The server records its ``requests``, ``connections`` and ``failures``. ``record(when:)`` waits for an
 /// event, so that tests do not need to sleep.
 ///
-/// The server listens on 127.0.0.1 only. It is intended for tests and demonstrations, because it keeps all requests in
-/// memory.
+/// The server listens on 127.0.0.1 only, and keeps all requests in memory, so use it only for tests and demonstrations.
 public final class MockServer: Sendable {
     // This type is a class because it owns a socket, a thread and a record.
 
     /// A function that responds to a request. It runs in a separate task, which is cancelled if the client closes the
-    /// connection or the server is stopped.
+    /// connection or the server stops.
     public typealias Closure = @Sendable (Request) async throws -> Response
 
-    /// The error of a task that waits for an event after the server has stopped.
+    /// Thrown to a task that waits for an event after the server has stopped.
     public struct HasStopped: Error, Sendable {}
 
-    /// The error of a request that matches no queued answer of a server without a closure.
+    /// The failure for a request that matches no queued answer when the server has no closure.
     public struct HasNoAnswer: Error, Sendable, CustomStringConvertible {
-        /// The cause of the error.
+        /// The cause.
         public let description = "no answer is queued that fits this request, and the server has no closure"
     }
 
-    /// The URL of the server: `http://127.0.0.1:PORT`, without a path; `https` with TLS.
+    /// The server's URL without a path: `http://127.0.0.1:PORT`, or `https` with TLS.
     public let url: URL
-    /// The port of the server.
+    /// The server's port.
     public let port: Int
     private let inbox: ServerInbox
     private let journal = Watched(Record())
@@ -75,10 +74,10 @@ public final class MockServer: Sendable {
     /// Starts a server. It is listening when this method returns.
     ///
     /// - Parameters:
-    ///   - configuration: the settings. Default: a free port, and no limits except for the size of a head.
+    ///   - configuration: the settings. Default: a free port, and no limit except the head's size.
     ///   - closure: responds to requests that match no queued answer. Default: a 500 and a recorded failure, for tests
     ///     that queue all answers.
-    /// - Throws: an error with the system's reason if no socket can be opened. With TLS, an error that describes the
+    /// - Throws: an error with the system's reason if it can't open a socket. With TLS, an error that describes the
     ///   problem with the certificate, the key or the system's OpenSSL.
     public static func start(
         _ configuration: Configuration = Configuration(),
@@ -133,19 +132,19 @@ public final class MockServer: Sendable {
     ///
     /// - Parameters:
     ///   - answers: the answers, with their faults.
-    ///   - times: the number of requests that receive each answer; `.max` for all requests. Default: 1.
+    ///   - times: how many requests receive each answer, or `.max` for all requests. Default: 1.
     public func enqueue(_ answers: Answer..., times: Int = 1) {
         for answer in answers { queue.append(answer, times: times) }
     }
 
-    /// The number of queued answers that have not been used.
+    /// How many queued answers are unused.
     public var unused: Int { queue.count }
 
-    /// The requests in the order of their completion.
+    /// The requests, the first complete one first.
     public var requests: [Request] { journal.value.requests }
-    /// The connections in the order in which they were accepted.
+    /// The connections, the first accepted one first.
     public var connections: [Connection] { journal.value.connections }
-    /// The failures of the server. A test should check that there are only expected ones.
+    /// The server's failures. A test should check that all are expected.
     public var failures: [Failure] { journal.value.failures }
 
     /// Waits until the record fulfills a condition, and returns the record.
@@ -156,7 +155,7 @@ public final class MockServer: Sendable {
     /// try await server.record { $0.connections.first?.isOpen == false }
     /// ```
     ///
-    /// - Parameter fits: the condition. It is evaluated immediately and after each change of the record.
+    /// - Parameter fits: the condition. It is evaluated immediately and after each change.
     /// - Throws: `CancellationError` if the calling task is cancelled, ``HasStopped`` if the server has stopped.
     @discardableResult
     public func record(when fits: @Sendable (Record) -> Bool) async throws -> Record {
@@ -178,25 +177,25 @@ public final class MockServer: Sendable {
 }
 
 extension MockServer {
-    /// The settings of a server.
+    /// A server's settings.
     public struct Configuration: Sendable {
         /// The port on 127.0.0.1. Default: 0 (a free port that the system chooses, so that tests can run in parallel).
         public var port = 0
         /// The certificate for TLS. Default: nil (plain HTTP).
         public var tls: TLS?
-        /// The maximum size of a request line and its header fields, in bytes. The server responds to a larger head
+        /// The maximum size in bytes for a request line and its header fields. The server responds to a larger head
         /// with 431. Default: 65,536.
         public var headLimit = 65_536
-        /// The number of bytes of a request body that ``Request/body`` keeps. Further bytes are read, counted and
-        /// discarded. Default: no limit.
+        /// How many body bytes ``Request/body`` keeps. The server reads, counts and discards further bytes. Default: no
+        /// limit.
         public var keptBodySize = Int.max
-        /// The number of requests that ``MockServer/requests`` keeps; later requests are not kept. Set 0 for a
-        /// benchmark. Default: no limit.
+        /// How many requests ``MockServer/requests`` keeps. It doesn't keep later ones. Set 0 for a benchmark. Default:
+        /// no limit.
         public var keptRequests = Int.max
         /// Whether the server responds to `Expect: 100-continue` with `100 Continue`. False simulates a server that
         /// ignores the expectation. Default: true.
         public var sendsContinue = true
-        /// The clock for the delays of faults: ``Effect/stall(for:)`` and ``Effect/slow(bytes:every:)``. Default: the
+        /// The clock for delays in faults: ``Effect/stall(for:)`` and ``Effect/slow(bytes:every:)``. Default: the
         /// continuous clock.
         public var clock: any Clock<Duration> = ContinuousClock()
 
@@ -206,7 +205,7 @@ extension MockServer {
 }
 
 extension MockServer {
-    /// The TLS settings of a server: its certificate, its key, the protocol versions, and whether clients need a
+    /// A server's TLS settings: its certificate, its key, the protocol versions, and whether clients need a
     /// certificate.
     ///
     /// ```swift
@@ -217,10 +216,10 @@ extension MockServer {
     /// ```
     ///
     /// A server with TLS loads the system's OpenSSL when it starts: `libssl.so.3`, or else `libssl.so.1.1`. On Apple
-    /// platforms it loads an installed `libssl.3.dylib`. If none is found, ``MockServer/start(_:closure:)`` throws an
-    /// error that lists the names that it tried. A failed handshake is recorded in ``Record/failures``.
+    /// platforms it loads an installed `libssl.3.dylib`. If it finds none, ``MockServer/start(_:closure:)`` throws an
+    /// error that lists the names it tried. A failed handshake appears in ``Record/failures``.
     public struct TLS: Sendable {
-        /// A version of the protocol.
+        /// A protocol version.
         public enum Version: Int, Sendable, Comparable {
             /// TLS 1.0, which clients should refuse.
             case v1_0 = 0x0301
@@ -235,13 +234,13 @@ extension MockServer {
             public static func < (left: Version, right: Version) -> Bool { left.rawValue < right.rawValue }
         }
 
-        /// The server's certificate in PEM format, optionally followed by the certificates of its chain, which are sent
-        /// as well.
+        /// The server's certificate in PEM format, optionally followed by its chain's certificates. The server sends
+        /// them as well.
         public var certificate: String
-        /// The private key of the certificate in PEM format, without a passphrase.
+        /// The certificate's private key in PEM format, without a passphrase.
         public var key: String
-        /// The authority in PEM format that must have signed the client's certificate. Default: nil (no client
-        /// certificate is requested).
+        /// The authority in PEM format that must have signed the client's certificate. Default: nil (the server
+        /// requests no client certificate).
         public var clientAuthority: String?
         /// The versions that the server accepts. Default: 1.2 and 1.3.
         public var versions: ClosedRange<Version> = .v1_2 ... .v1_3
@@ -253,11 +252,11 @@ extension MockServer {
         }
     }
 
-    /// The encryption of a connection.
+    /// A connection's encryption.
     public struct Security: Sendable, Hashable {
         /// The version in OpenSSL's notation: `TLSv1.3`.
         public let version: String
-        /// The name that the client requested (SNI, RFC 6066, 3), or nil if it sent none, as for an IP address.
+        /// The name that the client requested (SNI, RFC 6066, 3), or nil without one, as for an IP address.
         public let serverName: String?
     }
 }

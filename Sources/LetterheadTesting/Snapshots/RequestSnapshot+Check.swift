@@ -5,13 +5,13 @@ import Letterhead
 extension RequestSnapshot {
     /// Compares the snapshot with a file.
     ///
-    /// If the file does not exist, it is written, and this check fails, so that you review the new file. If the
-    /// environment variable `LETTERHEAD_SNAPSHOTS` is `record`, the file is created or replaced without a comparison,
-    /// and the check succeeds.
+    /// If the file doesn't exist, this check writes it and fails, so that you review the new file. If the environment
+    /// variable `LETTERHEAD_SNAPSHOTS` is `record`, the check creates or replaces the file without a comparison, and
+    /// succeeds.
     ///
-    /// - Parameter file: the file of the snapshot.
-    /// - Throws: ``SnapshotMismatch`` if the snapshot differs from the file or the file did not exist, or an error of
-    ///   the file system.
+    /// - Parameter file: the snapshot's file.
+    /// - Throws: ``SnapshotMismatch`` if the snapshot differs from the file or the file did not exist, or the file
+    ///   system's error.
     public func check(against file: URL) throws {
         let isRecording = ProcessInfo.processInfo.environment["LETTERHEAD_SNAPSHOTS"] == "record"
         do throws(PrivateFile.Failure) { try PrivateFile.checkPlace(file) } catch {
@@ -32,16 +32,16 @@ extension RequestSnapshot {
                 + LineDifference.text(from: recorded, to: text))
     }
 
-    /// Compares the snapshot with the file of one test. The folder `Snapshots` is next to the source file of the test.
-    /// The path is `Snapshots/FILE/TEST.FORMAT`, or `Snapshots/FILE/TEST-NAME.FORMAT` with a name. `FORMAT` is the
-    /// ``Format`` of the snapshot, for example `http`.
+    /// Compares the snapshot with one test's file. The folder `Snapshots` is next to the test's source file. The path
+    /// is `Snapshots/FILE/TEST.FORMAT`, or `Snapshots/FILE/TEST-NAME.FORMAT` with a name. `FORMAT` is the snapshot's
+    /// ``Format``, for example `http`.
     ///
     /// - Parameters:
-    ///   - name: a name that distinguishes several snapshots of one test. Default: empty (no name).
+    ///   - name: a name that distinguishes several snapshots in one test. Default: empty (no name).
     ///   - test: the test's name. Default: the calling function.
     ///   - source: the source file's path. Default: the calling file.
-    /// - Throws: ``SnapshotMismatch`` if the snapshot differs from the file or the file did not exist, or an error of
-    ///   the file system.
+    /// - Throws: ``SnapshotMismatch`` if the snapshot differs from the file or the file did not exist, or the file
+    ///   system's error.
     public func check(named name: String = "", test: String = #function, in source: String = #filePath) throws {
         let suffix = name.isEmpty ? "" : "-\(name)"
         try check(
@@ -49,10 +49,10 @@ extension RequestSnapshot {
     }
 }
 
-/// The error that is thrown when a request differs from its snapshot, or when the file of the snapshot did not exist.
+/// Thrown if a request differs from its snapshot, or if the snapshot's file did not exist.
 public struct SnapshotMismatch: LocalizedError, Sendable, CustomStringConvertible {
-    /// The name of the file. If the file existed, also all lines of both texts: `-` marks a line of the file, and `+`
-    /// marks a line of the request.
+    /// The file's name. If the file existed, also all lines from both texts: `-` marks a line in the file, and `+`
+    /// marks a line in the request.
     public let description: String
 
     /// The same as ``description``.
@@ -61,8 +61,8 @@ public struct SnapshotMismatch: LocalizedError, Sendable, CustomStringConvertibl
 
 /// The files that belong to a test.
 enum TestFile {
-    /// Returns `FOLDER/FILE/TEST.EXTENSION` next to a source file. Characters of the test's name other than letters and
-    /// digits become hyphens.
+    /// Returns `FOLDER/FILE/TEST.EXTENSION` next to a source file. In the test's name, everything but letters and
+    /// digits becomes a hyphen.
     static func url(in folder: String, test: String, source: String, extension: String) -> URL {
         let source = URL(filePath: source)
         var name = test.map { $0.isLetter || $0.isNumber ? $0 : "-" }.drop { $0 == "-" }
@@ -82,7 +82,7 @@ enum LineDifference {
         var lines = old.map { (mark: " ", text: $0) }
         for case .remove(let place, _, _) in difference.removals { lines[place].mark = "-" }
         for case .insert(let place, let text, _) in difference.insertions {
-            // The place counts the lines that are not removed.
+            // The place counts only the lines that stay.
             let kept = lines.indices.filter { lines[$0].mark != "-" }
             lines.insert(("+", text), at: place < kept.count ? kept[place] : lines.count)
         }

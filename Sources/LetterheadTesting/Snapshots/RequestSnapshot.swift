@@ -3,40 +3,39 @@ public import Letterhead
 import LetterheadFoundation
 import LetterheadObserving
 
-/// The text of a request, which a test compares with a file.
+/// A request as text, to compare it with a file.
 ///
 /// ```swift
 /// _ = try await client.send(CreateUser(user: ada))
 /// try RequestSnapshot(stubs.requests[0]).check()
 /// ```
 ///
-/// The text contains what a transport would send: the method, the URL, the headers of the request and of its body, and
-/// the body. A JSON body is indented, with its members in alphabetical order. Secrets are replaced by `REDACTED`. The
-/// boundary of a multipart body, idempotency keys and trace headers differ in each run, so they are replaced by fixed
-/// placeholders.
+/// The text contains what a transport would send: the method, the URL, the request's and the body's headers, and the
+/// body. A JSON body is indented, with its members in alphabetical order. Secrets become `REDACTED`. Multipart
+/// boundaries, idempotency keys and trace headers differ in each run, so they become fixed placeholders.
 public struct RequestSnapshot: Sendable, CustomStringConvertible {
-    /// The format of a snapshot.
+    /// A snapshot's format.
     public enum Format: String, Sendable {
-        /// The format of `.http` files: the request line, the headers, an empty line, the body.
+        /// As in `.http` files: the request line, the headers, an empty line, the body.
         case http
-        /// A curl command for a POSIX shell, with one option on each line. See `HTTPRequest.curlCommand()`. A header that
-        /// curl would add and the request does not have is removed by an option with its name only.
+        /// A curl command for a POSIX shell, with one option on each line. See `HTTPRequest.curlCommand()`. An option
+        /// with only a header's name removes what curl would add and the request doesn't have.
         case curl
     }
 
     /// The text.
     public let text: String
-    /// The format of the text, which is also the extension of its file.
+    /// The text's format, which is also its file's extension.
     public let format: Format
 
-    /// Creates the snapshot of a request: one that a mock received, or one from a builder.
+    /// Creates a snapshot from a request that a mock received, or from a builder's request.
     ///
     /// - Parameters:
     ///   - request: the request. If its body can be sent only once or is not in memory, a snapshot in the format
-    ///     `.http` contains only the type of the body. For `.curl`, see `HTTPRequest.curlCommand()`.
+    ///     `.http` contains only the body's type. For `.curl`, see `HTTPRequest.curlCommand()`.
     ///   - format: the format. Default: `.http`.
     ///   - redaction: the secret names. Default: the standard names.
-    /// - Throws: `.invalidRequest` if the body cannot be encoded.
+    /// - Throws: `.invalidRequest` if encoding the body fails.
     public init(
         _ request: HTTPRequest, format: Format = .http, redaction: Redaction = .standard
     ) throws(HTTPError) {
@@ -82,7 +81,7 @@ extension RequestSnapshot {
         return (try? JSONEncoder.indenting.encode(json)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns the curl command of a request, with one option on each line, which shells and people can read.
+    /// Returns a request's curl command, with one option on each line, for shells and people.
     private static func curl(_ request: HTTPRequest, _ data: Data?, _ redaction: Redaction) -> String {
         var request = request
         request.redaction = request.redaction.adding(headers: redaction.headers, parameters: redaction.parameters)
@@ -90,7 +89,7 @@ extension RequestSnapshot {
         for field in headers where VolatileHeaders.contain(field.name) { request.headers[field.name] = volatile }
         let type = headers[.contentType].flatMap { MediaType($0) }
         if !headers.contains(.contentEncoding), let data, let json = indented(data, type) {
-            // The order of the members of an object can differ in each run.
+            // An object's members can have another order in each run.
             request.headers[.contentType] = headers[.contentType]
             request.body = DataBody(Data(json.utf8), contentType: .json)
         }

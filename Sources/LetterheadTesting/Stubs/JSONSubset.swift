@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// Compares a JSON value with a part of another one.
+/// Compares a JSON value with a larger one.
 enum JSONSubset {
-    /// Returns the path of the first value of `part` that `whole` does not contain, or nil if `whole` contains all of
-    /// them.
+    /// Returns the path to the first value in `part` that `whole` doesn't contain, or nil if `whole` contains all.
     static func difference(_ part: JSONValue, in whole: JSONValue, at path: String = "$") -> String? {
         switch (part, whole) {
         case (.object(let members), .object(let others)):

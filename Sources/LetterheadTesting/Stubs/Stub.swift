@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// One stub: its conditions, its answer, and the number of calls that it expects.
+/// One stub: its conditions, its answer, and how many calls it expects.
 struct Stub: Sendable {
     /// A reason why a stub does not answer a request. A smaller weight means a better match.
     struct Difference: Sendable {
@@ -14,7 +14,7 @@ struct Stub: Sendable {
         case type(ObjectIdentifier)
         case template(StubTemplate)
         case route(StubRoute)
-        /// A template whose request cannot be built.
+        /// A template that can't build its request.
         case impossible(String)
     }
 
@@ -22,11 +22,11 @@ struct Stub: Sendable {
     let subject: Subject
     let times: StubTimes
     let state: StubState?
-    /// Returns the differences between the conditions and a request; none if the request matches.
+    /// Returns the differences between the conditions and a request. A request without differences matches.
     let differences: @Sendable (StubInput) -> [Difference]
-    /// Returns the route of a request for which the stub is meant, or nil if the stub is meant for several routes.
+    /// Returns a request's route, or nil if the stub is meant for several routes.
     var route: @Sendable (StubInput) -> String? = { _ in nil }
-    /// Responds to a request. The second argument is the number of the call; the first call of the stub has number 0.
+    /// Responds to a request. The second argument is the call's number. The stub's first call has number 0.
     let respond: @Sendable (StubInput, Int) async throws -> HTTPResponse
 
     /// Returns the reasons why the stub does not answer a request, including used-up calls and another scenario state.
@@ -42,8 +42,8 @@ struct Stub: Sendable {
         return found
     }
 
-    /// One sentence for each fault of a stub: it can never be called, was called too few times, or has answered requests
-    /// of several endpoints.
+    /// One sentence for each fault: the stub can never be called, was called too few times, or has answered several
+    /// endpoints.
     func violations(count: Int, routes: [String]) -> [String] {
         if case .impossible(let reason) = subject { return ["the stub of \(name) can match no request: \(reason)"] }
         var found: [String] = []
@@ -60,7 +60,7 @@ struct Stub: Sendable {
 }
 
 extension Stub {
-    /// Creates a stub of all templates of a type, or of those that fulfill a condition.
+    /// Creates a stub for all templates with a type, or for those that fulfill a condition.
     init<Template: RequestTemplate>(
         of type: Template.Type, _ times: StubTimes, where condition: (@Sendable (Template) -> Bool)? = nil,
         _ state: StubState?, _ answer: @escaping @Sendable (Template, Int) async throws -> StubAnswer<Template>
@@ -74,7 +74,8 @@ extension Stub {
             guard condition?(template) == false else { return [] }
             return [Difference(weight: 2, text: "its condition is false for the template")]
         } route: { input in
-            // A declared type is one endpoint, whatever its paths are. A condition shows that the stub is meant for more.
+            // A declared type is one endpoint, even if its paths differ. A condition shows that the stub is meant for
+            // more.
             guard condition == nil, let template = input.template(as: type) else { return nil }
             return template.root is any EndpointValue ? template.path.route : nil
         } respond: { input, turn in
@@ -83,7 +84,7 @@ extension Stub {
         }
     }
 
-    /// Creates a stub of the requests that are built from one template.
+    /// Creates a stub for the requests that one template builds.
     init<Template: RequestTemplate>(
         of template: Template, _ times: StubTimes, _ state: StubState?,
         _ answer: @escaping @Sendable (Template, Int) async throws -> StubAnswer<Template>
@@ -104,12 +105,12 @@ extension Stub {
         self.init(name: parts.name, subject: .template(parts), times: times, state: state) { input in
             parts.differences(from: input)
         } respond: { input, turn in
-            // The request may have been sent by an equal template of another type.
+            // An equal template with another type may have sent the request.
             try await answer(input.template(as: Template.self) ?? template, turn).respond(input)
         }
     }
 
-    /// Creates a stub of the requests that match a route.
+    /// Creates a stub for the requests that match a route.
     init(
         of route: StubRoute, _ times: StubTimes, _ state: StubState?,
         _ answer: @escaping @Sendable (StubRequest, Int) async throws -> StubLoader.RouteAnswer
@@ -123,7 +124,7 @@ extension Stub {
     }
 }
 
-/// An endpoint that is declared by its values: endpoints with different paths have the same type.
+/// An endpoint that its values declare, so endpoints with different paths have the same type.
 private protocol EndpointValue {}
 
 extension Endpoint: EndpointValue {}

@@ -2,9 +2,9 @@
 public import LetterheadFoundation
 public import Letterhead
 
-/// The response of a stub to one request of an endpoint.
+/// A stub's response to one request.
 ///
-/// The closure of a stub returns a value of the endpoint's `Response`, or an answer for any other response:
+/// A stub's closure returns a value for the endpoint's `Response`, or an answer for any other response:
 ///
 /// ```swift
 /// stubs.on(GetUser.self) { template in User(login: template.login) }
@@ -13,18 +13,18 @@ public import Letterhead
 /// stubs.on(Export.self) { _ in .delayed(.seconds(30), .status(.accepted)) }
 /// ```
 ///
-/// Values are encoded with the encoder of the ``StubLoader``. Without one, they are encoded with the counterpart of the
-/// client's decoder: `JSONEncoder` with the same strategies for dates, data, keys and floats, or `PropertyListEncoder`.
-/// The client decodes the bytes like a response of a server.
+/// The ``StubLoader``'s encoder encodes values. Without one, the client decoder's counterpart does: `JSONEncoder` with
+/// the same strategies for dates, data, keys and floats, or `PropertyListEncoder`. The client decodes the bytes like a
+/// server's response.
 public struct StubAnswer<Template: RequestTemplate>: Sendable {
     let respond: @Sendable (StubInput) async throws -> HTTPResponse
 
     init(_ respond: @escaping @Sendable (StubInput) async throws -> HTTPResponse) { self.respond = respond }
 
-    /// Returns a value of the endpoint's `Response`.
+    /// Returns a value for the endpoint's `Response`.
     ///
-    /// Its type must be `Encodable`, `Data`, `String`, `Void`, `HTTPResponse` or an optional of these. Otherwise the
-    /// request fails with `.unknown`, and the underlying error names the type.
+    /// Its type must be `Encodable`, `Data`, `String`, `Void`, `HTTPResponse`, or an optional with one of these.
+    /// Otherwise the request fails with `.unknown`, and the underlying error names the type.
     ///
     /// - Parameters:
     ///   - value: the value.
@@ -56,7 +56,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns any value, encoded like a value of the endpoint.
+    /// Returns any value, encoded like the endpoint's.
     ///
     /// - Parameters:
     ///   - value: the value.
@@ -72,10 +72,10 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns a failure of the endpoint, encoded like a value. Its type must be `Encodable`.
+    /// Returns the endpoint's failure, encoded like a value. Its type must be `Encodable`.
     ///
     /// - Parameters:
-    ///   - failure: the failure. The client throws an `HTTPError`, whose `failure(of:)` returns this value.
+    ///   - failure: the failure. The client throws an `HTTPError`, and its `failure(of:)` returns this value.
     ///   - status: the status, which the endpoint must not accept. Default: 400.
     public static func failure(_ failure: Template.Failure, status: HTTPStatus = .badRequest) -> StubAnswer {
         StubAnswer { input in try input.response(encoding: failure, status: status, headers: [:]) }
@@ -84,8 +84,8 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
     /// Fails the request as a transport does.
     ///
     /// - Parameters:
-    ///   - code: the kind of the error.
-    ///   - mayHaveBeenSent: false if no byte of the request was sent. Default: nil (determined by the code).
+    ///   - code: the error's code.
+    ///   - mayHaveBeenSent: false if nothing was sent. Default: nil (determined by the code).
     public static func error(_ code: HTTPError.Code, mayHaveBeenSent: Bool? = nil) -> StubAnswer {
         StubAnswer { input in
             throw HTTPError(
@@ -94,7 +94,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns the response of a closure, which receives the request of the call.
+    /// Returns a closure's response. The closure receives the request.
     public static func response(
         _ make: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) -> StubAnswer {
@@ -116,7 +116,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         StubAnswer { input in try await loader.load(input.forwarded) }
     }
 
-    /// Returns the headers and the body of the request, with the status 200.
+    /// Returns the request's headers and body, with the status 200.
     public static var echo: StubAnswer {
         StubAnswer { input in
             let body = HTTPResponseBody(try await input.allBytes())
@@ -169,11 +169,11 @@ extension StubAnswer {
             headers: [.contentType: "text/event-stream"])
     }
 
-    /// Returns one of several pages: the page with the number that the template of the request has.
+    /// Returns one page: the one with the template's page number.
     ///
-    /// If a page follows, the response has a `Link` with `rel="next"` (RFC 8288), whose target is the URL of the
-    /// request with the number of the next page as its `page` parameter. Pagination by number and by link therefore
-    /// works without further headers. For pagination by cursor, the values must contain the cursor.
+    /// If a page follows, the response has a `Link` with `rel="next"` (RFC 8288). Its target is the request's URL with
+    /// the next page number as its `page` parameter. Pagination by number and by link therefore works without further
+    /// headers. For pagination by cursor, the values must contain the cursor.
     ///
     /// - Parameter pages: the values, beginning with the first page. For a number after the last page, the response is
     ///   an empty JSON array if the last page is a JSON array, and 404 otherwise.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// The stubs of a loader, the number of their calls, and the record.
+/// A loader's stubs, their call counts, and the record.
 ///
 /// This type is a class because tests read it while requests change it.
 final class StubBoard: Sendable {
-    /// The result of looking for a stub.
+    /// What a search for a stub has found.
     struct Claim {
-        /// The number of the record.
+        /// The record's number.
         let number: Int
-        /// The stub, and the number of its earlier calls, or nil if no stub responds.
+        /// The stub and its earlier calls, or nil if no stub responds.
         let found: (stub: Stub, turn: Int)?
         /// Whether a stub that matches the request allows no calls.
         let isForbidden: Bool
@@ -18,14 +18,14 @@ final class StubBoard: Sendable {
     private struct Entry {
         let stub: Stub
         var count = 0
-        /// The routes of the requests that the stub has answered, if the stub is meant for one route.
+        /// The routes that the stub has answered, if it is meant for one route.
         var routes: [String] = []
     }
 
     private struct State {
-        /// All stubs. The index of an entry does not change.
+        /// All stubs. An entry keeps its index.
         var entries: [Entry] = []
-        /// The indices of the stubs in the order in which they are tried. Stubs that were overridden are not among them.
+        /// The stubs' indices in the order that requests try them, without overridden stubs.
         var order: [Int] = []
 
         var current: [(index: Int, entry: Entry)] { order.map { ($0, entries[$0]) } }
@@ -37,8 +37,8 @@ final class StubBoard: Sendable {
 
     var records: [StubRecord] { state.value.records }
 
-    /// Adds a stub after all others, or in the place of the first stub with the same subject. Without such a stub, a stub
-    /// that overrides others precedes all of them.
+    /// Adds a stub after all others, or where the first stub with the same subject is. Without such a stub, a stub that
+    /// overrides others comes first.
     func add(_ stub: Stub, isOverride: Bool) {
         state.change { state in
             state.entries.append(Entry(stub: stub))
@@ -53,7 +53,7 @@ final class StubBoard: Sendable {
 
     /// Records a request, and chooses the first stub that matches it and has calls left.
     ///
-    /// Conditions are code of the test, so they run outside the lock.
+    /// Conditions are test code, so they run outside the lock.
     func claim(_ input: StubInput, at time: Duration) -> Claim {
         var found: (stub: Stub, turn: Int)?
         var isForbidden = false
@@ -69,7 +69,7 @@ final class StubBoard: Sendable {
         return Claim(number: number, found: found, isForbidden: isForbidden)
     }
 
-    /// Stores the result of a call. A streamed body stays with the caller.
+    /// Stores a call's result. A streamed body stays with the caller.
     func finish(_ number: Int, _ result: Result<HTTPResponse, HTTPError>) {
         state.change { state in
             switch result {
@@ -88,7 +88,7 @@ final class StubBoard: Sendable {
         return reason
     }
 
-    /// One sentence for each fault of a stub and for each unexpected request.
+    /// One sentence for each stub fault and for each unexpected request.
     var violations: [String] {
         let state = state.value
         return state.current.flatMap { $0.entry.stub.violations(count: $0.entry.count, routes: $0.entry.routes) }
@@ -100,8 +100,8 @@ final class StubBoard: Sendable {
         guard await state.value(where: { _ in isFulfilled() }) != nil else { throw CancellationError() }
     }
 
-    /// Counts a call of a stub. Returns the number of earlier calls, or nil if the stub has no calls left, was
-    /// overridden in the meantime, or has a scenario that is in another state.
+    /// Counts a stub's call. Returns how many calls were earlier, or nil if the stub has no calls left, was overridden
+    /// in the meantime, or has a scenario in another state.
     private func take(_ index: Int, _ stub: Stub) -> Int? {
         let turn = state.change { state -> Int? in
             guard state.entries[index].count < stub.times.most, state.order.contains(index) else { return nil }

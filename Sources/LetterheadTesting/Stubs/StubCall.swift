@@ -16,20 +16,20 @@ public import Letterhead
 public struct StubCall<Template: Sendable>: Sendable {
     /// The template that was sent, without its decorators.
     public let template: Template
-    /// The request as it was sent, after the changes of all links.
+    /// The sent request, after all links have changed it.
     public var request: HTTPRequest { input.request }
-    /// The position of the call among all calls of the loader, starting at 1. Use it to check the order of calls of
-    /// different endpoints.
+    /// The call's position among all the loader's calls, starting at 1. Use it to check in which order endpoints were
+    /// called.
     public let number: Int
-    /// The time from the creation of the loader to the call, measured on the clock of the loader.
+    /// When the call arrived on the loader's clock, counted from the loader's creation.
     public let time: Duration
-    /// The response. It is nil while the call is in progress, and after an error. A streamed body is not part of it.
+    /// The response. It is nil while the call is in progress, and after an error. It doesn't contain a streamed body.
     public let response: HTTPResponse?
-    /// The error of the call, or nil while it is in progress, and after a response.
+    /// The call's error. It is nil while the call is in progress, and after a response.
     public let error: HTTPError?
     let input: StubInput
 
-    /// Returns the bytes of the body of the request. A body that can be sent only once is read when the call arrives.
+    /// Returns the request body's bytes. A body that can be sent only once is read when the call arrives.
     ///
     /// - Throws: the body's error.
     public func body() async throws -> Data { try await input.allBytes() }
@@ -57,12 +57,12 @@ extension BodyChunks {
     }
 }
 
-/// A call in the record of a loader.
+/// A call in a loader's record.
 struct StubRecord: Sendable {
     let input: StubInput
     let number: Int
     let time: Duration
-    /// What the stub that answered was declared for, or nil if no stub answered.
+    /// What the answering stub was declared for, or nil if no stub answered.
     let subject: Stub.Subject?
     var response: HTTPResponse?
     var error: HTTPError?

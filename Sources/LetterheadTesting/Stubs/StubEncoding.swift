@@ -2,16 +2,16 @@
 import LetterheadFoundation
 import Letterhead
 
-/// Encodes the value of a stub, so that the client's decoder reads it back.
+/// Encodes a stub's value, so that the client's decoder reads it back.
 enum StubEncoding {
-    /// The bytes of a value and their media type.
+    /// A value's bytes and their media type.
     typealias Encoded = (body: Data, mediaType: String?)
 
     /// Encodes a value.
     ///
     /// - Parameters:
-    ///   - value: a value whose type is encodable, `Data`, `String`, `Void`, or an optional of these.
-    ///   - input: the request, whose decoder determines the format if the loader has no encoder.
+    ///   - value: an encodable value, `Data`, `String`, `Void`, or an optional with one of these.
+    ///   - input: the request. Its decoder determines the format if the loader has no encoder.
     static func encode(_ value: Any, for input: StubInput) throws -> Encoded {
         switch value {
         case is Void: return (Data(), nil)
@@ -46,9 +46,9 @@ enum StubEncoding {
 }
 
 extension JSONEncoder {
-    /// Creates an encoder with the counterparts of a decoder's strategies. A custom strategy for dates or data has
-    /// none: encoding a value that needs it throws an error. A custom strategy for keys is ignored: keys are encoded
-    /// unchanged.
+    /// Creates an encoder with a decoder's strategies, reversed. A custom strategy for dates or data has no
+    /// counterpart, so encoding a value that needs it throws an error. With a custom strategy for keys, keys are
+    /// encoded unchanged.
     convenience init(matching decoder: JSONDecoder) {
         self.init()
         outputFormatting = [.sortedKeys]

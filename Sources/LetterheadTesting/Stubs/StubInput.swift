@@ -2,21 +2,21 @@
 import LetterheadFoundation
 import Letterhead
 
-/// A request as the stubs receive it.
+/// A request for the stubs.
 struct StubInput: Sendable {
     let request: HTTPRequest
-    /// The bytes of the body if it is in memory or can be sent only once, or nil if reading it is left to the caller.
+    /// The body's bytes if it is in memory or can be sent only once. Otherwise nil, and the caller reads it.
     let body: Data?
     let clock: any Clock<Duration>
-    /// The encoder of the loader, or nil for the counterpart of the client's decoder.
+    /// The loader's encoder, or nil for the client decoder's counterpart.
     let encoder: (any HTTPBodyEncoder)?
 
-    /// The name of the endpoint, or the method and the path of a plain request.
+    /// The endpoint's name, or a plain request's method and path.
     var name: String { request.template.map { Self.name(of: type(of: $0.root)) } ?? "\(request.method) \(path)" }
 
     var path: String { request.target.cut(at: "?").map { String($0.head) } ?? request.target }
 
-    /// The request on one line, without values of its query.
+    /// The request on one line, without query values.
     var outline: String {
         let sender = request.template.map { ", sent by \(Self.name(of: type(of: $0.root)))" } ?? ""
         return "\(request.method) \(request.redaction.outline(of: request))\(sender)"
@@ -30,7 +30,7 @@ struct StubInput: Sendable {
         return request
     }
 
-    /// Returns all bytes of the body.
+    /// Returns all body bytes.
     func allBytes() async throws -> Data {
         if let body { return body }
         return try await request.framedBody().allBytes()
@@ -40,20 +40,20 @@ struct StubInput: Sendable {
 }
 
 extension StubInput {
-    /// The template of the request, followed by the templates inside it. The request of a redirect has none, because
-    /// the server has chosen its URL.
+    /// The request's template, followed by the templates inside it. A redirect's request has none, because the server
+    /// has chosen its URL.
     var templates: [any RequestTemplate] {
         request.isRedirected ? [] : Array(sequence(first: request.template) { $0?.inner }.compactMap(\.self))
     }
 
-    /// Returns the template of the request if it has a type.
+    /// Returns the request's template if it has a type.
     func template<Template: RequestTemplate>(as type: Template.Type) -> Template? {
         request.isRedirected ? nil : request.template(as: type)
     }
 }
 
 extension RequestTemplate {
-    /// The innermost template of a decorated one.
+    /// The template inside all decorators.
     var root: any RequestTemplate {
         var template: any RequestTemplate = self
         while let inner = template.inner { template = inner }

@@ -2,15 +2,15 @@
 public import Letterhead
 
 extension StubLoader {
-    /// The requests that were received, in order, including those that no stub answered.
+    /// The received requests, in order, including those that no stub answered.
     public var requests: [HTTPRequest] { board.records.map(\.input.request) }
 
-    /// All calls, in order, including those that no stub answered. The template of a plain request is nil.
+    /// All calls, in order, including those that no stub answered. A plain request has no template.
     public var calls: [StubCall<(any RequestTemplate)?>] {
         board.records.map { $0.call($0.input.request.template.map { $0.root }) }
     }
 
-    /// The calls of an endpoint, in order.
+    /// An endpoint's calls, in order.
     ///
     /// ```swift
     /// #expect(stubs.calls(of: GetUser.self).count == 2)
@@ -20,8 +20,7 @@ extension StubLoader {
         board.records.compactMap { record in record.input.template(as: type).map { record.call($0) } }
     }
 
-    /// The calls of one endpoint: those with the same method, path, query and body as the request that is built from a
-    /// template.
+    /// One endpoint's calls: those with the same method, path, query and body as a template's request.
     ///
     /// ```swift
     /// #expect(stubs.calls(of: .user("ada")).count == 1)
@@ -33,22 +32,22 @@ extension StubLoader {
         }
     }
 
-    /// The requests that the stubs of a route answered, in order.
+    /// The requests that a route's stubs answered, in order.
     public func calls(of route: StubRoute) -> [StubCall<(any RequestTemplate)?>] {
         board.records.filter { $0.subject == .route(route) }.map { $0.call($0.input.request.template.map { $0.root }) }
     }
 
-    /// Waits until an endpoint has been called a number of times, and returns its calls.
+    /// Waits until an endpoint has `count` calls, and returns its calls.
     ///
     /// ```swift
     /// let task = Task { try await model.refresh() }
     /// try await stubs.waitForCalls(of: GetUser.self)
     /// ```
     ///
-    /// A call is counted when its request arrives. If a test could hang here, give it a time limit.
+    /// A call counts when its request arrives. If a test could hang here, give it a time limit.
     ///
     /// - Parameters:
-    ///   - count: the number of calls. Default: 1.
+    ///   - count: how many calls to wait for. Default: 1.
     ///   - type: the endpoint's type.
     /// - Throws: `CancellationError` if the calling task is cancelled.
     @discardableResult
@@ -61,9 +60,9 @@ extension StubLoader {
 
     /// Throws an error if a stub was called less often than expected, or if there was a request that no stub answered.
     ///
-    /// A stub of a type such as `Get<User>` answers every endpoint of that type. If it has no `where:` and has answered
-    /// requests with different routes, this is an error as well, because a test would not notice that it received the
-    /// response of another endpoint.
+    /// A stub for a type such as `Get<User>` answers every endpoint with that type. If it has no `where:` and has
+    /// answered requests with different routes, this is an error as well, because a test wouldn't notice that it
+    /// received another endpoint's response.
     ///
     /// - Throws: ``StubViolations``, which describes each violation.
     public func verify() throws(StubViolations) {
@@ -72,9 +71,9 @@ extension StubLoader {
     }
 }
 
-/// The error of ``StubLoader/verify()``: the missing calls and the unexpected requests.
+/// The missing calls and unexpected requests that ``StubLoader/verify()`` has found.
 public struct StubViolations: Error, Sendable, CustomStringConvertible {
-    /// One sentence for each violation: first the stubs, in the order in which they were added, then the requests.
+    /// One sentence for each violation: first the stubs in order, then the requests.
     public let violations: [String]
 
     /// One line for each violation.

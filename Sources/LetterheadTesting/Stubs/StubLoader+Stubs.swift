@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-// The compiler reports a mistake in a closure where it is only if it can rule out the other functions of the same name.
-// Functions whose closures return values are therefore disfavored, and those that take a template have more generic
-// parameters than they need, so that a type does not seem to be a template without a conformance.
+// The compiler reports a mistake in a closure where it is only if it can rule out the other functions with the same
+// name. Functions with closures that return values are therefore disfavored, and functions that take a template have
+// more generic parameters than they need, so that a type doesn't seem to be a template without a conformance.
 
 extension StubLoader {
     /// The answer to a request that matches a ``StubRoute``.
     public typealias RouteAnswer = StubAnswer<AnyTemplate<HTTPResponse>>
 
-    /// Adds a stub that responds to an endpoint with values of its `Response`.
+    /// Adds a stub that responds to an endpoint with `Response` values.
     ///
     /// ```swift
     /// stubs.on(GetUser.self) { template in User(login: template.login) }
@@ -53,8 +53,8 @@ extension StubLoader {
         add(Stub(of: type, times, where: condition, state) { template, _ in try await answer(template) })
     }
 
-    /// Adds a stub that responds to the calls of an endpoint with one answer after the other. It expects exactly as many
-    /// calls as there are answers.
+    /// Adds a stub that responds to an endpoint's calls with one answer after the other. It expects exactly one call
+    /// for each answer.
     ///
     /// ```swift
     /// stubs.on(GetUser.self, inOrder: .status(.serviceUnavailable), .value(ada))
@@ -66,18 +66,18 @@ extension StubLoader {
         add(Stub(of: type, .exactly(1 + more.count), nil, inOrder([first] + more)))
     }
 
-    /// Adds a stub that responds to one endpoint with a value of its `Response`. Use it for endpoints that share a type,
-    /// such as `Get<User>`, or for the values of one call.
+    /// Adds a stub that responds to one endpoint with a `Response` value. Use it for endpoints that share a type, such
+    /// as `Get<User>`, or for a single call's values.
     ///
     /// ```swift
     /// stubs.on(.user("ada")) { _ in ada }
     /// stubs.on(GetUser(login: "grace"), times: 1) { _ in grace }
     /// ```
     ///
-    /// The stub matches requests with the same method, path, query and body as the request that is built from the
-    /// template. Headers and settings are not compared. Decorators around the template that was sent are ignored, but
-    /// those of the stub's own template are not: a stub of `.user("ada").query("full", true)` matches only requests with
-    /// this query item. A template whose request cannot be built matches nothing, and ``verify()`` reports it.
+    /// The stub matches requests with the same method, path, query and body as the template's request. It ignores
+    /// headers, settings, and decorators around the sent template, but not the decorators around its own: with
+    /// `.user("ada").query("full", true)`, it matches only requests with this query item. A template that can't build
+    /// its request matches nothing, and ``verify()`` reports it.
     ///
     /// - Parameters:
     ///   - template: the template.
@@ -94,7 +94,7 @@ extension StubLoader {
     }
 
     /// Adds a stub that responds to one endpoint with any ``StubAnswer``: `stubs.on(.user("ada")) { _ in
-    /// .status(.notFound) }`. The conditions are those of a stub that returns a value.
+    /// .status(.notFound) }`. It matches like a stub that returns a value.
     @discardableResult
     public func on<Template: RequestTemplate, Response, Failure>(
         _ template: Template, times: StubTimes = .atLeastOnce, during state: StubState? = nil,
@@ -103,8 +103,8 @@ extension StubLoader {
         add(Stub(of: template, times, state) { template, _ in try await answer(template) })
     }
 
-    /// Adds a stub that responds to the calls of one endpoint with one answer after the other. It expects exactly as
-    /// many calls as there are answers.
+    /// Adds a stub that responds to one endpoint's calls with one answer after the other. It expects exactly one call
+    /// for each answer.
     @discardableResult
     public func on<Template: RequestTemplate>(
         _ template: Template, inOrder first: StubAnswer<Template>, _ more: StubAnswer<Template>...
@@ -131,8 +131,8 @@ extension StubLoader {
         add(Stub(of: route, times, state) { call, _ in try await answer(call) })
     }
 
-    /// Adds a stub that responds to requests that match a route with one answer after the other. It expects exactly as
-    /// many calls as there are answers.
+    /// Adds a stub that responds to requests that match a route with one answer after the other. It expects exactly one
+    /// call for each answer.
     @discardableResult
     public func on(_ route: StubRoute, inOrder first: RouteAnswer, _ more: RouteAnswer...) -> StubLoader {
         add(Stub(of: route, .exactly(1 + more.count), nil, inOrder([first] + more)))

@@ -16,23 +16,23 @@ public import Letterhead
 /// ```
 ///
 /// **Stubs.** The closure receives the template that was sent, without its decorators. It returns a value of the
-/// endpoint's `Response`, or a ``StubAnswer``. The value is encoded, and the client decodes it. A stub of a value, such
-/// as `.user("ada")`, matches one of several endpoints that share a type, and a ``StubRoute`` matches requests by method,
-/// path, query, headers and body. The first stub that matches and has calls left responds. After a redirect, the new
-/// request no longer belongs to the endpoint, so only routes match it.
+/// endpoint's `Response`, or a ``StubAnswer``. The value is encoded, and the client decodes it. A stub for a value,
+/// such as `.user("ada")`, matches one endpoint when several share a type, and a ``StubRoute`` matches requests by
+/// method, path, query, headers and body. The first stub that matches and has calls left responds. After a redirect,
+/// the new request no longer belongs to the endpoint, so only routes match it.
 ///
-/// **Strictness.** A request that no stub answers fails with `.unexpectedRequest`; the error names the stub that comes
-/// closest to a match, and the differences. ``verify()`` throws an error for such requests, even if the code under test
-/// ignored the error, and for stubs that were not called as often as expected. Pass `times: .any` for a stub that need
-/// not be called. Use `StubLoader(otherwise: loader)` to pass all other requests to another loader.
+/// **Strictness.** A request that no stub answers fails with `.unexpectedRequest`. The error names the nearest stub and
+/// the differences. ``verify()`` throws an error for such requests, even if the code under test ignored the error, and
+/// for stubs that weren't called as often as expected. Pass `times: .any` for an optional stub. Use
+/// `StubLoader(otherwise: loader)` to pass all other requests to another loader.
 ///
-/// **Time.** The loader enforces the time limits of a request, which are `timeout`, `deadline` and `idleTimeout`, and
-/// measures them on its clock. With a ``TestClock``, a test of a slow response takes no real time.
+/// **Time.** The loader enforces a request's `timeout`, `deadline` and `idleTimeout`, and measures them on its clock.
+/// With a ``TestClock``, a test with a slow response takes no real time.
 public final class StubLoader: HTTPLoader {
     // This type is a class because all references share the stubs and the record.
 
     let board: StubBoard
-    /// Whether an added stub replaces those of the same subject.
+    /// Whether an added stub replaces stubs with the same subject.
     let isOverriding: Bool
     private let exchange: MockExchange
     private let encoder: (any HTTPBodyEncoder)?
@@ -41,10 +41,9 @@ public final class StubLoader: HTTPLoader {
     /// Creates a loader without stubs.
     ///
     /// - Parameters:
-    ///   - clock: measures delays and request time limits. Default: the continuous clock.
-    ///   - encoder: encodes the values of stubs. Default: nil (the counterpart of the client's decoder).
-    ///   - otherwise: a loader that responds to requests that no stub answers. Default: nil (such a request is an
-    ///     error).
+    ///   - clock: measures delays and the requests' time limits. Default: the continuous clock.
+    ///   - encoder: encodes the stubs' values. Default: nil (the client decoder's counterpart).
+    ///   - otherwise: responds to requests that no stub answers. Default: nil (such a request is an error).
     public init(
         clock: any Clock<Duration> = ContinuousClock(), encoder: (any HTTPBodyEncoder)? = nil,
         otherwise: (any HTTPLoader)? = nil
@@ -67,16 +66,15 @@ public final class StubLoader: HTTPLoader {
     /// stubs.overriding.on(GetUser.self) { _ in .status(.notFound) }                     // for this test
     /// ```
     ///
-    /// All earlier stubs of the same type, whatever their conditions are, respond to no further request and are not
-    /// verified. The new stub takes the place of the first of them. If there is none, it precedes all other stubs.
-    /// Recorded calls are kept. Stubs of a template and of a route are replaced in the same way, by an equal template or
-    /// route. Templates are equal if the method, the path, the query and the body of their requests are.
+    /// The new stub replaces all earlier stubs with the same type, even if their conditions differ. They respond to no
+    /// further request, and ``verify()`` ignores them. The new stub takes the first one's place, or comes before all
+    /// others. Recorded calls stay. A stub for a template or a route replaces stubs for an equal template or route.
+    /// Templates are equal if their requests have the same method, path, query and body.
     public var overriding: StubLoader { StubLoader(overriding: self) }
 
-    /// Responds with the first stub that matches and has calls left.
+    /// Responds with the first matching stub that has calls left.
     ///
-    /// - Throws: `.unexpectedRequest` if no stub responds; the error of the stub; `.timedOut` if a time limit of the
-    ///   request passes.
+    /// - Throws: `.unexpectedRequest` if no stub responds, `.timedOut` if a time limit passes, or the stub's error.
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try exchange.check(request)
         let input = StubInput(
@@ -101,10 +99,10 @@ public final class StubLoader: HTTPLoader {
             .unexpectedRequest, request: input.request, message: board.refuse(input), mayHaveBeenSent: false)
     }
 
-    /// Resets the loader for other requests, if there is one. Stubs and calls are kept.
+    /// Resets the loader for other requests, if there is one. Keeps stubs and calls.
     public func reset() async { await otherwise?.reset() }
 
-    /// Returns the bytes of a body that is in memory or can be sent only once.
+    /// Returns a body's bytes if it is in memory or can be sent only once.
     private static func body(of request: HTTPRequest) async throws(HTTPError) -> Data? {
         let chunks = try request.framedBody()
         if let data = chunks.data { return data }
@@ -119,7 +117,7 @@ extension HTTPError.Code {
 }
 
 extension StubLoader {
-    /// The stub loader of the running test, or nil if the test has no scope, or if the mock of the scope has another
-    /// type. See ``ScopedLoader``.
+    /// The running test's stub loader, or nil if the test has no scope, or if the scope's mock has another type. See
+    /// ``ScopedLoader``.
     public static var current: StubLoader? { ScopedLoader.current as? StubLoader }
 }

@@ -2,7 +2,7 @@
 public import LetterheadFoundation
 public import Letterhead
 
-/// The conditions of a stub without an endpoint type: a method, a path, parts of the query, the headers and the JSON
+/// Conditions for a stub without an endpoint type: a method, a path, parts from the query, the headers and the JSON
 /// body, and closures.
 ///
 /// ```swift
@@ -11,8 +11,8 @@ public import Letterhead
 /// ```
 ///
 /// A path is compared segment by segment, after percent decoding. `{name}` matches one segment and captures it, `*`
-/// matches one segment, and `**` at the end matches any number of segments. A part of the request that the route does
-/// not specify can have any value.
+/// matches one segment, and `**` at the end matches all remaining segments. What the route doesn't specify can have any
+/// value.
 public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     private var method: HTTPMethod?
     private let pattern: String
@@ -22,7 +22,7 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     private var json: JSONValue?
     private var conditions: [Condition] = []
 
-    /// A closure of the test with a description, by which conditions are compared.
+    /// A closure from the test, with a description. Conditions are compared by their descriptions.
     private struct Condition: Sendable, Hashable {
         let description: String
         let holds: @Sendable (HTTPRequest) -> Bool
@@ -36,7 +36,7 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - method: the method, or nil for any method.
-    ///   - path: the pattern of the path.
+    ///   - path: the path's pattern.
     public init(_ method: HTTPMethod?, _ path: String) { (self.method, pattern) = (method, path) }
 
     /// Matches GET requests with a path.
@@ -55,7 +55,7 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     /// Returns the route, restricted to a host. Case is ignored.
     public func host(_ host: String) -> StubRoute { with { $0.host = ASCII.lowercased(host) } }
 
-    /// Returns the route, restricted to requests with a query item. A value of nil matches an item without a value.
+    /// Returns the route, restricted to requests with a query item. The value nil matches an item without a value.
     public func query(_ name: String, _ value: String?) -> StubRoute {
         with { $0.items.append(QueryParameters.Item(name, value)) }
     }
@@ -65,13 +65,13 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
         with { $0.fields.append(HTTPHeaders.Field(name, value)) }
     }
 
-    /// Returns the route, restricted to requests whose JSON body contains a value.
+    /// Returns the route, restricted to requests with a JSON body that contains a value.
     ///
-    /// An object contains another object if it has all members of that object; further members are ignored. Arrays must
-    /// have the same number of elements. Numbers are compared by value.
+    /// An object contains another object if it has all its members, and maybe more. Arrays must have equally many
+    /// elements. Numbers are compared by value.
     public func body(containing json: JSONValue) -> StubRoute { with { $0.json = json } }
 
-    /// Returns the route, restricted to requests that fulfill a condition of your test.
+    /// Returns the route, restricted to requests that fulfill your condition.
     ///
     /// ```swift
     /// stubs.on(.any().matching("is signed") { $0.headers.contains("X-Signature") }) { _ in .status(.ok) }
@@ -82,9 +82,9 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - description: names the condition in errors. Default: nil (the file and the line name it).
-    ///   - fileID: names the condition without a description. Default: the file of the call.
-    ///   - line: names the condition without a description. Default: the line of the call.
-    ///   - condition: is called with each request that is compared with the route, possibly more than once.
+    ///   - fileID: names the condition without a description. Default: the calling file.
+    ///   - line: names the condition without a description. Default: the calling line.
+    ///   - condition: checks each request that is compared with the route, possibly more than once.
     public func matching(
         _ description: String? = nil, fileID: String = #fileID, line: Int = #line,
         _ condition: @escaping @Sendable (HTTPRequest) -> Bool
@@ -104,7 +104,7 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StubRoute {
-    /// Returns the captured segments by name, or nil if the path does not match.
+    /// Returns the captured segments by name, or nil if the path doesn't match.
     func captures(in path: String) -> [String: String]? {
         var segments = Self.segments(of: path)[...]
         var captured: [String: String] = [:]
@@ -160,13 +160,13 @@ extension StubRoute {
 
 /// A request that matches a route.
 public struct StubRequest: Sendable {
-    /// The request as it was sent.
+    /// The sent request.
     public var request: HTTPRequest { input.request }
-    /// The captured segments of the path by name, percent-decoded.
+    /// The captured path segments by name, percent-decoded.
     public let parameters: [String: String]
     let input: StubInput
 
-    /// The segment that was captured under a name; an empty string if the route has no such name.
+    /// The segment that was captured under a name, or an empty string if the route has no such name.
     public subscript(name: String) -> String { parameters[name] ?? "" }
 
     /// Returns the decoded request body.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A state that several stubs share, to imitate a server whose responses depend on earlier requests.
+/// A state that several stubs share, to imitate a server that responds by what happened before.
 ///
 /// ```swift
 /// let cart = StubScenario("cart", initial: "empty")
@@ -11,11 +11,11 @@ import Synchronization
 /// ```
 ///
 /// A stub applies only while the scenario is in the state that the stub requires. The scenario changes its state before
-/// the closure of the stub runs, so that two concurrent requests cannot use the same transition.
+/// the stub's closure runs, so two concurrent requests can't use the same transition.
 public final class StubScenario: Sendable {
     // This type is a class because several stubs share one state.
 
-    /// The name of the scenario, for errors.
+    /// The scenario's name, for errors.
     public let name: String
     fileprivate let current: Mutex<String>
 
@@ -23,7 +23,7 @@ public final class StubScenario: Sendable {
     ///
     /// - Parameters:
     ///   - name: the name, for errors.
-    ///   - initial: the state in which the scenario starts.
+    ///   - initial: the state at the start.
     public init(_ name: String, initial: String) {
         self.name = name
         current = Mutex(initial)
@@ -35,24 +35,23 @@ public final class StubScenario: Sendable {
         set { current.withLock { $0 = newValue } }
     }
 
-    /// Returns the condition of a stub: the state that it requires, and the state to which it moves the scenario.
+    /// Returns a stub's condition: the state that it requires, and the state that it moves the scenario to.
     ///
     /// - Parameters:
-    ///   - required: the state in which the stub applies.
-    ///   - next: the new state, which is set before the closure of the stub runs. Default: nil (the state does not
-    ///     change).
+    ///   - required: the state that the stub requires.
+    ///   - next: the new state, which is set before the stub's closure runs. Default: nil (the state doesn't change).
     public func state(_ required: String, movesTo next: String? = nil) -> StubState {
         StubState(scenario: self, required: required, next: next)
     }
 }
 
-/// The state of a ``StubScenario`` that a stub requires; see ``StubScenario/state(_:movesTo:)``.
+/// The ``StubScenario`` state that a stub requires. Create it with ``StubScenario/state(_:movesTo:)``.
 public struct StubState: Sendable {
     let scenario: StubScenario
     let required: String
     let next: String?
 
-    /// The reason why a stub does not apply now, or nil if it does.
+    /// The reason why a stub doesn't apply now, or nil if it does.
     var difference: String? {
         let state = scenario.state
         guard state != required else { return nil }

@@ -2,23 +2,23 @@
 import LetterheadFoundation
 import Letterhead
 
-/// The parts of a template by which a stub recognizes it: the method, the path, the query and the body of the request
-/// that is built from it. Headers and settings are not compared.
+/// What a stub recognizes a template by: its request's method, path, query and body. Headers and settings aren't
+/// compared.
 struct StubTemplate: Hashable {
     let method: HTTPMethod
     let path: String
     private let query: String
     private let body: ComparedBody
-    /// The method and the URL without values of the query.
+    /// The method, and the URL without query values.
     let name: String
 
-    /// Builds the request of a template.
+    /// Builds a template's request.
     ///
-    /// - Throws: `.invalidRequest` if the request cannot be built, or if its body is not in memory.
+    /// - Throws: `.invalidRequest` if building the request fails, or if its body isn't in memory.
     init(_ template: some RequestTemplate) throws(HTTPError) {
         var request = try StandardRequestBuilder(template).request()
         name = "\(request.method) \(request.redaction.outline(of: request))"
-        // A relative URL cannot be validated.
+        // A relative URL can't be validated.
         if request.host == nil { request.host = "localhost" }
         try request.validate()
         (method, path, query) = (request.method, request.path.string, request.query.escaped)
@@ -29,7 +29,7 @@ struct StubTemplate: Hashable {
         body = ComparedBody(data, request.framedHeaders()[.contentType].flatMap { MediaType($0) })
     }
 
-    /// Returns the differences between this template and the template of a request, inside any number of decorators.
+    /// Returns the differences between this template and a request's template, inside any decorators.
     func differences(from input: StubInput) -> [Stub.Difference] {
         let candidates = input.templates.map { template -> [Stub.Difference] in
             do throws(HTTPError) {

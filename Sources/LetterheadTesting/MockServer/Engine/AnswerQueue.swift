@@ -6,7 +6,7 @@ final class AnswerQueue: Sendable {
     // This type is a class because tests add responses while the server's thread removes them.
     private struct Entry {
         let answer: MockServer.Answer
-        /// The number of requests that the entry still applies to.
+        /// How many more requests the entry applies to.
         var left: Int
     }
 
@@ -21,8 +21,8 @@ final class AnswerQueue: Sendable {
 
     /// Removes and returns the first matching response.
     func take(for request: MockServer.Request) -> MockServer.Answer? {
-        // Conditions are user code, so they run outside the lock. Only the server's thread removes entries, so the index of
-        // a match does not change.
+        // Conditions are user code, so they run outside the lock. Only the server's thread removes entries, so a match
+        // keeps its index.
         let waiting = entries.withLock { $0 }
         guard let index = waiting.firstIndex(where: { $0.answer.fits?(request) ?? true }) else { return nil }
         entries.withLock { entries in

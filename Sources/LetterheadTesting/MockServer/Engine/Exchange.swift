@@ -3,7 +3,7 @@ import LetterheadFoundation
 
 /// A request and the response to it, in progress.
 struct Exchange {
-    /// The stage of the exchange.
+    /// How far the exchange has come.
     enum Stage {
         /// The head was read.
         case begun
@@ -20,14 +20,14 @@ struct Exchange {
     var stage = Stage.begun
     var request: MockServer.Request
     var faults: [MockServer.Fault]
-    /// The task of the closure, or of the sequence that produces the response body.
+    /// Runs the closure, or the sequence that produces the response body.
     var task: Task<Void, Never>?
-    /// The framing of a streamed response body.
+    /// A streamed response body's framing.
     var stream: ResponseEncoder.Stream?
     var streamed = 0
-    /// Whether the connection is closed after the response.
+    /// Whether the connection closes after the response.
     var closes = false
-    /// Whether the last byte of the response has been sent.
+    /// Whether the response has been sent to its last byte.
     var isAnswered = false
 
     init(head: RequestHead, request: MockServer.Request, answer: MockServer.Answer) {
@@ -37,7 +37,7 @@ struct Exchange {
         faults = answer.faults
     }
 
-    /// Whether at least half of the body has been received. True if the length of the body is not known.
+    /// Whether at least half the body has arrived. True if the body's length isn't known.
     var isHalfRead: Bool {
         guard case .length(let length) = head.framing else { return true }
         return request.bodySize * 2 >= length
@@ -51,7 +51,7 @@ struct Exchange {
         return request.body
     }
 
-    /// Removes and returns the first fault of a moment.
+    /// Removes and returns a moment's first fault.
     mutating func takeFault(at moment: MockServer.Moment) -> MockServer.Effect? {
         guard let index = faults.firstIndex(where: { $0.moment == moment }) else { return nil }
         return faults.remove(at: index).effect

@@ -5,7 +5,7 @@ import LetterheadFoundation
 struct InputBuffer {
     private var bytes: [UInt8] = []
     private var start = 0
-    /// The end of the range that has already been searched for a line end, so that no byte is searched twice.
+    /// Where the search for a line end continues, so that it looks at each byte once.
     private var searched = 0
 
     var count: Int { bytes.count - start }
@@ -13,9 +13,9 @@ struct InputBuffer {
 
     mutating func append(_ new: UnsafeRawBufferPointer) { bytes.append(contentsOf: new) }
 
-    /// Removes and returns one line that ends in CR LF, without the line break, or nil if the line is incomplete.
+    /// Removes and returns one line without its CR LF, or nil if the line is incomplete.
     ///
-    /// - Parameter limit: the largest number of bytes of a line. A longer line throws `tooLong`.
+    /// - Parameter limit: the most bytes in a line. A longer line throws `tooLong`.
     mutating func takeLine(limit: Int, tooLong: RequestFault) throws(RequestFault) -> String? {
         guard let end = indexOfLineFeed() else {
             guard count <= limit else { throw tooLong }
@@ -29,15 +29,15 @@ struct InputBuffer {
         guard !line.contains(where: { $0 == UInt8(ascii: "\r") || $0 == 0 }) else {
             throw .malformed("a line contains CR or NUL")
         }
-        // All bytes above ASCII are allowed in a value (RFC 9110, 5.5). Text that is not UTF-8 is decoded as Latin-1.
+        // All bytes above ASCII are allowed in a value (RFC 9110, 5.5). Text that isn't UTF-8 is decoded as Latin-1.
         let text =
             String(validating: line, as: UTF8.self) ?? String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
         drop(to: end + 1)
         return text
     }
 
-    /// Removes at most `limit` bytes, and appends the first of them, at most `kept`, to `data`. The other removed bytes
-    /// are discarded. Returns the number of removed bytes.
+    /// Removes at most `limit` bytes, and appends the first ones, at most `kept`, to `data`. Discards the others.
+    /// Returns how many bytes it has removed.
     mutating func take(atMost limit: Int, into data: inout Data, keeping kept: Int) -> Int {
         let taken = min(limit, count)
         let wanted = min(taken, max(0, kept))

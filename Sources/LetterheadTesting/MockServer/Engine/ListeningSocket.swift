@@ -8,7 +8,7 @@ struct ListeningSocket: Sendable {
 
     /// Listens on 127.0.0.1.
     ///
-    /// - Parameter port: the port; 0 for a free port that the system chooses.
+    /// - Parameter port: the port, or 0 for a free port that the system chooses.
     init(port: Int) throws(SocketFailure) {
         socket = try SystemSocket()
         var address = sockaddr_in()

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The queued output of a connection: bytes, and the events between them, in order.
+/// A connection's queued output: bytes, and the events between them, in order.
 struct OutputQueue {
     enum Segment {
         case bytes(Data)
         /// A fault may occur here.
         case moment(MockServer.Moment)
-        /// The producer of the preceding bytes may produce more.
+        /// Whatever produced the preceding bytes may produce more.
         case resume(CheckedContinuation<Void, any Error>)
         /// The answer is complete.
         case answered
@@ -27,7 +27,7 @@ struct OutputQueue {
 
     mutating func removeFirst() { segments.removeFirst() }
 
-    /// Removes bytes that have been sent from the first segment.
+    /// Removes sent bytes from the first segment.
     mutating func dropBytes(_ count: Int) {
         guard case .bytes(let bytes) = next else { return }
         if count == bytes.count { removeFirst() } else { segments[0] = .bytes(bytes.dropFirst(count)) }

@@ -2,10 +2,10 @@
 import LetterheadFoundation
 import Letterhead
 
-/// The request line and the header fields, with the framing of the body and the persistence of the connection that they
-/// specify (RFC 9112).
+/// The request line and the header fields, with the body framing and the connection persistence that they specify (RFC
+/// 9112).
 struct RequestHead {
-    /// How the end of the body is determined.
+    /// How the body's end is determined.
     enum Framing: Equatable {
         case none
         case length(Int)

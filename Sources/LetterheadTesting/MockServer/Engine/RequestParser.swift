@@ -2,15 +2,14 @@
 import LetterheadFoundation
 import Letterhead
 
-/// Parses HTTP/1.1 requests from bytes in pieces of any size (RFC 9112). It is strict: what a client must not send is
-/// refused.
+/// Parses HTTP/1.1 requests from bytes in any pieces (RFC 9112). It's strict, and refuses what a client must not send.
 struct RequestParser {
-    /// A parsed part of a request.
+    /// A parsed request part.
     enum Event {
         case head(RequestHead)
-        /// The number of received bytes of the body. The bytes to keep are in the data that was passed in.
+        /// How many body bytes have arrived. The data that was passed in contains the bytes to keep.
         case body(Int)
-        /// The request is complete. The fields are the trailers of a chunked body.
+        /// The request is complete. The fields are a chunked body's trailers.
         case end(trailers: HTTPHeaders)
     }
 
@@ -44,8 +43,8 @@ struct RequestParser {
     /// Returns the next event, or nil if more bytes are needed.
     ///
     /// - Parameters:
-    ///   - body: receives the bytes of the body.
-    ///   - kept: the number of bytes of the body that may still be kept. Further bytes are counted and discarded.
+    ///   - body: receives the body's bytes.
+    ///   - kept: how many more body bytes may be kept. Further bytes are counted and discarded.
     mutating func next(body: inout Data, keeping kept: Int) throws(RequestFault) -> Event? {
         while true {
             switch stage {
@@ -118,7 +117,7 @@ struct RequestParser {
         return line
     }
 
-    /// Removes the fields and the empty line after them, or nil if it has not arrived.
+    /// Removes and returns the fields with the empty line after them, or returns nil if it hasn't arrived.
     private mutating func takeFields() throws(RequestFault) -> HTTPHeaders? {
         while let line = try takeHeadLine() {
             if line.isEmpty {

@@ -8,24 +8,24 @@ struct ResponseEncoder {
     struct Encoded {
         /// The informational responses, the status line and the fields.
         var head = Data()
-        /// The encoded body; empty if there is no body, or if it is sent later as a stream.
+        /// The encoded body. It's empty without a body, and for a body that is sent later as a stream.
         var body = Data()
-        /// The framing of the chunks that follow, or nil for a body in memory.
+        /// The framing for the chunks that follow, or nil for a body in memory.
         var stream: Stream?
-        /// Whether the connection is closed after the response.
+        /// Whether the connection closes after the response.
         var closes = false
     }
 
-    /// How the chunks of a body are framed.
+    /// How a body's chunks are framed.
     struct Stream {
         var isChunked: Bool
-        /// The custom `Content-Length` of the response, if it has one.
+        /// The response's custom `Content-Length`, if it has one.
         var declared: Int?
         var trailers: HTTPHeaders
     }
 
     let request: RequestHead
-    /// Whether the connection must be closed after the response, regardless of its headers.
+    /// Whether the connection must close after the response, whatever its headers specify.
     let mustClose: Bool
 
     func encode(_ response: MockServer.Response) throws -> Encoded {
@@ -114,7 +114,7 @@ struct ResponseEncoder {
         return chunk
     }
 
-    /// Returns the end of a chunked body.
+    /// Returns a chunked body's end.
     static func lastChunk(_ trailers: HTTPHeaders) -> Data {
         var bytes = Data("0\r\n".utf8)
         for field in trailers { bytes.append(line(field)) }

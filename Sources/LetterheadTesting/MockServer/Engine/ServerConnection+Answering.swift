@@ -13,7 +13,7 @@ extension ServerConnection {
         }
     }
 
-    /// Sends the response of the closure, or its error as a 500.
+    /// Sends the closure's response, or its error as a 500.
     func answered(_ result: Result<MockServer.Response, any Error>) {
         guard state == .open, exchange != nil else { return }
         exchange?.task = nil
@@ -74,7 +74,7 @@ extension ServerConnection {
         output.append(.answered)
     }
 
-    /// Sends a chunk of the body.
+    /// Sends one body chunk.
     func chunk(_ bytes: Data, _ continuation: CheckedContinuation<Void, any Error>) {
         guard state == .open, let asked = exchange, let stream = asked.stream else {
             return continuation.resume(throwing: CancellationError())
@@ -100,8 +100,8 @@ extension ServerConnection {
         queueEnd()
     }
 
-    /// Ends the exchange after the last byte of the response has been sent. If the request is still being received and
-    /// the connection stays open, the exchange continues until the request is complete.
+    /// Ends the exchange after the response's last byte. If the request is still arriving and the connection stays
+    /// open, the exchange continues until the request is complete.
     func finishAnswer() {
         guard let answered = exchange else { return }
         if answered.closes {

@@ -2,7 +2,7 @@
 import LetterheadFoundation
 
 extension ServerConnection {
-    /// The largest number of unparsed bytes. The server stops reading above it.
+    /// The most unparsed bytes. The server stops reading above it.
     private static let inputLimit = 262_144
 
     /// Whether the connection reads more bytes.
@@ -22,9 +22,9 @@ extension ServerConnection {
         return true
     }
 
-    /// Handles the end of the input. If a response is being created or sent, its task is cancelled. If a request is
-    /// incomplete, the connection is closed. Without an exchange, the connection is closed when all output has been
-    /// sent. The client may still read, so a response that is ready despite the cancellation is sent.
+    /// Handles the input's end. Cancels the task that creates or sends a response, and closes the connection if a
+    /// request is incomplete. Without an exchange, the connection closes when all output has been sent. The client may
+    /// still read, so the server sends a response that is ready despite the cancellation.
     private func endInput() {
         inputEnded = true
         guard let exchange else { return }
@@ -43,8 +43,7 @@ extension ServerConnection {
         }
     }
 
-    /// Parses the next piece of the input. Returns false if more bytes are needed, or if the response must be complete
-    /// first.
+    /// Parses the next input. Returns false if more bytes are needed, or if the response must be complete first.
     func advanceExchange() throws(RequestFault) -> Bool {
         guard let stage = exchange?.stage else { return try begin() }
         switch stage {
@@ -84,7 +83,8 @@ extension ServerConnection {
     }
 
     private func readBody() throws(RequestFault) -> Bool {
-        // The body is moved out of the exchange and back, so that it has one owner and appending does not copy it.
+        // The body moves from the exchange into a variable and back, so that it has one owner and appending doesn't
+        // copy it.
         guard var body = exchange?.takeBody() else { return false }
         let kept = loop.configuration.keptBodySize - body.count
         let event = try parser.next(body: &body, keeping: kept)

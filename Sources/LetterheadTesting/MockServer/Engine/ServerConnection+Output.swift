@@ -10,7 +10,7 @@ extension ServerConnection {
             case .bytes(let bytes):
                 guard try send(bytes) else { return }
             default:
-                // Segments after bytes wait until all of the bytes have been sent.
+                // Segments after bytes wait until all the bytes have been sent.
                 try stream.flush()
                 isBlocked = stream.hasUnsentBytes
                 if isBlocked { return }
@@ -55,7 +55,7 @@ extension ServerConnection {
         record { $0.responses += 1 }
     }
 
-    /// Ends the output. The input is read to its end.
+    /// Ends the output. The connection still reads its input to the end.
     func endOutput() {
         stream.endOutput()
         abandonExchange()

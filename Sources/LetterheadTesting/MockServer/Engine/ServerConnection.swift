@@ -4,15 +4,16 @@ import LetterheadFoundation
 /// One connection. It parses requests and responds to them one after another. Reading is in +Input, responding in
 /// +Answering, and sending in +Output.
 ///
-/// It never blocks: ``advance()`` does everything that is possible now, and ``pollEvents`` returns the events to wait
+/// It never blocks. ``advance()`` does everything that is possible now, and ``pollEvents`` returns the events to wait
 /// for.
 final class ServerConnection {
     // This type is a class because it has identity. Only the loop's thread uses it.
 
-    /// The state of the connection.
+    /// The connection's state.
     enum State {
         case open
-        /// The output has ended. Further input is read and discarded, so that no reset overtakes the last response.
+        /// The output has ended. The server reads and discards further input, so that no reset overtakes the last
+        /// response.
         case draining
         case closed
     }
@@ -69,19 +70,19 @@ final class ServerConnection {
         return false
     }
 
-    /// Closes the connection, and cancels the task of its exchange and its timer.
+    /// Closes the connection, and cancels its exchange's task and its timer.
     func close(_ ending: MockServer.Connection.Ending, withReset: Bool = false) {
         guard state != .closed else { return }
         state = .closed
         abandonExchange()
         timer?.cancel()
         reportTraffic()
-        // The end is recorded before the client can see it, so that a test that has seen it finds it in the record.
+        // The record contains the end before the client can see it, so a test that has seen it finds it there.
         record { $0.ending = ending }
         if withReset { stream.socket.releaseWithReset() } else { stream.socket.release() }
     }
 
-    /// Cancels the exchange, because the rest of its response will not be sent.
+    /// Cancels the exchange, because no more response bytes will be sent.
     func abandonExchange() {
         output.discard()
         guard let exchange else { return }
@@ -90,7 +91,7 @@ final class ServerConnection {
         self.exchange = nil
     }
 
-    /// Changes the entry of this connection in the record.
+    /// Changes this connection's entry in the record.
     func record(_ change: (inout MockServer.Connection) -> Void) {
         loop.journal.change { change(&$0.connections[number - 1]) }
     }
@@ -128,7 +129,7 @@ extension ServerConnection {
         private static let peerEnded = Int16(0x2000)  // POLLRDHUP, which the headers define only with a feature macro
     #endif
 
-    /// The events to wait for, or nil if the connection does not need to be polled.
+    /// The events to wait for, or nil if nothing has to be polled.
     var pollEvents: Int16? {
         switch state {
         case .closed: return nil
@@ -137,7 +138,7 @@ extension ServerConnection {
             if let hold { return hold.isStall ? Self.peerEnded : 0 }
             let events = (wantsInput ? Int16(POLLIN) : 0) | (isBlocked ? Int16(POLLOUT) : 0)
             #if canImport(Darwin)
-                // A client that has closed its side would be reported forever.
+                // Otherwise `poll` would report a client that has closed its side forever.
                 if events == 0, inputEnded { return nil }
             #endif
             return events
@@ -153,16 +154,16 @@ extension ServerConnection {
     }
 }
 
-/// The speed of a connection that a fault has slowed down.
+/// The speed after a fault has slowed a connection down.
 struct Pace {
     let bytes: Int
     let interval: Duration
-    /// The number of bytes that may still be transferred in this interval.
+    /// How many more bytes may pass in this interval.
     var left: Int
 }
 
 extension ServerConnection {
-    /// Applies the faults of a moment. Returns false if the connection cannot proceed for now.
+    /// Applies a moment's faults. Returns false if the connection can't proceed for now.
     func reach(_ moment: MockServer.Moment) -> Bool {
         while let effect = exchange?.takeFault(at: moment) {
             apply(effect)
@@ -190,8 +191,8 @@ extension ServerConnection {
         }
     }
 
-    /// Returns how many of `count` bytes may be transferred now. If the interval is used up, it starts a pause and
-    /// returns nil.
+    /// Returns how many bytes may pass now, at most `count`. If the interval is used up, it starts a pause and returns
+    /// nil.
     func allowance(_ count: Int) -> Int? {
         guard let pace else { return count }
         if pace.left > 0 { return min(count, pace.left) }

@@ -6,7 +6,7 @@ import Synchronization
 final class ServerInbox: Sendable {
     // This type is a class because all tasks and threads post to the same inbox.
 
-    /// What to do on the loop's thread. The loop is nil if it has ended: the message then resumes what waits for it.
+    /// What to do on the loop's thread. The loop is nil if it has ended. The message then resumes what waits for it.
     typealias Message = @Sendable (ServerLoop?) -> Void
 
     private struct State {
@@ -15,7 +15,7 @@ final class ServerInbox: Sendable {
         var isClosed = false
     }
 
-    /// The end of a pipe that becomes readable when a message arrives while the loop waits.
+    /// A pipe end that becomes readable when a message arrives while the loop waits.
     let descriptor: Int32
     private let start: Int32
     private let state = Mutex(State())
@@ -32,7 +32,7 @@ final class ServerInbox: Sendable {
             guard !state.isClosed else { return true }
             state.messages.append(message)
             if state.loopWaits {
-                // Written under the lock, so that the pipe is not closed and its descriptor not reused in between.
+                // The lock keeps the pipe open, so its descriptor can't be reused before this write.
                 state.loopWaits = false
                 _ = write(start, "x", 1)
             }

@@ -2,8 +2,7 @@
 import LetterheadFoundation
 import Letterhead
 
-// The loop does not end before its tasks have ended. It counts them by their last messages, which a cancelled task sends,
-// too.
+// The loop doesn't end before its tasks have ended. It counts their last messages. A cancelled task sends one, too.
 extension ServerLoop {
     /// Calls the closure in a task that the connection can cancel.
     func askClosure(_ request: MockServer.Request) -> Task<Void, Never> {
@@ -15,7 +14,7 @@ extension ServerLoop {
         }
     }
 
-    /// Iterates over the chunks of a body. The next chunk is requested after the previous one has been sent.
+    /// Iterates over a body's chunks. It requests the next chunk after the previous one has been sent.
     func pull(_ chunks: @escaping MockServer.Response.Chunks, connection: Int) -> Task<Void, Never> {
         runningTasks += 1
         return Task { [inbox] in
@@ -33,7 +32,7 @@ extension ServerLoop {
         }
     }
 
-    /// Calls `tick` of a connection after a duration.
+    /// Calls a connection's `tick` after a duration.
     func tick(after duration: Duration, connection: Int, wait: Int) -> Task<Void, Never> {
         runningTasks += 1
         return Task { [configuration, inbox] in
@@ -52,7 +51,7 @@ extension ServerLoop {
 }
 
 extension ServerLoop? {
-    /// Sends a chunk of a body. The continuation resumes when the chunk has been sent, and throws if it cannot be sent.
+    /// Sends one body chunk. The continuation resumes when the chunk has been sent, and throws if sending fails.
     fileprivate func send(_ chunk: Data, to number: Int, _ continuation: CheckedContinuation<Void, any Error>) {
         guard let connection = self?.connection(number) else {
             return continuation.resume(throwing: CancellationError())

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// One thread that serves all connections of a server with `poll`. Its tasks are in +Tasks.
+/// One thread that serves all a server's connections with `poll`. Its tasks are in +Tasks.
 ///
 /// A single thread has several advantages over one thread for each connection. Hundreds of connections need no stacks.
-/// All state belongs to one thread and needs no locks. The loop detects that a client disconnects while a closure
-/// runs; a thread that waits for the closure could not detect it. Stopping the server means ending one loop. `poll` is
-/// the same on all platforms, and polling several hundred descriptors costs less than responding to one request.
-/// Closures run as tasks in the concurrency pool, so a closure that blocks does not delay other connections. The
-/// loop's thread is not part of that pool.
+/// All state belongs to one thread and needs no locks. Even while a closure runs, the loop notices that a client
+/// disconnects, unlike a thread that waits for the closure. Stopping the server means ending one loop. `poll` is the
+/// same on all platforms, and polling several hundred descriptors costs less than responding to one request. Closures
+/// run as tasks in the concurrency pool, but the loop's thread doesn't, so a closure that blocks doesn't delay other
+/// connections.
 final class ServerLoop {
-    // This type is a class because it is the state of one thread, which all connections share.
+    // This type is a class because all connections share one thread's state.
     let configuration: MockServer.Configuration
     let inbox: ServerInbox
     let journal: Watched<MockServer.Record>
     let queue: AnswerQueue
     let closure: MockServer.Closure
-    /// The buffer for reading. It is shared, because only one connection reads at a time.
+    /// The buffer for reading. All connections share it, because only one reads at a time.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 131_072, alignment: 16)
-    /// The number of tasks that have not sent their last message.
+    /// How many tasks haven't sent their last message.
     var runningTasks = 0
 
     private let listener: ListeningSocket
     private let makeStream: StreamMaker
     private var connections: [ServerConnection] = []
     private var accepted = 0
-    /// Whether a connection could not be accepted because the process has no free descriptors. Accepting is retried
-    /// when one is free.
+    /// Whether accepting a connection failed because the process has no free descriptors. The loop retries when one is
+    /// free.
     private var isExhausted = false
     private var isStopping = false
     private var waitingForStop: [CheckedContinuation<Void, Never>] = []
     private var polls: [pollfd] = []
 
-    /// Creates the stream of an accepted socket.
+    /// Creates an accepted socket's stream.
     typealias StreamMaker = @Sendable (SystemSocket) throws -> any ServerStream
 
     init(
@@ -62,7 +62,7 @@ final class ServerLoop {
 
     private func wait() {
         preparePolls()
-        // Without free descriptors, accepting is retried when a connection closes, and after a delay, because other
+        // Without free descriptors, the loop accepts again when a connection closes, and after a delay, because other
         // code may have freed one.
         let triesAgain = isExhausted && !isStopping
         let ready = poll(&polls, nfds_t(polls.count), triesAgain ? 50 : -1)
@@ -120,7 +120,7 @@ final class ServerLoop {
         if connections.count < count { isExhausted = false }
     }
 
-    /// Returns the connection with a number, or nil if it is closed.
+    /// Returns a connection by its number, or nil if it has closed.
     func connection(_ number: Int) -> ServerConnection? { connections.first { $0.number == number } }
 
     func closeConnections() {

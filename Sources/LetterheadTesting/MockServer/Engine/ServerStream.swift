@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-/// The bytes of one connection, plain or encrypted. No operation blocks.
+/// One connection's bytes, plain or encrypted. No operation blocks.
 protocol ServerStream: AnyObject {
     var socket: SystemSocket { get }
-    /// Whether bytes that were accepted from the caller have not been accepted by the system yet.
+    /// Whether bytes from the caller still wait until the system accepts them.
     var hasUnsentBytes: Bool { get }
-    /// The numbers of bytes that were received and sent on the socket.
+    /// How many bytes the socket has received and sent.
     var traffic: (received: Int, sent: Int) { get }
-    /// The encryption of the connection, or nil until the handshake is complete.
+    /// The connection's encryption, or nil until the handshake is complete.
     var security: MockServer.Security? { get }
 
-    /// Reads available bytes. Returns their number, 0 at the end of the input, or nil if no bytes are available.
+    /// Reads available bytes. Returns how many, 0 at the end, or nil if there aren't any.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws -> Int?
     /// Accepts as many bytes as possible, which may be zero.
     func transmit(_ bytes: UnsafeRawBufferPointer) throws -> Int

@@ -6,7 +6,7 @@ struct SocketFailure: Error, CustomStringConvertible {
     let call: String
     let code: Int32
 
-    /// Creates a failure from `errno`. It must be called immediately after the system call.
+    /// Creates a failure from `errno`. Call it immediately after the system call.
     init(_ call: String) {
         self.call = call
         code = errno

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// A socket of the system that never blocks and never raises SIGPIPE.
+/// A system socket that never blocks and never raises SIGPIPE.
 ///
-/// Its methods do not have the names of system calls, so that `send`, `close` and `shutdown` in their bodies are the
-/// system's.
+/// Its methods aren't named like system calls, so `send`, `close` and `shutdown` in their bodies are the system's.
 struct SystemSocket: Sendable {
     let descriptor: Int32
 
     private init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Creates a socket that can listen at the port of a server that has just stopped.
+    /// Creates a socket that can listen at a port where a server has just stopped.
     init() throws(SocketFailure) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.flag), 0)
         guard descriptor >= 0 else { throw SocketFailure("socket") }
@@ -19,14 +18,14 @@ struct SystemSocket: Sendable {
         _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Accepts a connection that waits at a listening socket; returns nil if none waits.
+    /// Accepts a connection that waits at a listening socket, or returns nil without one.
     func accepted() throws(SocketFailure) -> SystemSocket? {
         let descriptor = accept(self.descriptor, nil, nil)
         guard descriptor >= 0 else {
             if Self.isTransient(errno) || errno == ECONNABORTED { return nil }
             throw SocketFailure("accept")
         }
-        // Some platforms do not pass the options of a listening socket on.
+        // Some platforms don't pass a listening socket's options on.
         Self.makeNonblocking(descriptor)
         var on: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP.flag), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -36,7 +35,7 @@ struct SystemSocket: Sendable {
         return SystemSocket(descriptor: descriptor)
     }
 
-    /// Reads available bytes. Returns their number, 0 at the end of the input, or nil if no bytes are available.
+    /// Reads available bytes. Returns how many, 0 at the end, or nil if there aren't any.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SocketFailure) -> Int? {
         let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
         if count >= 0 { return count }
@@ -62,7 +61,7 @@ struct SystemSocket: Sendable {
     /// Closes the descriptor.
     func release() { _ = close(descriptor) }
 
-    /// Closes the descriptor so that the peer receives a reset (RST) instead of an end (FIN).
+    /// Closes the descriptor so that the peer receives a reset (RST) and no end (FIN).
     func releaseWithReset() {
         var abortive = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &abortive, socklen_t(MemoryLayout<linger>.size))
@@ -77,7 +76,7 @@ struct SystemSocket: Sendable {
     private static func isTransient(_ code: Int32) -> Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
 }
 
-// Constants of the system are numbers on one platform and enumerations on another. `flag` reads both.
+// The system's constants are numbers on one platform and enumerations on another. `flag` reads both.
 extension BinaryInteger {
     var flag: Int { Int(self) }
 }

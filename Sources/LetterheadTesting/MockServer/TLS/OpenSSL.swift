@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The functions of the system's OpenSSL that a server needs.
+/// The functions that a server needs from the system's OpenSSL.
 ///
-/// The library is loaded at run time, so that tests without TLS do not require it. The ABI of these functions has not
-/// changed since 1.1. The library is never unloaded, because it may keep state for threads and for the process.
+/// It is loaded at run time, so tests without TLS don't require it. These functions have kept their ABI since 1.1. It
+/// is never unloaded, because it may keep state for threads and for the process.
 package struct OpenSSL {
     typealias Object = OpaquePointer
     typealias Make = @convention(c) () -> Object?
@@ -110,7 +110,7 @@ extension OpenSSL {
         return PlainFailure("\(what): \(reason)")
     }
 
-    /// Returns the address of a function as a function of the declared type. The declarations above must match the
+    /// Returns a function's address as a function with the declared type. The declarations above must match the
     /// library.
     private static func load<Function>(_ name: String, _ library: UnsafeMutableRawPointer) throws -> Function {
         guard let symbol = dlsym(library, name) else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The TLS settings of the server in OpenSSL's form. It creates the session of each connection.
+/// The server's TLS settings in OpenSSL's form. It creates each connection's session.
 ///
 /// `@unchecked Sendable`: it is created on one thread and used only by the loop's thread to create sessions. Nothing
 /// changes after `init`, and OpenSSL allows contexts to be used on any thread.
@@ -8,7 +8,7 @@ final class TLSContext: @unchecked Sendable {
     let library: OpenSSL
     private let context: OpenSSL.Object
 
-    // Constants of OpenSSL's stable ABI.
+    // Constants in OpenSSL's stable ABI.
     private static let addChainCertificate: Int32 = 89
     private static let setMinimumVersion: Int32 = 123
     private static let setMaximumVersion: Int32 = 124
@@ -29,7 +29,7 @@ final class TLSContext: @unchecked Sendable {
 
     deinit { library.freeContext(context) }
 
-    /// Creates the session of one connection, in the server's role.
+    /// Creates one connection's session, in the server's role.
     func makeSession() throws -> OpenSSL.Object {
         guard let session = library.newSession(context) else { throw library.failure("no TLS session") }
         library.setAcceptState(session)
@@ -70,13 +70,13 @@ final class TLSContext: @unchecked Sendable {
         _ = library.setSessionContext(context, "MockServer", 10)
     }
 
-    /// Calls a function with all certificates of a PEM string, and frees them afterwards.
+    /// Calls a function with all certificates in a PEM string, and frees them afterwards.
     private func withCertificates(_ text: String, _ body: ([OpenSSL.Object]) throws -> Void) throws {
         var certificates: [OpenSSL.Object] = []
         try withBuffer(text) { buffer in
             while let certificate = library.readCertificate(buffer, nil, nil, nil) { certificates.append(certificate) }
         }
-        // OpenSSL reports the end of the text as an error.
+        // OpenSSL reports the text's end as an error.
         library.clearErrors()
         defer { for certificate in certificates { library.freeCertificate(certificate) } }
         try body(certificates)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// A connection with TLS. OpenSSL converts bytes in memory, and the socket is handled here, so that no OpenSSL call
-/// blocks or raises SIGPIPE.
+/// A connection with TLS. OpenSSL converts bytes in memory, and this type handles the socket, so no OpenSSL call blocks
+/// or raises SIGPIPE.
 final class TLSStream: ServerStream {
     // This type is a class because it owns an OpenSSL session and frees it. Only the loop's thread uses it.
     let socket: SystemSocket
@@ -15,7 +15,7 @@ final class TLSStream: ServerStream {
     private let cipher = UnsafeMutableRawBufferPointer.allocate(byteCount: 32_768, alignment: 16)
     private var unsent: ArraySlice<UInt8> = []
 
-    // Results of SSL_get_error in OpenSSL's stable ABI.
+    // What SSL_get_error returns in OpenSSL's stable ABI.
     private static let wantsRead: Int32 = 2
     private static let wantsWrite: Int32 = 3
     private static let isClosed: Int32 = 6
