@@ -2,7 +2,7 @@
 import LetterheadFoundation
 import Letterhead
 
-/// A body in a form that compares by value: JSON members have no order, and a boundary isn't random.
+/// A body in a form to compare: JSON members have no order, and a boundary isn't random.
 enum ComparedBody: Hashable {
     case none
     case json(JSONValue)
@@ -20,7 +20,7 @@ enum ComparedBody: Hashable {
 }
 
 extension Data {
-    /// Replaces a boundary by `boundary` wherever it occurs.
+    /// Replaces a boundary with `boundary` wherever it occurs.
     func replacingBoundary(_ boundary: String?) -> Data {
         guard let boundary, !boundary.isEmpty else { return self }
         return replacing(Data(boundary.utf8), with: Data("boundary".utf8))

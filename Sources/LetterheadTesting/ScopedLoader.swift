@@ -47,7 +47,7 @@ public struct ScopedLoader: HTTPLoader {
                 .unexpectedRequest, request: request,
                 message:
                     "no test is running that has a mock: call ScopedLoader.run(over:) around the code that sends the "
-                    + "request; Task.detached leaves the scope",
+                    + "request (Task.detached leaves the scope)",
                 mayHaveBeenSent: false)
         }
         return try await loader.load(request)

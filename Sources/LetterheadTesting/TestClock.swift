@@ -6,7 +6,7 @@ import Letterhead
 /// Pass it to any API that takes a clock, and advance the time yourself:
 ///
 /// ```swift
-/// // The mock responds with 429 once; the default wait after a 429 is 3 seconds.
+/// // The mock responds with 429 once. The default wait after a 429 is 3 seconds.
 /// let clock = TestClock()
 /// let chain = Retry(Retry.Settings(maximumRetries: 1, clock: clock)) --> mock
 /// async let response = chain.load(request)

@@ -86,7 +86,7 @@ extension Cassette {
         ]
     }
 
-    /// Returns whether a string has more than 4 bits entropy per character, and contains letters and digits.
+    /// Returns whether a string has more than 4 bits of entropy per character, and contains letters and digits.
     private static func isRandom(_ text: Substring) -> Bool {
         guard text.contains(where: \.isNumber), text.contains(where: \.isLetter) else { return false }
         var counts: [Character: Double] = [:]

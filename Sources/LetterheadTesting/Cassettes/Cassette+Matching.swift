@@ -6,7 +6,7 @@ extension Cassette {
     /// Decides when a request matches a cassette entry.
     ///
     /// By default, the method, the URL and the body must be equal, and headers are not compared. The order of query
-    /// items and JSON members has no effect. A cassette never compares multipart boundaries and secret values, and
+    /// items and JSON members has no effect. A cassette never compares multipart boundaries or secret values, and
     /// compares idempotency keys and trace headers only if ``Headers/only(_:)`` names them.
     public struct Matching: Sendable {
         /// The headers that are compared.

@@ -30,11 +30,11 @@ extension Cassette {
         if let nearest = keys.min(by: { $0.differences.weight < $1.differences.weight }) {
             var texts = nearest.differences.map(\.text)
             if texts.isEmpty, used.contains(nearest.number - 1) {
-                texts = ["it was already replayed; see repeatsEntries"]
+                texts = ["it was already replayed (see repeatsEntries)"]
             }
-            message += "; the nearest is entry \(nearest.number): \(texts.joined(separator: "; "))"
+            message += ", and the nearest is entry \(nearest.number): \(texts.joined(separator: "; "))"
         } else {
-            message += records ? "; to record it, use the link of the cassette" : ": it is empty"
+            message += records ? ": record it with the link of the cassette" : ": it is empty"
         }
         return HTTPError(.unexpectedRequest, request: request, message: message, mayHaveBeenSent: false)
     }

@@ -23,7 +23,7 @@ import Synchronization
 ///
 /// **Replaying.** ``loader`` is a transport that replays. ``link`` replays without calling the next loader. A request
 /// matches an entry with the same method, URL and body, apart from secret values. ``Matching`` changes these rules.
-/// Each entry is used once, the first one that matches first. A request without an entry fails with
+/// Each entry is used once. If several match, the first unused one responds. A request without an entry fails with
 /// `.unexpectedRequest`, except with ``link`` in a mode that records. The error describes the entry that comes closest
 /// to a match, and the differences.
 ///
@@ -57,14 +57,14 @@ public final class Cassette: Sendable {
             guard let text = ProcessInfo.processInfo.environment[name], !text.isEmpty else { return standard }
             guard let mode = Mode(rawValue: text) else {
                 let modes = allCases.map(\.rawValue).joined(separator: ", ")
-                throw PlainFailure("\(name) is \"\(text)\"; the modes of a cassette are \(modes)")
+                throw PlainFailure("\(name) is \"\(text)\", but the modes of a cassette are \(modes)")
             }
             return mode
         }
     }
 
     struct State {
-        /// The entries, or nil for a request that has not been completed.
+        /// The entries. An entry is nil until its response is complete.
         var entries: [HAR.Entry?]
         var used: Set<Int> = []
         /// Where the entries begin that this cassette has recorded. It doesn't replay them.
@@ -100,7 +100,7 @@ public final class Cassette: Sendable {
         }
         let exists = FileManager.default.fileExists(atPath: file.path)
         if mode == .replay, !exists {
-            throw PlainFailure("the cassette \(file.path) does not exist; record it with mode .record")
+            throw PlainFailure("the cassette \(file.path) does not exist: record it with mode .record")
         }
         self.file = file
         self.matching = matching

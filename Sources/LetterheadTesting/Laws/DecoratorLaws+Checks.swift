@@ -162,7 +162,7 @@ extension DecoratorLaws {
         if next.page != page + 1 { note("of the next template is not one more") }
         let checkpoint = PageCheckpoint(page: 77, position: .number(77))
         let resumed = decorated.resumed(from: checkpoint)
-        if resumed.page != 77 { note("is not that of the checkpoint that it resumes from") }
+        if resumed.page != 77 { note("differs from the checkpoint that it resumes from") }
         guard !changed.contains(.page) else { return found }
         if page != base.page { note("is not the base's") }
         found += await undressed(next, base.requestForNextPage(), "of the next page")
@@ -186,7 +186,7 @@ extension DecoratorLaws {
     ) async -> [LawViolation] {
         let expected = await TemplateReading(decorate(base))
         return await TemplateReading(template).differences(from: expected).filter { $0 != .page }.map {
-            LawViolation("pages", $0, "\(which) is not that of the decorator around it")
+            LawViolation("pages", $0, "\(which) differs from the decorator around it")
         }
     }
 }

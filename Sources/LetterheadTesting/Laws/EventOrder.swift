@@ -58,7 +58,7 @@ struct EventOrder {
     private mutating func checkAttempt(_ event: HTTPEvent) {
         switch event.name {
         case .attemptStart:
-            if isInAttempt { note("attempts", "an attempt starts within another one") }
+            if isInAttempt { note("attempts", "an attempt starts within another attempt") }
             if event.attempt != attempt + 1 { note("attempts", "attempt \(event.attempt) follows attempt \(attempt)") }
             (attempt, isInAttempt) = (event.attempt, true)
         case .attemptEnd:

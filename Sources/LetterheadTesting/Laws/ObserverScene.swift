@@ -3,7 +3,7 @@ import LetterheadFoundation
 import Letterhead
 import Synchronization
 
-/// A scenario for a load.
+/// A situation for a load, to check the events that the load has.
 struct ObserverScene: Sendable {
     let name: String
     /// Responds to the exchange with this number, starting at 1.

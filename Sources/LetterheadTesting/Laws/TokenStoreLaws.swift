@@ -136,7 +136,7 @@ public enum TokenStoreLaws {
         return counts.filter { $0.value > 1 }.map { token, count in
             LawViolation(
                 "renewal", nil,
-                "a refresh token reached the server \(count) times; run the closure of withLock(_:) in one process at a "
+                "a refresh token reached the server \(count) times: run the closure of withLock(_:) in one process at a "
                     + "time")
         }
     }

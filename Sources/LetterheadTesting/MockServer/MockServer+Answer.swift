@@ -37,7 +37,7 @@ extension MockServer {
         /// Sends bytes unchanged. They need not be valid HTTP.
         ///
         /// - Parameters:
-        ///   - bytes: the bytes. A fault at ``Moment/responseBody`` occurs half-way.
+        ///   - bytes: the bytes. A fault at ``Moment/responseBody`` occurs halfway.
         ///   - effect: the effect after the last byte, or nil to keep the connection open for the next request.
         ///     Default: ``Effect/halfClose``.
         public static func raw(_ bytes: Data, then effect: Effect? = .halfClose) -> Answer {

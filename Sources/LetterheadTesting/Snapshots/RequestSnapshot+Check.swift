@@ -23,7 +23,7 @@ extension RequestSnapshot {
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(text.utf8).write(to: file, options: .atomic)
             if isRecording { return }
-            throw SnapshotMismatch(description: "the snapshot \(file.path) did not exist and was written; check it")
+            throw SnapshotMismatch(description: "the snapshot \(file.path) did not exist and was written: check it")
         }
         let recorded = try String(contentsOf: file, encoding: .utf8)
         guard recorded != text else { return }

@@ -48,11 +48,11 @@ struct Stub: Sendable {
         if case .impossible(let reason) = subject { return ["the stub of \(name) can match no request: \(reason)"] }
         var found: [String] = []
         if count < times.least {
-            found.append("\(name) was expected to be called \(times); number of calls: \(count)")
+            found.append("\(name) was expected to be called \(times), but the number of calls is \(count)")
         }
         if routes.count > 1 {
             found.append(
-                "the stub of \(name) has answered requests with different routes: \(routes.joined(separator: ", ")); stub "
+                "the stub of \(name) has answered requests with different routes (\(routes.joined(separator: ", "))): stub "
                     + "each endpoint by its value, as in on(.user(\"ada\")), or restrict the stub with where:")
         }
         return found

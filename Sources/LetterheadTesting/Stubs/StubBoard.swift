@@ -100,7 +100,7 @@ final class StubBoard: Sendable {
         guard await state.value(where: { _ in isFulfilled() }) != nil else { throw CancellationError() }
     }
 
-    /// Counts a stub's call. Returns how many calls were earlier, or nil if the stub has no calls left, was overridden
+    /// Counts a stub's call. Returns how many calls came before, or nil if the stub has no calls left, was overridden
     /// in the meantime, or has a scenario in another state.
     private func take(_ index: Int, _ stub: Stub) -> Int? {
         let turn = state.change { state -> Int? in
@@ -137,6 +137,6 @@ final class StubBoard: Sendable {
             return "no stub matches \(input.outline): the loader has no stubs"
         }
         let differences = nearest.differences.map(\.text).joined(separator: "; ")
-        return "no stub matches \(input.outline); the nearest is the stub of \(nearest.stub.name): \(differences)"
+        return "no stub matches \(input.outline), and the nearest is the stub of \(nearest.stub.name): \(differences)"
     }
 }

@@ -18,8 +18,8 @@ public struct StubCall<Template: Sendable>: Sendable {
     public let template: Template
     /// The sent request, after all links have changed it.
     public var request: HTTPRequest { input.request }
-    /// The call's position among all the loader's calls, starting at 1. Use it to check in which order endpoints were
-    /// called.
+    /// The call's position among all the loader's calls, starting at 1. Use it to check which endpoint was called
+    /// first.
     public let number: Int
     /// When the call arrived on the loader's clock, counted from the loader's creation.
     public let time: Duration

@@ -13,7 +13,7 @@ public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral, Custom
 
     private init(_ least: Int, _ most: Int) { (self.least, self.most) = (max(0, least), max(0, most)) }
 
-    /// Any calls, or none.
+    /// Any number, including none.
     public static let any = StubTimes(0, .max)
     /// One call or more. This is the default.
     public static let atLeastOnce = StubTimes(1, .max)
@@ -23,7 +23,7 @@ public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral, Custom
     /// Exactly `count` calls. A negative number counts as zero.
     public static func exactly(_ count: Int) -> StubTimes { StubTimes(count, count) }
 
-    /// As many calls as a range contains.
+    /// As few calls as the range's lower bound, and as many as its upper bound.
     public static func between(_ range: ClosedRange<Int>) -> StubTimes { StubTimes(range.lowerBound, range.upperBound) }
 
     /// Creates an exact number.

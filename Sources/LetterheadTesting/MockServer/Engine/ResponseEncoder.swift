@@ -32,7 +32,7 @@ struct ResponseEncoder {
         var head = Data()
         for hint in response.informational {
             guard hint.status.isInformational else {
-                throw PlainFailure("an informational response whose status is not 1xx")
+                throw PlainFailure("an informational response must have a status of 1xx")
             }
             head.append(statusLine(hint.status))
             try append(hint.headers, to: &head)
@@ -101,7 +101,7 @@ struct ResponseEncoder {
         for field in headers {
             let isFit = field.value.utf8.allSatisfy { $0 != 13 && $0 != 10 && $0 != 0 }
             guard isFit, ASCII.isToken(field.name.rawValue) else {
-                throw PlainFailure("the header \(field.name.rawValue.debugDescription) cannot be sent; use .raw")
+                throw PlainFailure("the header \(field.name.rawValue.debugDescription) cannot be sent: use .raw")
             }
         }
     }

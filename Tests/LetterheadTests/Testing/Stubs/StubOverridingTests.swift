@@ -27,7 +27,7 @@ import Testing
         stubs.on(GetPerson.self, times: .any) { _ in .ada }
         stubs.overriding.on(GetPerson.self) { _ in .status(.gone) }
         let error = try #require(throws: StubViolations.self) { try stubs.verify() }
-        #expect(error.violations == ["GetPerson was expected to be called at least once; number of calls: 0"])
+        #expect(error.violations == ["GetPerson was expected to be called at least once, but the number of calls is 0"])
     }
 
     @Test func `a template value is overridden by an equal one, and its type is not`() async throws {

@@ -18,7 +18,7 @@ import Testing
         let error = try #require(throws: StubViolations.self) { try stubs.verify() }
         #expect(
             error.violations == [
-                "the stub of Get<Person> has answered requests with different routes: people/{}, teams/{}/owner; stub each "
+                "the stub of Get<Person> has answered requests with different routes (people/{}, teams/{}/owner): stub each "
                     + #"endpoint by its value, as in on(.user("ada")), or restrict the stub with where:"#
             ])
     }

@@ -57,8 +57,8 @@ import Testing
         let error = try #require(throws: StubViolations.self) { try stubs.verify() }
         #expect(
             error.violations == [
-                "GetPerson was expected to be called at least once; number of calls: 0",
-                "DeletePerson was expected to be called 2 times; number of calls: 1",
+                "GetPerson was expected to be called at least once, but the number of calls is 0",
+                "DeletePerson was expected to be called 2 times, but the number of calls is 1",
             ])
     }
 
