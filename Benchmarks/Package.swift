@@ -31,7 +31,7 @@ let package = Package(
                 .target(name: "RawCurl", condition: .when(platforms: [.linux])),
             ] + (isBesidePeers ? [.product(name: "AsyncHTTPClient", package: "async-http-client")] : []),
             path: "Sources/Benchmarks", swiftSettings: settings + (isBesidePeers ? [.define("PEERS")] : [])),
-        // Measures the response cache with the public suite http-tests/cache-tests; see CONTRIBUTING.md.
+        // Measures the response cache with the public suite http-tests/cache-tests (see CONTRIBUTING.md).
         .executableTarget(
             name: "cache-suite", dependencies: letterhead, path: "Sources/CacheSuite", swiftSettings: settings),
         // What the transport is measured against: a loop in C over the system's libcurl.

@@ -3,8 +3,8 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 
-// An app whose code is on the main actor by default (`.defaultIsolation(MainActor.self)` in the manifest), as Xcode sets up
-// new apps. Templates are values, and a request is built, sent and decoded off the main actor.
+// An app with all code on the main actor by default (`.defaultIsolation(MainActor.self)` in the manifest), as Xcode
+// sets up new apps. Templates are values, and a request is built, sent and decoded off the main actor.
 
 /// It is decoded off the main actor, and is therefore nonisolated.
 nonisolated struct Article: Codable, Sendable {

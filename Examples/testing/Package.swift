@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An API client and its tests, as a package of its own. Run them with `swift test --package-path Examples/testing`.
+// An API client and its tests, as a separate package. Run them with `swift test --package-path Examples/testing`.
 let package = Package(
     name: "Bookshop",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],

@@ -30,7 +30,7 @@
         /// Four times the input takes at most eight times the processor's time, where the square would be sixteen. Both sizes
         /// are multiples of 7, because some readers choose the size of their pieces by the remainder.
         private static func expectLinear(_ reader: Reader) {
-            // Combining marks whose order a normalization changes, after every sample and alone.
+            // Combining marks that a normalization reorders, after every sample and alone.
             let marks = (reader.samples + [""]).map { (start: $0, piece: "\u{301}\u{316}") }
             for (start, piece) in reader.hostile.map({ (start: "", piece: $0) }) + marks {
                 func cost(_ size: Int) -> Double {

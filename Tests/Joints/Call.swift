@@ -13,7 +13,7 @@
         var body: any HTTPBody
     }
 
-    /// The same endpoint, whose response is decoded.
+    /// The same endpoint, with a decoded response.
     private protocol DecodedTemplate: RequestTemplate { var base: ItemTemplate { get } }
 
     extension DecodedTemplate {

@@ -5,7 +5,7 @@
 struct CoveringArray {
     private var random: SeededRandom
     private let sizes = Factor.allCases.map(\.levels.count)
-    /// The sets of factors of which all combinations are tried.
+    /// The sets of factors that are tried in all combinations.
     private let sets: [[Int]]
     /// The sets that contain a factor.
     private let setsOf: [[Int]]
@@ -42,7 +42,7 @@ struct CoveringArray {
         return Case(levels: levels)
     }
 
-    /// Returns the levels of the next new combination; the other factors are -1.
+    /// Returns the levels of the next new combination. The other factors are -1.
     private mutating func nextCombination() -> [Int] {
         while let (set, number) = left.popLast() {
             guard !isSeen[set][number] else { continue }
@@ -64,15 +64,15 @@ struct CoveringArray {
         return nextCombination()
     }
 
-    /// The level with the most new combinations; one of them at random if there are several. If none is new, the default is
-    /// more probable, because a case with many unusual levels ends early.
+    /// The level with the most new combinations, or one of them at random if there are several. If none is new, the
+    /// default is more probable, because a case with many unusual levels ends early.
     private mutating func best(of news: [Int]) -> Int {
         let highest = news.max() ?? 0
         if highest == 0, Double.random(in: 0..<1, using: &random) < 0.6 { return 0 }
         return news.indices.filter { news[$0] == highest }.randomElement(using: &random) ?? 0
     }
 
-    /// The number of the combination that the levels contain; nil while a factor of the set is not chosen.
+    /// The number of the combination that the levels contain, or nil while a factor of the set is not chosen.
     private func number(of levels: [Int], in set: [Int]) -> Int? {
         var number = 0
         for factor in set {

@@ -5,7 +5,7 @@ enum Factor: Int, CaseIterable {
     case body, delivery, plan, link, method, retry, redirects, cookies, cache, authentication, environment, entry, outer
     case transport, observers, concurrency, ending, order, progress, limit
 
-    /// The factors of which all triples are tried. All pairs are tried of all factors.
+    /// The factors that are tried in all triples. All factors are tried in all pairs.
     static let triples: [[Factor]] = [
         [.body, .delivery, .plan], [.body, .delivery, .link], [.body, .plan, .link], [.delivery, .plan, .link],
         [.method, .retry, .plan], [.environment, .entry, .plan], [.delivery, .ending, .link],
@@ -20,7 +20,7 @@ enum Factor: Int, CaseIterable {
         switch self {
         case .body: "none text json form multipart file stream once compressed"
         case .delivery: "buffered stream download resumed lines events reconnecting values pages links"
-        // What the server does with one request after the other; the last step is repeated.
+        // What the server does with one request after the other. The last step is used for all later requests.
         case .plan:
             "ok 503 503-always busy 429 page 404 cut cut-chunks cut-twice reset stale 302 302-away 303 307 307-away loop "
                 + "401 401-always early interim until-close gzip slow pieces 503-302-away 302-503"

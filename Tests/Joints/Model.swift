@@ -12,7 +12,7 @@
 
         struct Expectation {
             let end: End
-            /// The servers that receive a signed request, in order; nil if that is not certain.
+            /// The servers that receive a signed request, in order, or nil if that is not certain.
             let sites: [Bool]?
         }
 
@@ -30,7 +30,7 @@
 
         /// nil where the sequence is not certain.
         var expectation: Expectation? {
-            // Redirects and retries are those of the near end of a relay. The far end has the body in memory.
+            // The near end of a relay redirects and retries. The far end has the body in memory.
             guard testCase.isDirect || testCase[.body] != "once", testCase[.ending] == "complete",
                 testCase[.concurrency] == "one", !testCase.is(.link, "hedge", "hedge-balance", "resilience"),
                 !(testCase[.body] == "once"
@@ -51,7 +51,7 @@
             var model = self
             model.steps = testCase.steps[...]
             var end = model.play()
-            // The second page is a load of its own, unless the first one came from another origin.
+            // The second page is a separate load, unless the first one came from another origin.
             if testCase.isPaged, end == .value {
                 end = model.sites.last == true ? .failure([.invalidResponse]) : model.play()
             }

@@ -77,8 +77,8 @@ enum Content {
     static let batch = 3
 
     /// - Parameters:
-    ///   - lastEvent: the number after which events are sent.
-    ///   - next: the URL of the second page; nil in it.
+    ///   - lastEvent: events with a higher number are sent.
+    ///   - next: the URL of the second page, or nil on that page.
     static func bytes(for testCase: Case, after lastEvent: Int = 0, next: String? = nil) -> [UInt8] {
         switch testCase[.delivery] {
         case "lines": Array(items.map { "\($0.number) \($0.text)\n" }.joined().utf8)

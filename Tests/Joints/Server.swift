@@ -79,7 +79,8 @@
 
         func url(_ site: Site, _ path: String) -> String { origin(site) + prefix + path }
 
-        /// The beginning of each path: behind nginx, the port of the server to which it passes all requests of the case.
+        /// The beginning of each path: with nginx, the port of the server that receives all requests of the case from
+        /// it.
         var prefix: String { nginx == nil ? "" : "/\(servers.withLock { $0[.api]?.port ?? 0 })" }
 
         private var nginx: Nginx? { testCase[.transport] == "http2" ? Nginx.shared : nil }

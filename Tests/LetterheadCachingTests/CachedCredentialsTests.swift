@@ -9,7 +9,7 @@ import Testing
 
 /// Which users share a stored response.
 @Suite struct CachedCredentialsTests {
-    /// A server whose responses contain the credential of the request.
+    /// A server that responds with the request's credential.
     private func scene(_ control: String = "max-age=60", _ headers: HTTPHeaders = [:]) -> CacheScene {
         CacheScene { request in
             var headers = headers
@@ -32,7 +32,7 @@ import Testing
         ModifyRequest { $0.headers[.authorization] = "Bearer \(user)" }
     }
 
-    /// A method whose signature is different for each request.
+    /// A method with a different signature for each request.
     private func counting(_ place: HTTPHeaders.Name = "X-Signature") -> HTTPAuthentication {
         let count = Mutex(0)
         return .method(

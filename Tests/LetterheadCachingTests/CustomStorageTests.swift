@@ -54,7 +54,7 @@ private struct BrokenStorage: ResponseCache.Storage {
     private let storage = DictionaryStorage()
     private let time = Time()
 
-    /// A server whose responses are fresh for a minute, and which confirms its tag.
+    /// A server with responses that are fresh for a minute. It confirms its tag.
     private let server = MockLoader { request in
         var headers: HTTPHeaders = ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Vary": "Accept-Language"]
         if request.headers["If-None-Match"] != nil {

@@ -8,7 +8,7 @@ import Testing
 @testable import LetterheadCaching
 
 @Suite struct SharedValidationTests {
-    /// A server whose validations wait for a gate.
+    /// A server that waits for a gate before each validation.
     private func scene(_ control: String, gate: OneShot<Void>, failing: Bool = false) -> CacheScene {
         CacheScene { request in
             if request.headers.contains(.ifNoneMatch) {

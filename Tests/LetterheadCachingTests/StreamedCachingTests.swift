@@ -22,7 +22,7 @@ enum CacheStoreKind: CaseIterable {
 @Suite struct StreamedCachingTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "letterhead-\(UUID())")
 
-    /// A server whose body has ten pieces, and breaks off after some of them.
+    /// A server with a body of ten pieces, which breaks off after some of them.
     private func scene(pieces: Int = 10, breaking: Bool = false) -> CacheScene {
         CacheScene { request in
             let chunks = Chunks(pieces)

@@ -18,7 +18,7 @@ private let appendixB: @Sendable (Int) -> [UInt8] = { _ in
 }
 private let state = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
-/// A chain whose page leads back to a text, with `STATE` in it replaced.
+/// A chain with a page that leads back to a text, with `STATE` in it replaced.
 private func chain(
     over server: AuthorizationServer = AuthorizationServer(), issuer: String? = nil, callback: String,
     store: any OAuth2.TokenStore = OAuth2.MemoryTokenStore(), opened: Opened = Opened()

@@ -29,13 +29,13 @@ final class AuthorizationServer: HTTPLoader {
     static let api = URL(string: "https://api.example.com/me") ?? URL(filePath: "/")
 
     let state = Mutex(State())
-    /// Seconds that a token lives; nil leaves it out.
+    /// Seconds that a token lives, or nil to leave it out.
     let life: Int?
     /// Whether there are refresh tokens.
     let refreshes: Bool
     /// Whether a refresh token is good once only.
     let rotates: Bool
-    /// What is granted; nil leaves it out.
+    /// What is granted, or nil to leave it out.
     let scope: String?
 
     init(life: Int? = 3600, refreshes: Bool = true, rotates: Bool = true, scope: String? = nil) {
@@ -139,7 +139,7 @@ extension HTTPLoader {
         return try await load(request).status
     }
 
-    /// The failure of a request to the test's API; nil after a success.
+    /// The failure of a request to the test's API, or nil after a success.
     func failing(scopes: Set<String> = []) async -> HTTPAuthentication.Failure? {
         do {
             _ = try await ask(scopes: scopes)

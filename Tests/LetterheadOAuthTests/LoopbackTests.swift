@@ -272,7 +272,7 @@ private final class Opened: Sendable {
     }
 }
 
-/// A connection over which a test sends any bytes.
+/// A connection to send any bytes in a test.
 private final class RawConnection: Sendable {
     private let descriptor: Int32
 

@@ -12,7 +12,7 @@ private struct TokenFault: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let answer: MockServer.Answer
     let reason: HTTPAuthentication.Failure.Reason
-    /// The code of the error underneath; nil when the answer arrived.
+    /// The code of the error underneath, or nil when the answer arrived.
     var code: HTTPError.Code?
     /// Whether only the client's patience ends it.
     var isSilence: Bool { testDescription.hasPrefix("stalled") }
@@ -77,7 +77,7 @@ private final class TokenScene: Sendable {
     let trouble = Trouble()
     private let behaviour: AuthorizationServer
 
-    /// - Parameter patience: how long a token request may take while faults strike; nil is as long as users wait.
+    /// - Parameter patience: how long a token request may take while faults strike, or nil for as long as users wait.
     init(_ kind: Kind, patience: Duration? = nil) async throws {
         let clock = TestClock()
         let behaviour = AuthorizationServer()

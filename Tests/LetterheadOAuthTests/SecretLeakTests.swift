@@ -17,7 +17,7 @@ private struct Door: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 }
 
-/// The API accepts every request; the token endpoint returns the text as its tokens.
+/// The API accepts every request. The token endpoint returns the text as its tokens.
 private func answered(_ request: HTTPRequest, _ text: String, status: HTTPStatus = .ok) -> HTTPResponse {
     guard request.host == "auth.example.com" else { return HTTPResponse(request: request, status: status) }
     let body = #"{"access_token":"\#(text)","refresh_token":"\#(text)","id_token":"\#(text)","token_type":"Bearer"}"#

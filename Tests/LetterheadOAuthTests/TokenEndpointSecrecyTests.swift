@@ -7,7 +7,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// Nothing of what goes to a token endpoint, or comes from it, is in any text, not even what seems harmless; except the
+/// Nothing of what goes to a token endpoint, or comes from it, is in any text, not even what seems harmless, except the
 /// description of an error, without the values that were sent.
 @Suite struct TokenEndpointSecrecyTests {
     private static let page = URL(string: "https://auth.example.com/authorize") ?? URL(filePath: "/")

@@ -8,7 +8,7 @@ import Testing
 @testable import Letterhead
 @testable import LetterheadOAuth
 
-/// A store whose first load waits for a gate.
+/// A store that waits for a gate at the first load.
 private final class HeldStore: OAuth2.TokenStore {
     let (loads, deletions, gate) = (Tally(), Tally(), OneShot<Void>())
     let isHeld = Mutex(false)

@@ -45,7 +45,7 @@ extension FickleStore.State {
     }
 }
 
-/// A store whose first save waits for a closure.
+/// A store that waits for a closure at the first save.
 private final class SlowStore: OAuth2.TokenStore {
     let tokens = Observed<OAuth2.Tokens?>(nil)
     let deletions = Tally()

@@ -125,7 +125,7 @@
             }
         }
 
-        /// Runs the commands with a function in place of curl, and returns the arguments of each and its input.
+        /// Runs the commands with a function instead of curl, and returns the arguments of each and its input.
         private static func arguments(
             ofCommands commands: [String], in shell: String
         ) async throws -> [(words: [String], input: [UInt8])] {
@@ -210,7 +210,7 @@
             return end
         }
 
-        /// Parses the argument of `--form`, in which only a word in quotation marks can contain separators.
+        /// Parses the argument of `--form`. Only a word in quotation marks can contain separators.
         private static func part(_ bytes: [UInt8]) throws -> Part {
             let end = try firstEquals(bytes)
             var part = Part(name: text(bytes[..<end]))

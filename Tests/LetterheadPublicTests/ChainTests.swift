@@ -4,7 +4,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-/// A link that completes requests with the environment of a region, in place of `ApplyEnvironment`.
+/// A link that completes requests with the environment of a region, instead of `ApplyEnvironment`.
 private struct ApplyRegion: LoaderLink {
     let region: ServerEnvironment
 

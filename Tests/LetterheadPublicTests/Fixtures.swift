@@ -25,7 +25,7 @@ extension HTTPRequest {
     }
 }
 
-/// A link that replaces each response by a streamed one, whose body is `one two`.
+/// A link that replaces each response by a streamed one with the body `one two`.
 struct StreamEach: LoaderLink {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var response = try await next.load(request)

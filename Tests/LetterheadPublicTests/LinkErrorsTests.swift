@@ -6,7 +6,7 @@ import Testing
 
 private struct Locked: Error {}
 
-/// A link that signs with a key whose store may fail, as a user writes it.
+/// A link that signs with a key from a store that may fail, as a user writes it.
 private struct SignWithKey: LoaderLink {
     let key: @Sendable () async throws -> String
 

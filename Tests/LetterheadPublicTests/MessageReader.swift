@@ -33,7 +33,7 @@ struct MessageReader {
 
     mutating func append(_ data: Data) { bytes.append(data) }
 
-    /// Returns the head; nil if more bytes are needed. Interim responses are skipped.
+    /// Returns the head, or nil if more bytes are needed. Interim responses are skipped.
     mutating func nextHead(to method: HTTPMethod) throws -> Head? {
         guard let end = bytes.firstRange(of: Data("\r\n\r\n".utf8)) else { return nil }
         let text = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)

@@ -8,14 +8,14 @@ import Synchronization
     import Darwin
 #endif
 
-/// A connection over TCP to an IPv4 address, whose calls block their thread.
+/// A connection over TCP to an IPv4 address. Its calls block their thread.
 ///
 /// It is a class because it owns a file descriptor.
 final class Socket: Sendable {
     private let descriptor: Int32
     private let isCancelled = Mutex(false)
 
-    /// Connects on a thread of its own. It returns nil if the server cannot be reached.
+    /// Connects on a separate thread. It returns nil if the server cannot be reached.
     static func connected(toHost host: String, port: Int) async -> Socket? {
         let descriptor = await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: open(host: host, port: port)) }
@@ -25,7 +25,7 @@ final class Socket: Sendable {
 
     private init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Returns the descriptor of a connection; nil if the server cannot be reached.
+    /// Returns the descriptor of a connection, or nil if the server cannot be reached.
     private static func open(host: String, port: Int) -> Int32? {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -60,7 +60,7 @@ final class Socket: Sendable {
     /// Writes all bytes. It returns false if the connection is lost.
     func write(_ data: Data) -> Bool {
         #if canImport(Glibc)
-            let flags: Int32 = 0x4000  // MSG_NOSIGNAL, whose type depends on the C library
+            let flags: Int32 = 0x4000  // MSG_NOSIGNAL. Its type depends on the C library
         #else
             let flags: Int32 = 0
         #endif
@@ -82,7 +82,7 @@ final class Socket: Sendable {
         return poll(&entry, 1, milliseconds) != 0
     }
 
-    /// Reads some bytes; nil if the connection is lost, and no bytes at its end.
+    /// Reads some bytes. Returns nil if the connection is lost, and no bytes at its end.
     func read() -> Data? {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         let count = recv(descriptor, &buffer, buffer.count, 0)

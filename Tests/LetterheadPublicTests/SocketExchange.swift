@@ -127,7 +127,7 @@ final class SocketExchange: Sendable {
         }
     }
 
-    /// Returns the next piece of the body; nil at its end.
+    /// Returns the next piece of the body, or nil at its end.
     private func piece(isTimed: Bool) async throws -> Data? {
         do {
             let piece = try await blocking { [self] () throws(HTTPError) in try nextPiece(isTimed: isTimed) }
@@ -185,7 +185,7 @@ final class SocketExchange: Sendable {
 
     private func note(_ change: (inout HTTPResponse.Metrics) -> Void) { state.withLock { change(&$0.metrics) } }
 
-    /// Runs a closure that blocks on a thread of its own. Cancelling the task ends the exchange.
+    /// Runs a closure that blocks on a separate thread. Cancelling the task ends the exchange.
     private func blocking<Value: Sendable>(
         _ work: @escaping @Sendable () throws(HTTPError) -> Value
     ) async throws(HTTPError) -> Value {

@@ -15,7 +15,8 @@ import Testing
         return request
     }
 
-    /// A loader whose body has pieces, which are produced when they are read, and ends with an error or waits without end.
+    /// A loader with a body in pieces, which are produced when they are read. The body ends with an error or waits
+    /// without end.
     private final class Pieces: HTTPLoader {
         let produced = Mutex(0)
         let isDropped = Mutex(false)

@@ -22,7 +22,7 @@ import Testing
 
     private static let target = #""target":{"host":"h","path":"/a","query":""}"#
 
-    /// A message whose text is M.
+    /// A message with the text M.
     @Test(arguments: [
         #""failure":{"code":"M","mayHaveBeenSent":false,"message":"M"}"#,
         #""response":{"headers":[["M","a"]],"headersLeftOut":["M"],"status":200}"#,

@@ -58,7 +58,7 @@ import Testing
         (resilience.retrying.maximumRetries, separate.retrying.maximumRetries) = (0, 0)
         resilience.throttle?.limit = 1
         resilience.breaker = CircuitBreaker(per: .host, opening: .consecutiveFailures(1), clock: clock)
-        // The number of requests to which the server responds.
+        // The number of requests that the server responds to.
         let (allowed, count) = (Flag(0), Flag(0))
         let mock = MockLoader { request in
             let number = count.next()

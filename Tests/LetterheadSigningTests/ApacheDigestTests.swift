@@ -52,7 +52,7 @@
         }
     }
 
-    /// A process of Apache's; it ends with its owner. A class for that.
+    /// A process of Apache's. It ends with its owner, so it is a class.
     private final class Apache: Sendable {
         /// The program of Tests/Scripts/apache.sh.
         static let path = ProcessInfo.processInfo.environment["LETTERHEAD_APACHE"].flatMap { path in
@@ -75,7 +75,7 @@
             }
             try Data(users.joined().utf8).write(to: directory.appending(path: "users"))
             for _ in 0..<10 {
-                // Another program may take the port before Apache does; then another port is tried.
+                // Another program may take the port before Apache does. Then another port is tried.
                 let listener = RawServer { connection, _ in connection.close() }
                 listener.stop()
                 try Data(Self.configuration(directory.path, port: listener.port).utf8).write(

@@ -2,7 +2,7 @@
 import Letterhead
 @testable import LetterheadSigning
 
-/// Challenges and proofs of another client: the numbers of the tests of curl, whose numbers are those of the paths.
+/// Challenges and proofs of another client: they come from the tests of curl, and the paths have their numbers.
 extension DigestProofTests {
     private static func vector(
         _ path: String, user: String = "testuser", password: Secret = "testpass", method: HTTPMethod? = nil,

@@ -6,7 +6,7 @@ import LetterheadTesting
 import TestKit
 import Testing
 
-/// Proofs whose values come from RFC 7616, from RFC 2617, or from another implementation.
+/// Proofs with values from RFC 7616, from RFC 2617, or from another implementation.
 @Suite struct DigestProofTests {
     struct Vector: Sendable, CustomTestStringConvertible {
         let testDescription: String

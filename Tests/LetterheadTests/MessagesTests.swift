@@ -63,7 +63,7 @@ private struct SwiftText {
 
     init(_ source: String) { rest = Substring(source) }
 
-    /// The literals that are messages: at least three words, of which the first begins in lower case or is an acronym.
+    /// The literals that are messages: at least three words, and the first begins in lower case or is an acronym.
     /// Interpolated values are written `(…)`, and concatenated literals are one message.
     var messages: [String] {
         var text = self

@@ -9,7 +9,7 @@ import Testing
         .deletingLastPathComponent()
     private static let sources = root.appending(path: "Sources")
 
-    /// Ordinary words with which a test's name could begin.
+    /// Ordinary words that a test's name could begin with.
     private static let words = Set(
         """
         a after all an any as at bodies bytes each every headers if in it no of only over requests responses several the

@@ -31,7 +31,7 @@ final class Folder: Sendable {
     var isUntouched: Bool { saved == Data("before".utf8) }
 }
 
-/// The responses of a server, one for each request; the last one is used for all later requests.
+/// The responses of a server, one for each request. The last one is used for all later requests.
 final class Script: Sendable {
     typealias Step = @Sendable (MockServer.Request) -> MockServer.Response
     private let steps: Mutex<[Step]>
@@ -77,7 +77,7 @@ extension ContinueBodies {
     }
 }
 
-/// A mock of a server whose bodies break off.
+/// A mock of a server with bodies that break off.
 final class Mock: Sendable {
     struct Response: Sendable {
         var status: HTTPStatus = .ok
@@ -114,7 +114,7 @@ final class Mock: Sendable {
 }
 
 extension Mock.Response {
-    /// A 200 with a tag whose body of six bytes breaks off after three.
+    /// A 200 with a tag. Its body of six bytes breaks off after three.
     static func broken(
         _ headers: HTTPHeaders = ["ETag": "\"1\""], length: Int? = 6, failure: HTTPError.Code? = .connectionLost
     ) -> Self {

@@ -43,7 +43,7 @@
                 Data(contentsOf: file, options: .alwaysMapped), Data(contentsOf: nginx.file, options: .alwaysMapped)
             )
             #expect(copy == original, "cuts: \(cuts)")
-            // At each cut, at most one piece is lost; TLS and the frames of HTTP/2 need less than half a percent.
+            // At each cut, at most one piece is lost. TLS and the frames of HTTP/2 need less than half a percent.
             await client.reset()
             #expect(received.withLock { $0 } < nginx.size + nginx.size / 200 + cuts.count << 18, "cuts: \(cuts)")
             proxy.stop()
@@ -73,7 +73,7 @@
                 try text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
             }
             for _ in 0..<10 {
-                // Another program may take a port before nginx does; then other ports are tried.
+                // Another program may take a port before nginx does. Then other ports are tried.
                 let (port, securePort) = (Self.freePort(), Self.freePort())
                 try Self.configuration(folder.path, port, securePort).write(
                     to: folder.appending(path: "conf"), atomically: true, encoding: .utf8)

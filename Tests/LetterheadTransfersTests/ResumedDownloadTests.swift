@@ -18,7 +18,7 @@ import Testing
             template, to: folder.file, resuming: resuming, digest: digest, continuing: .immediately(0))
     }
 
-    /// A folder in which a download has broken off after so many bytes.
+    /// A folder with a download that has broken off after so many bytes.
     private func interrupted(
         _ server: MockServer, _ template: any RequestTemplate = Get<HTTPResponse>("a"),
         resuming: DownloadResumption = .fromPart

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Made by Tests/Fixtures/make-certificates; do not edit.
+// Made by Tests/Fixtures/make-certificates. Do not edit.
 
 /// Certificates and keys in PEM, for TLS on a loopback socket. They guard nothing.
 package enum Certificates {

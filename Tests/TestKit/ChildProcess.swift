@@ -46,7 +46,7 @@
             try? FileManager.default.removeItem(at: file)
         }
 
-        /// How it ended, and 128 and the number of the signal that killed it; nil while it runs.
+        /// How it ended, and 128 and the number of the signal that killed it, or nil while it runs.
         package var status: Int32? {
             ended.withLock { ended in
                 var status: Int32 = 0
@@ -141,7 +141,7 @@
             return (status, child.output)
         }
 
-        /// Runs a program that is built beside the tests; where it crashes is part of its output.
+        /// Runs a program that is built beside the tests. Where it crashes is part of its output.
         package static func run(
             ofPackage name: String, _ arguments: [String], seconds: Int, environment: [String: String] = [:]
         ) async throws -> (status: Int32, output: String) {

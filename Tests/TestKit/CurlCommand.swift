@@ -15,7 +15,8 @@
 
         package static var isInstalled: Bool { path != nil }
 
-        /// Runs it with these arguments; `pem` files are written before and removed after, and named by `@NAME` arguments.
+        /// Runs it with these arguments. `pem` files are written before and removed after, and named by `@NAME`
+        /// arguments.
         package static func run(_ arguments: String..., pem: [String: String] = [:]) async throws -> Result {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

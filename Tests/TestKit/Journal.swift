@@ -10,7 +10,7 @@ package final class CredentialBell: Sendable {
     package func wait() async { for await _ in stream.stream {} }
 }
 
-/// The error that a load throws; nil when it throws none.
+/// The error that a load throws, or nil when it throws none.
 package func failure(of load: () async throws -> HTTPResponse) async -> HTTPError? {
     do {
         _ = try await load()

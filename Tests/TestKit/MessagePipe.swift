@@ -4,8 +4,8 @@
     import Glibc
     import Synchronization
 
-    /// Numbered messages over two pipes, as between the ends of a relay in two processes. Each of them is a number, a length
-    /// and bytes; a length of -1 ends the messages with the number.
+    /// Numbered messages over two pipes, as between the ends of a relay in two processes. Each of them is a number, a
+    /// length and bytes. A length of -1 ends the messages with the number.
     package final class MessagePipe: Sendable {
         private let input: CInt
         private let output: Mutex<CInt>
@@ -15,7 +15,7 @@
             self.output = Mutex(output)
         }
 
-        /// Writes a message; nil ends the messages with the number.
+        /// Writes a message, or nil to end the messages with the number.
         package func write(_ number: Int, _ data: Data?) {
             var frame = Data()
             for value in [number, data?.count ?? -1] {
@@ -35,7 +35,7 @@
             }
         }
 
-        /// Calls a closure with each message on a thread, and another one at the end of the input.
+        /// Calls a closure with each message on a thread, and another closure at the end of the input.
         package func read(
             _ message: @escaping @Sendable (Int, Data?) -> Void, atEnd end: @escaping @Sendable () -> Void
         ) {

@@ -14,7 +14,7 @@ package final class Observed<Value: Sendable>: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, and resumes the tasks whose condition holds now.
+    /// Changes the value, and resumes the tasks that wait for a condition that holds now.
     package func change(_ change: (inout Value) -> Void) {
         let awakened = state.withLock { state in
             change(&state.value)

@@ -54,13 +54,13 @@
     }
 
     extension RawConnection {
-        /// Reads the client's preface and agrees on settings; false when the client does not speak HTTP/2.
+        /// Reads the client's preface and agrees on settings. Returns false when the client does not speak HTTP/2.
         package func beginHTTP2() -> Bool {
             guard read(24) == Data("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) else { return false }
             return write(HTTP2Frame(.settings)) && write(HTTP2Frame(.settings, flags: 1))
         }
 
-        /// The stream of the next request whose body has ended; nil when the peer is gone.
+        /// The stream of the next request with a complete body, or nil when the peer is gone.
         package func readHTTP2Request() -> UInt32? {
             while let frame = readFrame() {
                 let isRequest = frame.kind == .headers || frame.kind == .data
@@ -69,7 +69,7 @@
             return nil
         }
 
-        /// The streams and the bodies of requests, in the order in which their bodies have ended; nil when the peer is
+        /// The streams and the bodies of requests, in the order that their bodies have ended, or nil when the peer is
         /// gone.
         package func readHTTP2Requests(_ count: Int) -> [(stream: UInt32, body: Data)]? {
             var bodies: [UInt32: Data] = [:]

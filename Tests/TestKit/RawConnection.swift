@@ -13,7 +13,7 @@
 
         init(_ descriptor: CInt) { self.descriptor = descriptor }
 
-        /// Agrees on TLS; false when the client does not.
+        /// Agrees on TLS. Returns false when the client does not.
         package func secure(_ tls: RawTLS) -> Bool {
             self.tls = tls.accept(descriptor)
             return self.tls != nil
@@ -23,13 +23,13 @@
 
         private var isOpen = true
 
-        /// A request's head, as text, and its body; nil when the peer is gone.
+        /// A request's head, as text, and its body, or nil when the peer is gone.
         package func readRequest() -> (head: String, body: Data)? {
             guard let head = readHead() else { return nil }
             return readBody(of: head).map { (head, $0) }
         }
 
-        /// The body of the request with a head; nil when the peer ends before.
+        /// The body of the request with a head, or nil when the peer ends before.
         package func readBody(of head: String) -> Data? {
             let lines = head.lowercased().split(separator: "\r\n")
             if lines.contains("transfer-encoding: chunked") { return readChunks() }
@@ -55,10 +55,11 @@
             return Data(buffer[..<count])
         }
 
-        /// Reads the body of a request and throws it away; false when the peer ends before.
+        /// Reads the body of a request and throws it away. Returns false when the peer ends before.
         package func skipBody(of head: String) -> Bool { readBody(of: head) != nil }
 
-        /// Limits how many bytes the kernel takes for a peer that does not read; without it the kernel decides, up to 4 MiB.
+        /// Limits how many bytes the kernel takes for a peer that does not read. Without it the kernel decides, up to 4
+        /// MiB.
         package func limitOutput(to count: CInt) {
             var count = count
             setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &count, socklen_t(MemoryLayout<CInt>.size))
@@ -70,7 +71,7 @@
             Glibc.shutdown(descriptor, CInt(SHUT_WR))
         }
 
-        /// True when the peer closes; what it still sends is thrown away.
+        /// True when the peer closes. What it still sends is thrown away.
         package func waitForEnd() -> Bool {
             while more() { buffer = [] }
             return true
@@ -102,7 +103,7 @@
             return true
         }
 
-        /// Takes so many bytes and throws them away; false when the peer ends before.
+        /// Takes so many bytes and throws them away. Returns false when the peer ends before.
         package func skip(_ count: Int) -> Bool {
             var left = count - min(count, buffer.count)
             buffer.removeFirst(count - left)
@@ -119,8 +120,8 @@
         ///
         /// - Parameter records: ends before the other side's TLS record after so many whole ones, and a part of it if
         ///   `isInside`. Default: nil, never.
-        /// - Parameter limit: ends after so many bytes of the other side, all of which the client can read. Default: nil,
-        ///   never.
+        /// - Parameter limit: ends after so many bytes of the other side. The client can read all of them. Default:
+        ///   nil, never.
         /// - Returns: the number of bytes that were sent to the client.
         @discardableResult
         package func relay(

@@ -36,7 +36,7 @@
             begin(script)
         }
 
-        /// One on a Unix-domain socket, whose file its owner removes.
+        /// One on a Unix-domain socket. Its owner removes the file.
         package init(unixSocket path: String, _ script: @escaping @Sendable (RawConnection, Int) -> Void) {
             tls = nil
             listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)

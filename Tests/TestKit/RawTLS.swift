@@ -66,7 +66,7 @@
 
         deinit { functions.freeContext(context) }
 
-        /// Agrees on TLS on a socket; nil when the client does not.
+        /// Agrees on TLS on a socket. Returns nil when the client does not.
         func accept(_ descriptor: CInt) -> Session? {
             guard let session = functions.newSession(context) else { return nil }
             guard functions.setDescriptor(session, descriptor) == 1, functions.accept(session) == 1 else {
@@ -76,7 +76,7 @@
             return Session(session, self)
         }
 
-        /// TLS on one socket. A class, since it owns a session of OpenSSL's; used by the thread of its connection alone.
+        /// TLS on one socket. A class, since it owns a session of OpenSSL's. Only the thread of its connection uses it.
         final class Session {
             private let session: Object
             private let tls: RawTLS

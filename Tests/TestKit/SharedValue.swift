@@ -16,7 +16,7 @@ package final class SharedValue<Value: Sendable>: Sendable {
     }
 }
 
-/// Waits until a number stands still. A peer that is blocked in a write reports nothing, so real time has to pass.
+/// Waits until a number stays the same. A peer that is blocked in a write reports nothing, so real time has to pass.
 package func settled(_ number: @Sendable () -> Int) async {
     var last = -1
     while number() != last, !Task.isCancelled {

@@ -11,7 +11,7 @@ package struct Person: Codable, Sendable, Hashable {
     package init(id: Int, login: String) { (self.id, self.login) = (id, login) }
 }
 
-/// A template of which a test writes what it needs.
+/// A template. A test writes only what it needs.
 package struct TestEndpoint<Response: Sendable>: RequestTemplate {
     package var path: RequestPath
     package var method = HTTPMethod.get

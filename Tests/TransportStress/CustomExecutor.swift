@@ -47,7 +47,7 @@
         private static let text = String(repeating: "x", count: 100_000)
         fileprivate static let queue = JobQueue()
 
-        /// Sets the runtime's hook for jobs of the global executor; false when the runtime has none.
+        /// Sets the runtime's hook for jobs of the global executor. Returns false when the runtime has none.
         private static func install() -> Bool {
             typealias Hook = @convention(c) (UnsafeRawPointer, UnsafeRawPointer?) -> Void
             let handle = UnsafeMutableRawPointer(bitPattern: 0)

@@ -3,8 +3,8 @@ import Foundation
 import Letterhead
 import Synchronization
 
-/// Frees values whose deallocator cancels the load that they belong to, as the deallocator of a `Data` may: a lock that is
-/// held meanwhile would be locked a second time, which ends the process.
+/// Frees values with a deallocator that cancels the load that they belong to, as the deallocator of a `Data` may: a
+/// lock that is held meanwhile would be locked a second time, which ends the process.
 struct Deallocators {
     let count: Int
 
@@ -60,7 +60,7 @@ struct Deallocators {
         _ = await task.result
     }
 
-    /// A body whose bytes tell when they are freed.
+    /// A body that tells when its bytes are freed.
     private struct ComparedBody: HTTPBody {
         let onFree: @Sendable () -> Void
 

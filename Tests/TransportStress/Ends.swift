@@ -8,7 +8,7 @@
     struct Ends {
         let count: Int
 
-        /// The process ends during transfers; the process that started it observes the result.
+        /// The process ends during transfers. The process that started it observes the result.
         func exitInFlight() async throws {
             let server = Self.stalling()
             let loader = CurlLoader()

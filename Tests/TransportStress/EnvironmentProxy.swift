@@ -5,7 +5,7 @@
     import TestKit
     import Synchronization
 
-    /// Requests of a process whose environment names a proxy, which requires a separate process.
+    /// Requests of a process with a proxy in its environment, which requires a separate process.
     struct EnvironmentProxy {
         let count: Int
 

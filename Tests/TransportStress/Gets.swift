@@ -4,7 +4,7 @@
     @testable import Letterhead
     import TestKit
 
-    /// GETs to a server that may violate HTTP/2, one after the other; see Tests/Scripts/http2-conformance.py.
+    /// GETs to a server that may violate HTTP/2, one after the other (see Tests/Scripts/http2-conformance.py).
     ///
     /// Prints a line for each: the status and the size of the body, or the code of the error and its message.
     struct Gets {

@@ -14,9 +14,9 @@
         }
 
         static let globalInits = Mutex(Calls())
-        /// What `curl_global_init` returns in place of libcurl's own result.
+        /// What `curl_global_init` returns instead of libcurl's result.
         static let failure = Mutex<CInt?>(nil)
-        /// The library that libcurl appears to be linked with in place of its TLS library.
+        /// The library that libcurl appears to be linked with instead of its TLS library.
         static let library = Mutex<String?>(nil)
 
         static func original<Function>(_ name: String, as type: Function.Type) -> Function {
@@ -44,7 +44,7 @@
         typealias Function = @convention(c) (CInt) -> UnsafeMutableRawPointer?
         guard let info = Interposed.original("curl_version_info", as: Function.self)(age) else { return nil }
         guard let library = Interposed.library.withLock({ $0 }) else { return info }
-        // The name of the TLS library is the sixth word; what follows is not read here.
+        // The name of the TLS library is the sixth word. What follows is not read here.
         let copy = UnsafeMutableRawPointer.allocate(byteCount: 48, alignment: 8)
         copy.copyMemory(from: info, byteCount: 48)
         copy.storeBytes(of: strdup(library), toByteOffset: 40, as: UnsafeMutablePointer<CChar>?.self)

@@ -7,8 +7,8 @@
     import LetterheadTransfers
     import Synchronization
 
-    /// Uses files in folders that everyone can write, as `/tmp` is, in which another user has put something in their places.
-    /// As root, the process becomes another user after that; for other users, all files are their own.
+    /// Uses files in folders that everyone can write, such as `/tmp`, after another user has put something in their
+    /// places. As root, the process becomes another user after that. If the process is not root, all files are its own.
     struct SharedFolders {
         enum File: CaseIterable {
             case part, record, destination, cookies, cookieLock, tokens, cache
@@ -114,7 +114,7 @@
         /// What an error contains about an obstacle.
         private static func words(_ one: Case) -> [String] {
             switch (one.file, one.obstacle) {
-            // Only the name is this user's link, and is replaced; a stranger's link stays, as the folder is sticky.
+            // Only the name is this user's link, and is replaced. A stranger's link stays, as the folder is sticky.
             case (.destination, .link), (.destination, .danglingLink), (.destination, .foreign):
                 geteuid() == user ? ["not permitted"] : ["done"]
             case (.destination, .otherName), (.record, .otherName): ["done"]

@@ -81,7 +81,7 @@
             expect(count == size, "\(count) bytes of \(size) arrived")
         }
 
-        /// Receives bodies and returns their lengths; sends as many bytes as the path contains.
+        /// Receives bodies and returns their lengths. Sends as many bytes as the path contains.
         private static func server() -> RawServer {
             RawServer { connection, _ in
                 while let head = connection.readHead() {

@@ -26,7 +26,7 @@ extension Benchmark {
             }),
     ]
 
-    /// Parts are made and encoded; the floor copies the same bytes into memory that is there and was touched.
+    /// Parts are made and encoded. The floor copies the same bytes into memory that is there and was touched.
     private static func multipart(_ name: String, parts: Int, size: Int, limit: Double) -> Benchmark {
         let contents = (0..<parts).map { Data(repeating: UInt8($0), count: size) }
         let target = Target(count: parts * size)

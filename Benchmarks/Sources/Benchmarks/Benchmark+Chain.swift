@@ -3,13 +3,13 @@ import Foundation
 import Letterhead
 
 extension Benchmark {
-    /// What a link costs that only passes the request on: in a chain that is written in one place, beside no chain at all;
-    /// and in one that is put together while the program runs, beside the cheapest one that can be written by hand, in
-    /// which each link is an object that holds the next.
+    /// What a link costs that only passes the request on: in a chain that is written in one place, beside no chain at
+    /// all, and in one that is put together while the program runs, beside the cheapest one that can be written by
+    /// hand, where each link is an object that holds the next.
     ///
     /// Of the first, the compiler makes one function. In the second, a link takes two calls of an async function where
-    /// such an object takes one, because it gets its next loader as an argument; so the limit is twice, with something for
-    /// noise.
+    /// such an object takes one, because it gets its next loader as an argument. The limit is therefore twice, with
+    /// something for noise.
     static let chain: [Benchmark] = {
         let written =
             Pass() --> Pass() --> Pass() --> Pass() --> Pass() --> Pass() --> Pass() --> Pass() --> Pass() --> Pass()

@@ -40,7 +40,7 @@ struct Benchmark: Sendable {
         agree = { areSame(try await floor(), try await measured()) }
     }
 
-    /// A comparison whose outputs are of one type and must be equal.
+    /// A comparison between outputs with one type, which must be equal.
     init<Output: Equatable & SendableMetatype>(
         _ name: String,
         floor: @escaping @Sendable () async throws -> Output,
@@ -55,7 +55,7 @@ struct Benchmark: Sendable {
     }
 }
 
-/// An operation that can be run many times over; what it makes is consumed, so that the compiler cannot leave it out.
+/// An operation that can run many times. What it creates is consumed, so that the compiler cannot remove it.
 struct Routine: Sendable {
     /// Runs it off the main actor, as a client does.
     let run: @concurrent @Sendable (_ times: Int) async throws -> Void

@@ -3,7 +3,8 @@ import Foundation
 
 /// Prints what Letterhead costs beside code written by hand, and fails when a limit is not kept.
 ///
-/// `swift run --package-path Benchmarks -c release benchmarks` runs all of them; with a word as its argument, those whose names contain the word.
+/// `swift run --package-path Benchmarks -c release benchmarks` runs all benchmarks, or with a word as its argument, the
+/// ones with this word in their names.
 @main
 struct Benchmarks {
     static let all =

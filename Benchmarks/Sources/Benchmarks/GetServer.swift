@@ -8,9 +8,9 @@
     /// it is installed, otherwise the tests' server, which needs more of the processor time that the measured programs share.
     final class GetServer: Sendable {
         let url: URL
-        /// The same over TLS and HTTP/1.1; nil without nginx.
+        /// The same over TLS and HTTP/1.1, or nil without nginx.
         let secureURL: URL?
-        /// The same over TLS and HTTP/2; nil without nginx.
+        /// The same over TLS and HTTP/2, or nil without nginx.
         let secondURL: URL?
         let name: String
         private let directory: URL
@@ -56,7 +56,7 @@
             try? FileManager.default.removeItem(at: directory)
         }
 
-        /// Its address and its process, once it answers; nil when it is not there.
+        /// Its address and its process, once it answers, or nil when it is not there.
         private static func startNginx(in directory: URL) async throws -> (URL, Int32)? {
             let named = ProcessInfo.processInfo.environment["LETTERHEAD_NGINX"] ?? ""
             let paths = [named, "/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx"]

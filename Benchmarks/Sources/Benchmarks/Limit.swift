@@ -16,7 +16,7 @@ enum Limit: Sendable {
     /// At most this many times the floor's time of the processors.
     case processor(Double)
 
-    /// How a measurement stands to the limit, and whether it keeps it.
+    /// How a measurement compares with the limit, and whether it keeps it.
     func verdict(on result: Measurement) -> (text: String, isKept: Bool) {
         switch self {
         case .ratio(let limit):
@@ -43,7 +43,7 @@ enum Limit: Sendable {
         }
     }
 
-    /// How what waits for others stands to the limit, and whether it keeps it.
+    /// How what waits for others compares with the limit, and whether it keeps it.
     func verdict(on measured: Round, beside floor: Round) -> (text: String, isKept: Bool) {
         switch self {
         case .speed(let limit):

@@ -40,15 +40,15 @@ struct Measurement {
         }
     }
 
-    /// Nanoseconds that the process spent on one operation, on average over one round; what other processes do meanwhile
-    /// does not count.
+    /// Nanoseconds that the process spent on one operation, on average over one round. What other processes do
+    /// meanwhile does not count.
     private static func time(_ routine: Routine, times: Int) async throws -> Double {
         let start = processorTime()
         try await routine.run(times)
         return (processorTime() - start) / Double(times)
     }
 
-    /// Allocations of one operation, on average; what is made only once does not count.
+    /// Allocations of one operation, on average. What is made only once does not count.
     private static func allocations(of routine: Routine) async throws -> Double? {
         guard count_allocations_works() == 1 else { return nil }
         let times = 64

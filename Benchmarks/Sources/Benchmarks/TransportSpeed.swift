@@ -10,7 +10,7 @@
         static let name = "small GETs through the transport"
         let width: Int
         var connection = Connection.plain
-        /// Whether there may be as many connections as requests; the default is 64.
+        /// Whether there may be as many connections as requests. The default is 64.
         var isUnlimited = false
         let transport: Limit
         let line: Limit
@@ -35,7 +35,8 @@
         ]
         private static let rounds = 15
         private static let processor = Limit.processor(2.7)
-        /// The limit for a template whose response is plain data, through the default chain, beside the transport alone.
+        /// The limit for a template with plain data as its response, through the default chain, beside the transport
+        /// alone.
         private static let data = Limit.speed(0.7)
         /// The limit for the whole line, beside the transport and a bare decoder.
         private static let decoded = Limit.processor(1.5)
@@ -132,7 +133,7 @@
             return verdicts.allSatisfy(\.1.isKept)
         }
 
-        /// Up to 64 at a time, compares a template whose response is plain data with the transport alone.
+        /// Up to 64 at a time, compares the transport alone with a template that has plain data as its response.
         private func besideLoad(_ rounds: [Round]) -> (text: String, isKept: Bool) {
             let (text, isKept) = beside("load", Self.data, rounds[3], rounds[1])
             return (text, isKept || width > 64)

@@ -68,7 +68,7 @@
             return true
         }
 
-        /// Seconds for one upload, every byte of which must arrive.
+        /// Seconds for one upload. Every byte must arrive.
         @discardableResult
         private static func upload(_ body: any HTTPBody, to url: URL) async throws -> Double {
             var request = HTTPRequest(method: .post, url: url)

@@ -7,9 +7,9 @@ import Synchronization
 
 /// Measures the response cache by the public suite http-tests/cache-tests, and lists each check that fails.
 ///
-/// `cache-suite SUITE.json [--files] [--only ID]`, where SUITE.json is the suite as JSON; CONTRIBUTING.md has the command
-/// that writes it. The suite is not part of this project. The program exits with 1 if fewer checks pass than the project
-/// promises.
+/// `cache-suite SUITE.json [--files] [--only ID]`, where SUITE.json is the suite as JSON. CONTRIBUTING.md has the
+/// command that writes it. The suite is not part of this project. The program exits with 1 if fewer checks pass than
+/// the project promises.
 @main
 enum CacheSuite {
     /// The number of checks that must pass.

@@ -5,7 +5,7 @@ import LetterheadCaching
 import LetterheadTesting
 import Synchronization
 
-/// Runs one check with a client of its own.
+/// Runs one check with a separate client.
 struct SuiteClient: Sendable {
     /// The failure of a check. A failure of its setup means that the check could not be made.
     struct Failure: Error {
@@ -33,7 +33,7 @@ struct SuiteClient: Sendable {
             responses.append(response)
             if let response { try check(response, step, number: index + 1) }
             guard step["pause_after"] == true else { continue }
-            // A validation in the background takes real time; the cache and the server see three seconds.
+            // A validation in the background takes real time. The cache and the server see three seconds.
             try await Task.sleep(for: .milliseconds(150))
             server.time.withLock { $0 += 3 }
         }

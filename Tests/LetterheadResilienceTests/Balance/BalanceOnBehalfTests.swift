@@ -77,7 +77,7 @@ import Testing
     }
 }
 
-/// A server of tokens, of which only the last one is valid.
+/// A server of tokens. Only the last one is valid.
 private struct Tokens: Sendable {
     let issuer: String
     let count = Flag(1)

@@ -92,7 +92,7 @@ let replicas: [Replica] = ["https://a.test", "https://b.test", "https://c.test:8
         let held = Task { await plain.outcome(of: request("/held")) }
         await until { mock.hosts.count == 6 }
         #expect(mock.hosts.last == "b.test")
-        // Both are equally busy, so that the replica receives one request, to which it responds.
+        // Both are equally busy, so that the replica receives one request and responds.
         _ = await plain.outcomes(1)
         isHeld.value = false
         #expect(await held.value == "200")

@@ -40,7 +40,7 @@ import Testing
         else { throw CancellationError() }
         for number in 2_000..<2_002 { #expect(enter(&table, "\(number)", .good)) }
         #expect(table.count == 2 && table.states == ["open": .halfOpen])
-        // The circuit of this outcome is forgotten, and another one has its place.
+        // The circuit of this outcome is forgotten, and another circuit has its place.
         table.settle(late, .bad, at: .seconds(30), probes: 1, openTime: .seconds(30))
         #expect(table.states == ["open": .halfOpen])
         table.settle(probe, .good, at: .seconds(30), probes: 1, openTime: .seconds(30))

@@ -17,7 +17,7 @@ import Testing
         Hedge(after: delay, atMost: count, share: share, clock: clock)
     }
 
-    /// Responds after the times, in order, with the name of the exchange as the body; after the last one at once.
+    /// Responds after the times, in order, with the name of the exchange as the body, and after the last one at once.
     private func server(
         _ times: [Duration], statuses: [HTTPStatus] = []
     ) -> MockLoader {
@@ -230,7 +230,7 @@ import Testing
 
     @Test(arguments: Kind.allCases) func `only requests that may be sent twice are hedged`(_ kind: Kind) async throws {
         let mock = server([.seconds(1)])
-        // The mock refuses to send some of these requests, so it receives another one for each of them.
+        // The mock refuses to send some of these requests, so it receives one more for each of them.
         let chain =
             hedge()
             --> AnyLoader { request in

@@ -20,7 +20,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
 @Suite(.timeLimit(.minutes(3))) struct LimitRateTests {
     private let clock = TestClock()
 
-    /// Loads begun one after the other; each is answered or waits when this returns.
+    /// Loads begun one after the other. Each is answered or waits when this returns.
     private func start(_ requests: [HTTPRequest], _ link: LimitRate, _ mock: MockLoader) async -> [Task<
         HTTPResponse, any Error
     >] {

@@ -34,7 +34,7 @@ enum Policy: String, CaseIterable, Sendable {
     }
 }
 
-/// The calls of 1,000 clients, each of which makes one every two seconds.
+/// The calls of 1,000 clients. Each client makes one every two seconds.
 struct SimulatedFleet: Sendable {
     private struct Calls {
         var all = [Int](repeating: 0, count: 4)
@@ -51,7 +51,7 @@ struct SimulatedFleet: Sendable {
     /// saved up its first hedge.
     let p99: Duration
 
-    /// Runs on a thread of its own, because it blocks its thread until the end.
+    /// Runs on a separate thread, because it blocks its thread until the end.
     static func run(_ policy: Policy) async -> SimulatedFleet {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: SimulatedFleet(policy)) }

@@ -10,7 +10,7 @@ final class SimulatedService: HTTPLoader {
 
     /// When each phase ends.
     static let ends: [Duration] = [.seconds(40), .seconds(52), .seconds(64), .seconds(76)]
-    /// The time after which a client gives up an attempt.
+    /// How long a client waits before it gives up an attempt.
     private static let timeout = Duration.seconds(1)
     /// The longest queue. A request that would wait longer is refused.
     private static let longestWait = Duration.seconds(2)

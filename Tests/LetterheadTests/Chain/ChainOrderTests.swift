@@ -9,7 +9,7 @@ import Testing
 
 /// The statements of the guide "Ordering a loader chain" about pairs of links, in both orders.
 @Suite(.timeLimit(.minutes(3))) struct ChainOrderTests {
-    /// Whether a pair stands in the order of the guide.
+    /// Whether a pair is in the order of the guide.
     enum Order: CaseIterable {
         case asRecommended, reversed
 

@@ -15,7 +15,7 @@ import Testing
     private final class Tally: Sendable {
         private let state = Mutex((ended: [Int: Int](), running: 0, peak: 0, requests: [Weak]()))
 
-        /// A mark that every request carries, by which it is seen whether one is kept.
+        /// A mark that every request carries, to see whether one is kept.
         final class Mark: Sendable {}
 
         struct Weak: Sendable {

@@ -14,7 +14,7 @@ private enum Context {
 @Suite(.timeLimit(.minutes(3))) struct TaskContextTests {
     private let journal = Journal()
 
-    /// Notes the context in which it is called.
+    /// Notes the context that it is called in.
     private func note(_ place: String) {
         journal.write("\(place) \(Context.mark) \(Task.currentPriority == .high ? "high" : "other")")
     }

@@ -15,7 +15,7 @@ private struct EndsItsRequests: HTTPLoader {
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { .ok(request) }
 }
 
-/// A reset of a client whose links and transport end what they hold, without a task for each request.
+/// A reset of a client. Its links and transport end what they hold, without a task for each request.
 @Suite(.timeLimit(.minutes(3))) struct ClientResetTests {
     private let gate = OneShot<Void>()
     private let reached = OneShot<Void>()

@@ -7,7 +7,8 @@ import Testing
 
 @testable import Letterhead
 
-/// A download that succeeds has saved its file; a response that replaces the one of the transport replaces the download.
+/// A download that succeeds has saved its file. A response that replaces the one of the transport replaces the
+/// download.
 @Suite(.timeLimit(.minutes(3))) struct DownloadDraftTests {
     /// A folder that is empty at first.
     private final class Folder: Sendable {

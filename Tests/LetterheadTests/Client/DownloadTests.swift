@@ -299,7 +299,7 @@ import Testing
 }
 
 extension Data {
-    /// A response with these bytes, whose length its head tells or not.
+    /// A response with these bytes, with or without their length in its head.
     fileprivate func response(isLengthKnown: Bool) -> MockServer.Response {
         guard !isLengthKnown else { return MockServer.Response(body: self) }
         let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)

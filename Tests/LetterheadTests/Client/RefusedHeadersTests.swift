@@ -9,7 +9,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Every door through which a header, a method or a URL comes in holds to one rule.
+/// Headers, methods and URLs obey one rule, wherever they come in.
 @Suite struct RefusedHeadersTests {
     private static let bad = "SECRET\r\nX-Injected: SECRET"
     private typealias Door = (name: String, send: @Sendable (any HTTPLoader) async throws -> Void)

@@ -18,7 +18,7 @@ private struct Unencodable: HTTPBody {
     }
 }
 
-/// A template whose hook is a closure, and which counts how often it is called.
+/// A template with a closure as its hook. It counts the calls.
 private struct Hooked: RequestTemplate {
     typealias Response = String
     let path: RequestPath = "a"

@@ -6,7 +6,7 @@
     import TestKit
     import Testing
 
-    /// Clients that share a transport, of which one is reset.
+    /// Clients that share a transport. One of them is reset.
     @Suite(.timeLimit(.minutes(3))) struct SharedTransportTests {
         private struct GetText: RequestTemplate {
             typealias Response = String

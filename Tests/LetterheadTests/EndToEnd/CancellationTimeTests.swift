@@ -8,7 +8,7 @@
     import TestKit
     import Testing
 
-    /// How soon a cancelled request ends in each phase in which it can wait, on the real clock.
+    /// How soon a cancelled request ends in each phase that it can wait in, on the real clock.
     @Suite(.timeLimit(.minutes(3)), .serialized)
     struct CancellationTimeTests {
         enum Phase: CaseIterable { case connect, response, body, throttle, rateLimit, retry, token, sharedLoad }
@@ -60,7 +60,7 @@
             }
         }
 
-        /// The phases in which a server does not send what the client waits for.
+        /// The phases when a server does not send what the client waits for.
         private func timeWithServer(_ phase: Phase) async throws -> Duration {
             let server = try await MockServer.start { request in
                 if request.path == "/body" { return MockServer.Response(chunks: AsyncStream { $0.yield(Data([1])) }) }

@@ -43,8 +43,8 @@ import Testing
     private let pulled = OneShot<Void>()
     private let answer = OneShot<Data?>()
 
-    /// A body as of the transport, whose first pull waits for the answer, regardless of a cancellation. A later pull ends
-    /// the body.
+    /// A body like the transport's. Its first pull waits for the answer, regardless of a cancellation. A later pull
+    /// ends the body.
     private func body() -> HTTPResponseBody {
         let (record, pulled, answer, isFirst) = (record, pulled, answer, Once())
         let body = HTTPResponseBody.received(

@@ -58,7 +58,7 @@ struct ProgressUpdatesTests {
             default: MockServer.Response(body: Data(count: 100_000))
             }
         }
-        // Nothing listens on port 1; the port of a server that was stopped may be another test's by now.
+        // Nothing listens on port 1. The port of a stopped server may be another test's by now.
         let base = kind == "close" ? URL(string: "http://127.0.0.1:1") : server.url
         let (steps, code) = await updates(over: transport.loader, base: base)
         #expect(code == ["404": .unacceptableStatus, "close": .cannotConnect][kind])
@@ -181,7 +181,7 @@ struct ProgressUpdatesTests {
     }
 }
 
-/// A template whose value is the response.
+/// A template with the response as its value.
 private struct Raw: RequestTemplate {
     typealias Response = HTTPResponse
     var path: RequestPath { "a" }

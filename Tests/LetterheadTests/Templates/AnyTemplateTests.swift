@@ -30,7 +30,7 @@ private struct DecodedByItself: RequestTemplate {
     }
 }
 
-/// Counts persons in place of the person that the base cannot decode.
+/// Counts persons instead of the person that the base cannot decode.
 private struct Counted<Base: RequestTemplate>: RequestDecorator {
     let base: Base
     func decode(_ response: HTTPResponse) async throws -> Int { 7 }

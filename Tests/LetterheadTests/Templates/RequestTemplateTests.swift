@@ -62,7 +62,7 @@ private final class StoredInAClass: RequestTemplate {
     let query: QueryParameters = ["a": 1]
 }
 
-/// A template that uses the names of the library for values of its own.
+/// A template that uses the library's names for other values.
 private struct OwnNames: RequestTemplate {
     typealias Response = Int
     let timeout: Int

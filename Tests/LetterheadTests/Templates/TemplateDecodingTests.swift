@@ -7,7 +7,7 @@ import Testing
 
 private struct NotDecodable: Sendable, Equatable {}
 
-/// A template whose response may have any type.
+/// A template with a response of any type.
 private struct Unconstrained<Response: Sendable>: RequestTemplate {
     var path: RequestPath { "a" }
 }

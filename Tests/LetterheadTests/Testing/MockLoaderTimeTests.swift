@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct MockLoaderTimeTests {
     private let clock = TestClock()
 
-    /// A mock whose handler waits until its task is cancelled, or continues to wait after that.
+    /// A mock with a handler that waits until its task is cancelled, or continues to wait after that.
     private func silent(isStubborn: Bool = false) -> MockLoader {
         MockLoader(clock: clock) { request in
             let (never, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -66,7 +66,7 @@ import Testing
         #expect(try await MockLoader(clock: clock) { .ok($0) }.load(request).status == 200)
     }
 
-    /// A body of which the second piece never comes.
+    /// A body without its second piece.
     private func stalling(_ status: HTTPStatus) -> MockLoader {
         MockLoader(clock: clock) { request in
             let pieces = Mutex(1)

@@ -6,7 +6,7 @@
     import TestKit
     import Testing
 
-    /// Whether the server's library is there; on Linux it must be.
+    /// Whether the server's library is there. On Linux it must be.
     private var canSpeakTLS: Bool {
         #if os(macOS)
             OpenSSL.isInstalled

@@ -60,7 +60,7 @@ extension MockServerTests {
             _ = await reader?.read(count: 1_000_000)
             reader = nil
             try await server.record { $0.connections.contains { !$0.isOpen } }
-            // What was read, and what two socket buffers hold; without a limit it would be thousands.
+            // What was read, and what two socket buffers hold. Without a limit it would be thousands.
             #expect(made.withLock { $0 } < 250)
             #expect(server.failures.isEmpty)
         }

@@ -45,7 +45,7 @@ final class RawClient: Sendable {
 
     deinit { _ = close(descriptor) }
 
-    /// Sends all of it; false when the server has closed or reset the connection.
+    /// Sends all of it. Returns false when the server has closed or reset the connection.
     @discardableResult
     func send(_ text: String) async -> Bool { await send(Data(text.utf8)) }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A clock whose sleeps are over at once, and are written down.
+/// A clock that ends each sleep at once, and writes it down.
 final class RecordingClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration

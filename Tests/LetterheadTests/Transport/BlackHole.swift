@@ -2,7 +2,7 @@
 #if os(Linux)
     import Foundation
 
-    /// A listening socket whose queue is full, so that the system leaves further attempts to connect unanswered. A class,
+    /// A listening socket with a full queue, so that the system leaves further attempts to connect unanswered. A class,
     /// since it owns its sockets.
     final class BlackHole: Sendable {
         let url: URL
@@ -35,9 +35,10 @@
             self.url = url
         }
 
-        /// The number of attempts to connect that are not answered, those of this object included.
+        /// The number of attempts to connect that are not answered, including the attempts of this object.
         var attempts: Int {
-            // A file handle reads to the end; Foundation's other functions read one page of a file that reports no size.
+            // A file handle reads to the end. Foundation's other functions read one page of a file that reports no
+            // size.
             let bytes = try? FileHandle(forReadingAtPath: "/proc/net/tcp")?.readToEnd()
             let table = String(decoding: bytes ?? Data(), as: UTF8.self)
             let peer = "0100007F:" + String(format: "%04X", port) + " 02"  // 02 is SYN_SENT.

@@ -10,7 +10,7 @@
     /// Checks of certificates that the caller adds, over real TLS.
     @Suite(.timeLimit(.minutes(2)), .enabled("OpenSSL is not installed", { RawTLS() != nil }))
     struct CertificateCheckTests {
-        /// The calls of a check. It refuses those whose numbers are in `refused`, counted from 0.
+        /// The calls of a check. It refuses the ones with a number in `refused`, counted from 0.
         final class Record: Sendable {
             struct Refusal: LocalizedError {
                 let errorDescription: String? = "the key is on the list of revoked keys"

@@ -172,7 +172,7 @@
 
         @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed])
         func `nested codings together have the ratio of a single one`(delivery: HTTPResponse.Delivery) async throws {
-            // Each member grows less than the ratio, and so do the members in the outer coding; both together do not.
+            // Each member grows less than the ratio, and so do the members in the outer coding. Both together do not.
             var noise = SeededGenerator(seed: 1)
             let start = Data((0..<1_200).map { _ in UInt8.random(in: 0 ... .max, using: &noise) })
             let member = try (start + Data(count: 128 << 10)).deflated(window: 31)

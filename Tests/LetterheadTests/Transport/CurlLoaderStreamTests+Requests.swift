@@ -143,7 +143,7 @@
             let body = Pulled(pieces: 10, size: 30_000, length: 300_000, isReplayable: isReplayable)
             request.body = body
             if isReplayable {
-                // libcurl sends again or reports the loss, depending on the socket; a partial body never arrives.
+                // libcurl sends again or reports the loss, depending on the socket. A partial body never arrives.
                 let status = try? await loader.load(request).status
                 #expect(status == nil || sums.all == ["\(body.whole.hashValue)"])
             } else {
@@ -178,7 +178,7 @@
         }
     }
 
-    /// A body whose first piece never comes, until its task is cancelled.
+    /// A body without its first piece, until its task is cancelled.
     private struct Endless: HTTPBody {
         let begun: AsyncStream<Void>.Continuation
         let ended: AsyncStream<Void>.Continuation

@@ -43,7 +43,7 @@
             }
             let response = try await loader.load(streamed(server))
             await settled { written.value }
-            // The kernel's receive buffer may grow to 32 MiB; the loader holds little more than 1 MiB.
+            // The kernel's receive buffer may grow to 32 MiB. The loader holds little more than 1 MiB.
             #expect(written.value < 48 << 20)
             var (count, areRight) = (0, true)
             for try await chunk in response.body {

@@ -20,7 +20,7 @@
             }
         }
 
-        /// What a request over HTTP can end with; the others belong to protocols and options that are never asked for.
+        /// What a request over HTTP can end with. The others belong to protocols and options that are never asked for.
         @Test(arguments: [
             (5, HTTPError.Code.cannotConnect), (6, .cannotConnect), (7, .cannotConnect), (97, .cannotConnect),
             (35, .insecureConnection), (58, .insecureConnection), (60, .insecureConnection), (77, .insecureConnection),

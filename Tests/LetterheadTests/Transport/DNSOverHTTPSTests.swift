@@ -10,7 +10,7 @@
     /// Names of hosts that a resolver looks up over HTTPS (RFC 8484).
     @Suite(.timeLimit(.minutes(1)), .enabled("libcurl is older than 8.10") { CurlQuirks.endsLookups })
     struct DNSOverHTTPSTests {
-        /// A resolver for which each name has the address 127.0.0.1.
+        /// A resolver that returns the address 127.0.0.1 for each name.
         private func resolver(
             _ closure: @escaping MockServer.Closure = { .init(headers: mediaType, body: answer(to: $0.body)) }
         ) async throws -> MockServer {

@@ -28,7 +28,7 @@ struct FaultMatrix {
         let method: HTTPMethod
         let delivery: HTTPResponse.Delivery
 
-        /// The code of the error; nil is the whole response.
+        /// The code of the error, or nil for the whole response.
         var expected: HTTPError.Code? {
             switch (moment, effect) {
             case (_, .slow), (.responseEnd, _): nil

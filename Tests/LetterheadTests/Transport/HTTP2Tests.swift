@@ -148,7 +148,7 @@
         }
     }
 
-    /// A process of nginx's; it ends with its owner. A class for that.
+    /// A process of nginx's. It ends with its owner, so it is a class.
     private final class Nginx: Sendable {
         static func isThere() async -> Bool {
             guard let path, let version = try? await ChildProcess.run(path, ["-V"]) else { return false }
@@ -156,7 +156,7 @@
             return text.contains("http_v2_module") && text.contains("http_ssl_module")
         }
 
-        /// The environment variable names an nginx that is not installed; see Tests/Scripts/nginx.sh.
+        /// The environment variable names an nginx that is not installed (see Tests/Scripts/nginx.sh).
         private static let path = [
             ProcessInfo.processInfo.environment["LETTERHEAD_NGINX"] ?? "", "/usr/sbin/nginx", "/usr/local/sbin/nginx",
             "/usr/bin/nginx",
@@ -178,7 +178,7 @@
             }
             let probe = CurlLoader(trusting)
             for _ in 0..<10 {
-                // Another program may take the port before nginx does; then another port is tried.
+                // Another program may take the port before nginx does. Then another port is tried.
                 let (port, plainPort, endingPort) = (Self.freePort(), Self.freePort(), Self.freePort())
                 let text = Self.configuration(directory.path, port: port, plainPort: plainPort, endingPort: endingPort)
                 try Data(text.utf8).write(to: directory.appending(path: "conf"))

@@ -101,7 +101,7 @@
         {
             let server = RawServer { connection, _ in
                 guard connection.beginHTTP2() else { return }
-                // All requests of a group arrive before the first response; the last one is answered first.
+                // All requests of a group arrive before the first response. The last one is answered first.
                 for count in [1, 24, 24, 1] {
                     guard let requests = connection.readHTTP2Requests(count) else { return }
                     for request in requests.reversed() { connection.write(.head(on: request.stream)) }

@@ -17,7 +17,7 @@
             return configuration
         }
 
-        /// A separate program, whose freed memory is overwritten, so that a use of it is detected.
+        /// A separate program. Its freed memory is overwritten, so that a use of it is detected.
         @Test(arguments: ["folds", "claims"])
         func `hostile heads on reused connections neither crash nor mix up responses`(name: String) async throws {
             let (status, output) = try await ChildProcess.run(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct ReceivePipeTests {
-    /// Writes pieces until one is refused; returns how many bytes were taken.
+    /// Writes pieces until one is refused. Returns how many bytes were taken.
     private func fill(_ pipe: ReceivePipe, pieceSize: Int) -> Int {
         let piece = [UInt8](repeating: 7, count: pieceSize)
         var count = 0

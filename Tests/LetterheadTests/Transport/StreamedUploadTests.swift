@@ -6,7 +6,7 @@
     import Synchronization
     import Testing
 
-    /// What becomes of a request whose body is pulled while the server responds early, or not at all.
+    /// What becomes of a request if its body is pulled while the server responds early, or not at all.
     @Suite(.timeLimit(.minutes(3)))
     struct StreamedUploadTests {
         /// A body that arrives in pieces, so that libcurl is paused and resumed all the time.

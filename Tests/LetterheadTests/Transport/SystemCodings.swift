@@ -18,7 +18,7 @@
             let names = libraries.filter { dlopen($0.1, RTLD_LAZY) != nil }.map(\.0)
             return (["gzip", "deflate"] + names).joined(separator: ", ")
         }()
-        /// The codings that can be decompressed here and for which there is a compressor.
+        /// The codings that can be decompressed here and that have a compressor.
         static let compressible = ["br", "zstd"].filter { offered.contains($0) && compressed(Data([1]), $0) != nil }
 
         /// Nil if the machine has no compressor for the coding.

@@ -27,7 +27,7 @@
 
         /// How a connection ends: at the first record of the server that the client does not receive whole.
         struct Cut: Sendable, CustomTestStringConvertible {
-            /// The number of records that the client receives; nil if the server does not even read.
+            /// The number of records that the client receives, or nil if the server does not even read.
             let records: Int?
             let isInside: Bool
             let isReset: Bool

@@ -111,7 +111,7 @@
         @Test func `a SOCKS proxy receives the host name, and forwards the request`() async throws {
             let (names, heads) = (Heads(), Heads())
             let proxy = RawServer { connection, _ in
-                // RFC 1928: the ways to introduce oneself, of which none is chosen; then the address by name.
+                // RFC 1928: the ways to introduce oneself (none is chosen), then the address by name.
                 guard let greeting = connection.read(2), greeting[0] == 5,
                     connection.read(Int(greeting[1])) != nil, connection.write([5, 0]),
                     let start = connection.read(5), start.starts(with: [5, 1, 0, 3]),

@@ -6,7 +6,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// What every transport does alike; one body of tests serves all of them.
+/// What every transport does alike. One body of tests serves all of them.
 @Suite(.timeLimit(.minutes(3)))
 struct TransportTests {
     enum Transport: String, CaseIterable, CustomTestStringConvertible {

@@ -8,8 +8,8 @@
 
     /// Requests to a server that responds with arbitrary bytes, many at a time over connections that are reused.
     ///
-    /// Each request carries an id, which the server returns in its response. A response with another request's id fails the run;
-    /// so does a request that does not end, and a thread that is busy once all have ended.
+    /// Each request carries an id, which the server returns in its response. A response with another request's id fails
+    /// the run, and so does a request that does not end, or a thread that is busy once all have ended.
     struct Fuzz {
         let count: Int
         let firstSeed: UInt64

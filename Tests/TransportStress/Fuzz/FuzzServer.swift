@@ -12,7 +12,7 @@
             }
         }
 
-        /// Responds to one request; false when the connection ends.
+        /// Responds to one request. Returns false when the connection ends.
         private static func respond(to head: String, _ connection: RawConnection) -> Bool {
             let words = head.split(separator: " ", maxSplits: 2)
             let parts = words.count > 1 ? words[1].split(separator: "/") : []

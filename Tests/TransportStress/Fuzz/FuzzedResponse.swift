@@ -4,8 +4,8 @@
 
     /// The bytes of one hostile response, made from a seed: the same seed makes the same bytes.
     ///
-    /// Each response carries the token of its request, in a header field and throughout its body. A damaged token is not a valid
-    /// one, so a valid token in a response that a caller received tells to which request the bytes belong.
+    /// Each response carries the token of its request, in a header field and throughout its body. A damaged token is
+    /// not a valid one, so a valid token in a response that a caller received tells which request the bytes belong to.
     struct FuzzedResponse {
         enum End {
             case keepOpen, close, reset, halfClose

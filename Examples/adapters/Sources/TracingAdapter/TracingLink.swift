@@ -11,8 +11,9 @@ public import Tracing
 /// ```
 ///
 /// As one of the `attemptLinks`, it creates a span for each attempt and each hop of a redirect. The span is a child of
-/// the current span of the task. Its name, its attributes and its status follow OpenTelemetry's semantic conventions for
-/// HTTP clients; the URL is redacted. The span ends when the response has arrived, or the head of a streamed response.
+/// the current span of the task. Its name, its attributes and its status follow OpenTelemetry's semantic conventions
+/// for HTTP clients. The URL is redacted. The span ends when the response has arrived, or the head of a streamed
+/// response.
 ///
 /// The context is sent to every server that the client calls. Use it instead of `TraceContextPropagation`, not together
 /// with it.
@@ -56,7 +57,7 @@ private struct HeaderInjector: Injector {
 }
 
 extension Span {
-    /// Sets attributes whose values are `String` or `Int`.
+    /// Sets attributes with `String` or `Int` values.
     fileprivate func set(_ values: [String: any Sendable]) {
         updateAttributes { attributes in
             for (name, value) in values {

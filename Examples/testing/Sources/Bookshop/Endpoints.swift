@@ -8,7 +8,7 @@ public struct Book: Codable, Sendable, Equatable {
     public var isbn: String
     /// The title.
     public var title: String
-    /// The date of publication; nil if it is unknown.
+    /// The date of publication, or nil if it is unknown.
     public var publishedAt: Date?
 
     /// Creates a book.

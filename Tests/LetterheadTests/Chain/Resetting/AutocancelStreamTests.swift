@@ -8,7 +8,7 @@ import Testing
 
 /// Bodies that are still being read when their chain is reset.
 @Suite(.timeLimit(.minutes(3))) struct AutocancelStreamTests {
-    /// A body of which one piece comes, and then nothing until its reader's pull is cancelled.
+    /// A body that has one piece, and then nothing until its reader's pull is cancelled.
     ///
     /// A class, because the chain and the test share what they see of it.
     private final class Stalling: HTTPLoader {

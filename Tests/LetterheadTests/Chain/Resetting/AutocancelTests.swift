@@ -95,7 +95,7 @@ import Testing
     }
 
     #if os(Linux)
-        /// Records the task in which an exchange begins.
+        /// Records the task that an exchange begins in.
         private final class Watch: HTTPObserver {
             let task = Mutex<Int?>(nil)
 

@@ -40,7 +40,7 @@ import Testing
     }
 }
 
-/// A link whose reset takes until it is told to end. A class, because the test and the chain share it.
+/// A link with a reset that lasts until it is told to end. A class, because the test and the chain share it.
 final class HeldReset: LoaderLink {
     private let state = Observed((resets: 0, isOpen: false))
     var resets: Int { state.value.resets }

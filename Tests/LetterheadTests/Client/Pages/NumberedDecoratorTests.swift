@@ -4,7 +4,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-/// A decorator of your own that declares only its page, and how the next one is requested.
+/// A custom decorator that declares only its page, and how the next one is requested.
 @Suite(.timeLimit(.minutes(3)))
 struct NumberedDecoratorTests {
     struct Numbered<Base: RequestTemplate>: RequestDecorator, PaginatedTemplate {

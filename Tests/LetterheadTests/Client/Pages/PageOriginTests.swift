@@ -15,7 +15,7 @@ struct PageOriginTests {
         var path: RequestPath { "users" }
     }
 
-    /// A server whose first page has a link to a second one.
+    /// A server with a first page that links to a second one.
     private let mock = MockLoader { request in
         var response = try HTTPResponse.ok(request, json: [1])
         if !request.query.contains("cursor") { response.headers["Link"] = "</users?cursor=SECRET>; rel=next" }

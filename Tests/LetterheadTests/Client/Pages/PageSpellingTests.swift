@@ -20,7 +20,7 @@ struct PageSpellingTests {
         var code: HTTPError.Code?
     }
 
-    /// Reads the pages of a server whose first page has a link.
+    /// Reads the pages of a server that has a link in its first page.
     private func outcome(_ path: RequestPath, _ query: QueryParameters, link: String) async -> Outcome {
         let loads = Tally()
         let mock = MockLoader { request in

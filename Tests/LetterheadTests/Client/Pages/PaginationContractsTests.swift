@@ -4,8 +4,8 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-/// The documented ways in which sixteen APIs page, each against a server that refuses a wrong, doubly escaped or surplus
-/// parameter. One file, since it is read as one list: each stands for itself, and each has its templates beside it.
+/// The documented ways that sixteen APIs page, each against a server that refuses a wrong, doubly escaped or surplus
+/// parameter. One file, since it is read as one list: each is complete, and each has its templates beside it.
 @Suite(.timeLimit(.minutes(3)))
 struct PaginationContractsTests {
     @Test func `GitHub: the Link header is followed unchanged, also to another path`() async throws {

@@ -4,7 +4,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-/// Pages whose value is a part of what the server sends.
+/// Pages with a value that is a part of what the server sends.
 @Suite(.timeLimit(.minutes(3)))
 struct UnwrappedPagesTests {
     struct Envelope: Decodable, Sendable {

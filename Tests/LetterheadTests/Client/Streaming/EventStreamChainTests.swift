@@ -120,7 +120,7 @@ private final class CallCount: Sendable {
     }
 }
 
-/// A provider whose every token is a higher number.
+/// A provider that counts its tokens up.
 private struct RisingToken: CredentialProvider {
     private let count = CallCount()
 

@@ -110,7 +110,7 @@ import Testing
         #expect(try await events(of: StreamedBody.of(text, piecesOf: 65_536)) == [])
     }
 
-    /// Four times the stream takes four times as long; the square would be sixteen. The time is that of this thread.
+    /// Four times the stream takes four times as long. The square would be sixteen. Only this thread's time counts.
     @Test func `a piece with CR line ends is searched in linear time`() throws {
         func cost(_ count: Int) throws -> Double {
             let line = ":" + String(repeating: "a", count: 62) + "\r"

@@ -6,7 +6,7 @@
     import TestKit
     import Testing
 
-    /// What remains of a stream whose reader has ended it: nothing, on either side.
+    /// What remains of a stream after its reader has ended it: nothing, on either side.
     @Suite(.timeLimit(.minutes(5)))
     struct StreamEndingTests {
         enum Kind: CaseIterable {

@@ -71,7 +71,7 @@ private struct RegistryTokens: CredentialProvider {
         #expect(try await need.next.load(request).status == .ok)
     }
 
-    /// A server whose logins give s1, s2 and so on, and that accepts some of them.
+    /// A server with the logins s1, s2 and so on. It accepts some of them.
     private func server(_ accepted: Set<String>, login: HTTPStatus = .ok) -> MockLoader {
         let logins = Tally()
         return MockLoader { request in

@@ -240,7 +240,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
     {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
         let counter = Atomic(0)
-        // On a clock that stands still: a busy machine may take longer than the window between two loads.
+        // On a clock that does not move, because a busy machine may take longer than the window between two loads.
         let limit = CredentialLimit(count: 2, window: .seconds(60))
         let bearer = HTTPAuthentication.bearer(limit: limit.count, per: limit.window, clock: TestClock()) { _ in
             Secret("t\(counter.add(1, ordering: .relaxed).newValue)")

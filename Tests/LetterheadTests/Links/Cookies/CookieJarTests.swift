@@ -13,7 +13,7 @@ import Testing
         var path: RequestPath { "login" }
     }
 
-    /// A client whose server sets the given cookies at any path, and the requests that it received.
+    /// A client, with a server that sets the given cookies at any path, and the requests that the server received.
     private func client(
         _ jar: CookieJar, url: String = "https://www.example.com/", setting fields: [String] = []
     ) throws -> (HTTPClient, MockLoader) {

@@ -18,7 +18,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
     private let link = Deduplicate()
     private let clock = TestClock()
 
-    /// Begins loads one after the other; each waits for a load when this returns.
+    /// Begins loads one after the other. Each waits for a load when this returns.
     private func start(_ requests: [HTTPRequest]) async -> [Task<HTTPResponse, any Error>] {
         var tasks: [Task<HTTPResponse, any Error>] = []
         for request in requests {

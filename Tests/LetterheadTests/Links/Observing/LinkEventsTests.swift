@@ -70,7 +70,7 @@ import Testing
         #expect(ObserverLaws.violations(of: log.events) == [])
     }
 
-    /// Records an event of the request while it receives another one, as a second thread would.
+    /// Records an event of the request while it receives another event, as a second thread would.
     private final class Interrupting: HTTPObserver {
         let (request, log) = (SharedValue(HTTPRequest?.none), EventRecorder())
 

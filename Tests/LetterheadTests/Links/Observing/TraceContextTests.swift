@@ -97,7 +97,7 @@ import Testing
         #expect(sent.withLock { $0.isEmpty })
     }
 
-    /// A client whose transport fails twice, and the headers that it sends.
+    /// A client with a transport that fails twice, and the headers that it sends.
     private func client(_ tracing: TraceContextPropagation) -> (SharedValue<[HTTPHeaders]>, HTTPClient) {
         let sent = SharedValue<[HTTPHeaders]>([])
         let transport = AnyLoader { request in

@@ -52,7 +52,7 @@ extension HTTPRequest {
 }
 
 extension MockLoader {
-    /// Answers with these statuses in order, then always with the last; 0 is a lost connection.
+    /// Answers with these statuses in order, then always with the last. 0 is a lost connection.
     static func answering(_ statuses: Int..., headers: HTTPHeaders = [:], body: String = "") -> MockLoader {
         let number = Tally()
         return MockLoader { request in

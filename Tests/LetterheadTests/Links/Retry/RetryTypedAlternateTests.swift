@@ -22,7 +22,7 @@ private struct GetSecret: RequestTemplate {
     var path: RequestPath { "secret" }
 }
 
-/// A template that replaces a missing token, and whose token is a part of the response.
+/// A template that replaces a missing token. Its token is a part of the response.
 private struct GuestToken: RequestTemplate {
     typealias Response = String
     var path: RequestPath { "guest" }

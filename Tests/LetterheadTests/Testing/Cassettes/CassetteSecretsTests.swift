@@ -4,7 +4,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-/// What a cassette never contains, wherever a secret stands in a message.
+/// What a cassette never contains, wherever a secret is in a message.
 @Suite struct CassetteSecretsTests {
     private let file = FileManager.default.temporaryDirectory.appending(path: "cassettes-\(UUID())/test.har")
 

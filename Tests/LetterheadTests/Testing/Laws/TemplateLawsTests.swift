@@ -16,7 +16,7 @@ private struct FreshBoundary: RequestTemplate {
     var boundary: String? { UUID().uuidString }
 }
 
-/// A template whose encoder writes the members in another order each time.
+/// A template with an encoder that writes the members in another order each time.
 private struct Unsorted: RequestTemplate {
     let members = Dictionary(uniqueKeysWithValues: (0..<64).map { ("name\($0)", $0) })
     var path: RequestPath { "a" }

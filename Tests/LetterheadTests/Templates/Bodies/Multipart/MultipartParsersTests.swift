@@ -4,8 +4,8 @@
     import TestKit
     import Testing
 
-    /// Reads what the library writes with parsers that others wrote: the standard library's of Python, and those of its web
-    /// frameworks that can be imported. `Tests/Scripts/multipart-parsers.sh` installs them all.
+    /// Reads what the library writes with parsers that others wrote: the standard library's of Python, and the ones of
+    /// its web frameworks that can be imported. `Tests/Scripts/multipart-parsers.sh` installs them all.
     @Suite struct MultipartParsersTests {
         private static let python = ProcessInfo.processInfo.environment["LETTERHEAD_PYTHON"] ?? "python3"
 
