@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the package uses of Foundation and of the C library, so that each file needs one import. On Linux, all of Foundation
-// would add the data of its internationalization to every program.
+// What the package uses from Foundation and the C library, so that each file needs one import. On Linux, importing all
+// of Foundation would add its internationalization data to every program.
 #if canImport(FoundationEssentials)
     @_exported public import FoundationEssentials
 #else

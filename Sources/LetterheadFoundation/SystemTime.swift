@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// Times of the system in nanoseconds.
+/// The system's times in nanoseconds.
 ///
-/// The members of `timespec` are used here alone: several modules of the system declare them, and which of them counts
-/// depends on the files that the compiler reads together.
+/// Only this file uses the members of `timespec`. Several system modules declare them, and which module counts depends
+/// on the files that the compiler reads together.
 package enum SystemTime {
-    /// The time of a clock.
+    /// A clock's time.
     package static func nanoseconds(of clock: clockid_t) -> Int64 {
         var time = timespec()
         clock_gettime(clock, &time)
         return nanoseconds(time)
     }
 
-    /// When a file was modified.
+    /// A file's last modification.
     package static func modification(of facts: stat) -> Int64 {
         #if canImport(Darwin)
             nanoseconds(facts.st_mtimespec)

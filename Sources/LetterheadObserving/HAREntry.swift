@@ -22,7 +22,7 @@ struct HAREntry: Sendable {
     private(set) var error: String?
     private(set) var wireBytes: Int?
     private(set) var bytes: Int?
-    /// The time of the last event of each name, by which the phases are measured.
+    /// The time of each name's last event. The phases are computed from these.
     private(set) var ends: [HTTPEvent.Name: Duration] = [:]
     private let bodyLimit: Int
 
@@ -51,7 +51,7 @@ struct HAREntry: Sendable {
         }
     }
 
-    /// The phases in milliseconds. `blocked`, `dns`, `connect` and `ssl` are -1 if they did not occur; the other phases
+    /// The phases in milliseconds. `blocked`, `dns`, `connect` and `ssl` are -1 if they didn't occur. The other phases
     /// are never negative.
     var timings: HARFile.Timings {
         let end = ends[.exchangeEnd] ?? ends[.exchangeFailed] ?? ends[.bodyEnd] ?? ends[.responseHead] ?? start
@@ -84,7 +84,7 @@ struct HARMessage: Sendable {
     let statusText: String
     let mediaType: String?
     let location: String
-    /// The beginning of the body; nil if there is none.
+    /// The beginning of the body, or nil without a body.
     private(set) var body: Data?
     private(set) var isCut = false
     private let source: HTTPHeaders
@@ -111,7 +111,7 @@ struct HARMessage: Sendable {
     private init(_ request: HTTPRequest, _ headers: HTTPHeaders, statusText: String) {
         redaction = request.redaction
         method = request.method.printable
-        // The mark contains characters that a URL must not contain.
+        // A URL must not contain the placeholder's angle brackets.
         url = redaction.url(of: request).replacingBytes(of: Redaction.placeholder, with: "%3Credacted%3E")
         query = request.query.map { [redaction] item in
             let isSecret = item.value != nil && (item.isSecret || redaction.isSecret(parameter: item.name))
@@ -136,8 +136,8 @@ struct HARMessage: Sendable {
         body?.append(data.prefix(room))
     }
 
-    /// The text of the body, in Base64 if it is binary; nil for an empty body. The text of a secret body, and of
-    /// a multipart body or a text that cannot be redacted, is `<redacted>`.
+    /// The body's text, in Base64 if it is binary, or nil for an empty body. It is `<redacted>` if the body is secret,
+    /// or if it is multipart or text that can't be redacted.
     var text: (text: String, encoding: String?)? {
         guard let body, !body.isEmpty else { return nil }
         if isSecret { return (Redaction.placeholder, nil) }

@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The archive as it is written. The names are those of HAR 1.2.
+/// The archive in its JSON form. The names come from HAR 1.2.
 struct HARFile: Encodable {
     struct Log: Encodable {
         var version = "1.2"
@@ -85,7 +85,7 @@ struct HARFile: Encodable {
         let receive: Double
         let ssl: Double
 
-        /// The sum of the phases. `connect` includes `ssl`.
+        /// The sum over all phases. `connect` includes `ssl`.
         var total: Double { [blocked, dns, connect, send, wait, receive].map { max($0, 0) }.reduce(0, +) }
     }
 
@@ -108,7 +108,7 @@ extension HARFile.Entry {
         (_load, _attempt, _route) = (entry.load, entry.attempt, entry.route)
     }
 
-    /// The address without the port, and without the brackets of IPv6.
+    /// The address without the port and without IPv6 brackets.
     private static func host(_ address: String) -> String {
         if let (host, _) = address.cut(at: "]") { return String(host.dropFirst()) }
         return address.utf8.lastIndex(of: UInt8(ascii: ":")).map { String(address[..<$0]) } ?? address

@@ -3,7 +3,8 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// Record an HTTP Archive (HAR 1.2) in memory, which browsers and many other tools can display.
+/// Record an HTTP Archive (HAR 1.2) in memory, to look at a client's traffic in a browser or to attach it to a bug
+/// report.
 ///
 /// ```swift
 /// let recorder = HARRecorder()
@@ -12,9 +13,9 @@ import Synchronization
 /// try recorder.data().write(to: URL(filePath: "report.har"))
 /// ```
 ///
-/// The archive has an entry for each exchange: each attempt and each hop of a redirect. Bodies are included up to a
-/// limit; a streamed body is copied while its reader reads it. Secrets are redacted, but check the archive before you
-/// attach it to a bug report: values that `Redaction` does not know can be private, too.
+/// The archive has an entry for each exchange: each attempt and each hop of a redirect. It includes bodies up to a
+/// limit, and copies a streamed body while its reader reads it. Secrets are redacted, but check the archive before you
+/// pass it on: values that `Redaction` doesn't know can be private, too.
 public final class HARRecorder: HTTPObserver {
     private struct Key: Hashable {
         let load: Int
@@ -32,8 +33,8 @@ public final class HARRecorder: HTTPObserver {
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
 
-    /// Over `maximumEntries`, the oldest entry is removed. `maximumBodySize` is the number of bytes of each body in the
-    /// archive; 0 leaves bodies out.
+    /// Over `maximumEntries`, the recorder drops the oldest entry. `maximumBodySize` limits the bytes of each body in
+    /// the archive. 0 leaves bodies out.
     public init(
         maximumEntries: Int = 1_000, maximumBodySize: Int = 64 << 10, now: @escaping @Sendable () -> Date = { Date() }
     ) {
@@ -82,7 +83,7 @@ extension HARRecorder: MessageObserver {
     public func record(_ message: ObservedMessage, of event: HTTPEvent) {
         guard let exchange = event[.exchange] else { return }
         let key = Key(load: event.load, exchange: exchange)
-        // Bodies are encoded and redacted outside of the lock.
+        // Bodies are encoded and redacted outside the lock.
         let content: HAREntry.Content? =
             switch message {
             case .request(let request): .request(HARMessage(request, limit: maximumBodySize))

@@ -3,21 +3,21 @@ public import Letterhead
 import LetterheadFoundation
 
 extension HTTPRequest {
-    /// Use the command to repeat the request in a POSIX shell.
+    /// A command that sends the request from a POSIX shell, for a bug report or to try it by hand.
     ///
     /// ```swift
     /// print(try StandardRequestBuilder(GetUser(login: "ada").environment(.production)).request().curlCommand())
     /// // curl --header User-Agent: --header Accept: https://api.example.com/users/ada
     /// ```
     ///
-    /// The command sends exactly the headers of the request: it suppresses those that curl would add. To include what
-    /// the links of a client add, such as credentials, use `response.request.curlCommand()`. Secrets are redacted
+    /// The command sends exactly the request's headers: it suppresses those that curl would add. To include what a
+    /// client's links add, such as credentials, use `response.request.curlCommand()`. Secrets are redacted
     /// (`Redaction`) unless you include them.
     ///
-    /// A file is sent as `@path`, binary data is piped from `printf`, and a body that is produced while it is sent is
-    /// read from standard input. A multipart form is sent with `--form`, with a boundary of curl's choice, if all its
-    /// parts are text or files that curl can send in this way, and their media types have no parameter except
-    /// `charset`. Any other multipart body is sent as data, or is redacted if the command contains no secrets.
+    /// A file becomes `@path`, binary data is piped from `printf`, and curl reads a body that is produced during
+    /// sending from standard input. A multipart form becomes `--form`, with a boundary that curl chooses, if curl can
+    /// send all its parts in this way: they are text or files, and their media types have no parameter except
+    /// `charset`. The command contains any other multipart body as data, or redacted unless you include secrets.
     public func curlCommand(includingSecrets: Bool = false) -> String {
         CurlCommand(completed, includingSecrets: includingSecrets).text
     }
@@ -60,7 +60,7 @@ private struct CurlCommand {
     private mutating func addHeaders(isForm: Bool) {
         let headers = request.framedHeaders()
         for field in headers where !(isForm && field.name == .contentType) {
-            // A malformed field cannot be sent. curl would read a name that begins with `@` as the path of a file.
+            // A malformed field cannot be sent. curl would read a name that begins with `@` as a file's path.
             let name = ASCII.isToken(field.name.rawValue) ? field.name.rawValue : "(refused name)"
             let shown = ASCII.isFieldValue(field.value) ? field.value : Redaction.visible(field.value)
             let value = showsSecrets ? shown : request.redaction.value(of: field)
@@ -76,7 +76,7 @@ private struct CurlCommand {
 // MARK: Bodies
 
 extension CurlCommand {
-    /// Adds the body. Returns true if it is a form, whose Content-Type curl writes.
+    /// Adds the body. Returns true for a form. curl then writes the Content-Type.
     private mutating func addBody() -> Bool {
         let body = request.describedBody
         if body.isEmpty {
@@ -116,10 +116,10 @@ extension CurlCommand {
         }
     }
 
-    /// The number of bytes that Linux accepts as one argument, less some space for the name of an option.
+    /// The longest argument that Linux accepts, in bytes, less some space for an option's name.
     private static let longestWord = 120 << 10
 
-    /// Returns the words for a form; nil if a part has headers that curl cannot write, or binary content.
+    /// Returns a form's words, or nil if a part has binary content or headers that curl can't write.
     private func words(of body: MultipartBody) -> [String]? {
         guard body.isForm, request.headers[.contentType] == nil, !body.parts.isEmpty else { return nil }
         var words: [String] = []
@@ -158,8 +158,8 @@ extension CurlCommand {
         name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && !"\"\\".utf8.contains($0) }
     }
 
-    /// Whether curl reads a media type as a whole: it has no parameter except a `charset`, which is a token. In a media
-    /// type, curl ignores quotation marks, and a comma begins another file.
+    /// Whether curl reads a media type as a whole: its only parameter may be a `charset` with a token. In a media type,
+    /// curl ignores quotation marks, and a comma begins another file.
     private static func isPlain(type: String) -> Bool {
         guard let parsed = MediaType(type), parsed.essence.utf8.count < 128 else { return false }
         guard let charset = parsed.parameters.first?.value else { return ASCII.equalIgnoringCase(type, parsed.essence) }

@@ -4,40 +4,40 @@ import Letterhead
 /// The numbers that ``StatisticsRecorder`` counts for a client.
 public struct HTTPStatistics: Sendable, CustomStringConvertible {
     public struct Entry: Sendable, Hashable {
-        /// The number of loads of a route, or of exchanges with an origin.
+        /// How many loads of a route, or exchanges with an origin, have ended.
         public internal(set) var count = 0
-        /// The number of loads or exchanges that failed, or received a status of 500 or more.
+        /// How many of them failed, or received a status of 500 or more.
         public internal(set) var failures = 0
         public internal(set) var cancelled = 0
-        /// The number of retries. For an origin, they followed an attempt that ended there.
+        /// How many retries began. For an origin, they followed an attempt that ended there.
         public internal(set) var retries = 0
-        /// The number of exchanges that began while another one of their load waited for its response, as those of a link
-        /// that calls the next loader several times at once.
+        /// How many exchanges began while another exchange of their load waited for its response. Links that call the
+        /// next loader several times at once cause these.
         public internal(set) var hedges = 0
         public internal(set) var latency = HTTPStatistics.Histogram()
     }
 
-    /// The loads of each route. Loads whose route is not known, such as those of a request that was created from a URL,
-    /// are under `(no route)`.
+    /// The loads by route. `(no route)` counts loads without a known route, such as a request that was created from a
+    /// URL.
     public internal(set) var routes: [String: Entry] = [:]
-    /// The exchanges with each origin, such as `https://api.example.com`.
+    /// The exchanges by origin, such as `https://api.example.com`.
     public internal(set) var origins: [String: Entry] = [:]
     public internal(set) var loadsInProgress = 0
     public internal(set) var connectionsOpened = 0
-    /// The number of exchanges that reused a connection.
+    /// How many exchanges reused a connection.
     public internal(set) var connectionsReused = 0
     public internal(set) var retries = 0
-    /// The number of exchanges that began while another one of their load waited for its response.
+    /// How many exchanges began while another exchange of their load waited for its response.
     public internal(set) var hedges = 0
-    /// The tokens that were left in the retry budget at the last decision, by origin.
+    /// The tokens that each origin's retry budget had left at the last decision.
     public internal(set) var budgetLeft: [String: Double] = [:]
-    /// The number of responses that came from a cache, including those that the server has confirmed.
+    /// How many responses came from a cache, including those that the server has confirmed.
     public internal(set) var cacheHits = 0
-    /// The number of requests to which the server responded and not the cache. Requests that the cache never answers,
-    /// such as POST, are included; requests that bypass the cache are not.
+    /// How many responses came from the server although the client has a cache. This includes requests that a cache
+    /// never answers, such as POST, but not requests that bypass the cache.
     public internal(set) var cacheMisses = 0
 
-    /// One line with the numbers of the whole client, without ``budgetLeft``, and one line for each route and origin.
+    /// One line with the whole client's numbers, without ``budgetLeft``, and one line for each route and origin.
     public var description: String {
         var lines = [
             "in progress \(loadsInProgress), retries \(retries), hedges \(hedges), connections opened \(connectionsOpened), "
@@ -58,10 +58,10 @@ extension HTTPStatistics.Entry: CustomStringConvertible {
 }
 
 extension HTTPStatistics {
-    /// Counts durations in buckets, from 0.1 milliseconds to about three hours, each about 19% wider than the one
-    /// before, so that its memory does not grow.
+    /// Counts durations in buckets from 0.1 milliseconds to about three hours. Each is about 19% wider than the bucket
+    /// before it, so the histogram's memory doesn't grow.
     public struct Histogram: Sendable, Hashable {
-        /// The number of durations in each bucket, in the order of ``bounds``; empty before the first duration.
+        /// How many durations each bucket contains, in the order of ``bounds``. Empty before the first duration.
         public private(set) var counts: [Int] = []
         public private(set) var count = 0
         public private(set) var total = Duration.zero
@@ -75,7 +75,7 @@ extension HTTPStatistics {
             total += max(duration, .zero)
         }
 
-        /// The upper bound of the bucket that contains a quantile from 0 to 1, such as 0.95; zero for an empty
+        /// The upper bound of the bucket that contains a quantile from 0 to 1, such as 0.95, or zero for an empty
         /// histogram. Between the first and the last bound, it is less than 20% too large.
         public func duration(atQuantile quantile: Double) -> Duration {
             guard count > 0 else { return .zero }
@@ -89,8 +89,8 @@ extension HTTPStatistics {
             return Self.bounds[Self.bounds.count - 1]
         }
 
-        /// The upper bounds of the buckets, in whole microseconds. Except for rounding, the bound of a bucket is twice that
-        /// of the fourth bucket before it. The last bucket also contains all longer durations.
+        /// The buckets' upper bounds, in whole microseconds. They double every four buckets, except for rounding. The
+        /// last bucket also contains all longer durations.
         public static let bounds: [Duration] = (0..<108).map { index in
             let step = [1.0, 1.189_207_115, 1.414_213_562, 1.681_792_831][index % 4]
             return .microseconds(Int64(100 * step * Double(1 << (index / 4))))

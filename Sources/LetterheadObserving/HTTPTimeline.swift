@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// The attempts and phases of one load, drawn as a waterfall in text.
+/// One load's attempts and phases, drawn as a waterfall in text. Use it to see where the time went.
 ///
 /// ```
 /// GET users/{} 200 in 142.0 ms
@@ -29,7 +29,7 @@ public struct HTTPTimeline: Sendable, CustomStringConvertible {
     let start: Duration
     let end: Duration
 
-    /// Pass the events in order. Those of loads other than the first event's are ignored.
+    /// Pass the events in order. It ignores events from loads other than the first event's.
     public init(_ events: [HTTPEvent]) {
         let own = events.filter { $0.load == events.first?.load }
         var rows = TimelineRows()
@@ -40,7 +40,7 @@ public struct HTTPTimeline: Sendable, CustomStringConvertible {
 
     public var description: String { text() }
 
-    /// One line of ASCII for each phase. Widths below 40 columns count as 40; the title and the notes may exceed the
+    /// One line of ASCII for each phase. Widths below 40 columns count as 40. The title and the notes may exceed the
     /// width.
     public func text(width: Int = 80) -> String {
         let columns = max(40, width) - Self.labelWidth - 16
@@ -77,7 +77,7 @@ extension String {
 
 struct TimelineRows {
     private(set) var rows: [HTTPTimeline.Row] = []
-    /// The starts of phases that have not ended, by label.
+    /// When phases began that haven't ended, by label.
     private var open: [String: Duration] = [:]
     private var sent: Duration?
     private var head: Duration?

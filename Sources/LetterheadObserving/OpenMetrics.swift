@@ -2,7 +2,7 @@
 import Letterhead
 
 extension HTTPStatistics {
-    /// Returns the numbers in the text format of OpenMetrics 1.0, which Prometheus reads. Serve it with the media type
+    /// Returns the numbers in OpenMetrics 1.0 text format, which Prometheus reads. Serve them with the media type
     /// `application/openmetrics-text; version=1.0.0; charset=utf-8`.
     ///
     /// ```swift
@@ -10,9 +10,9 @@ extension HTTPStatistics {
     /// // letterhead_loads_total{route="users/{}"} 12
     /// ```
     ///
-    /// Every name begins with `letterhead_`. The numbers of loads have the label `route`, and those of exchanges the label
-    /// `origin`. Each histogram has a bucket for every fourth one of ``Histogram/bounds``, so that a bound is twice the one
-    /// before it.
+    /// Every name begins with `letterhead_`. Numbers that count loads have the label `route`, and numbers that count
+    /// exchanges the label `origin`. Each histogram has a bucket for every fourth bound in ``Histogram/bounds``, so a
+    /// bound is twice the one before it.
     public func openMetrics() -> String {
         var text = OpenMetricsText()
         text.add("loads_in_progress", .gauge, "Loads that have begun and not ended", [("", loadsInProgress)])
@@ -36,7 +36,7 @@ extension HTTPStatistics {
     }
 }
 
-/// Writes metrics: for each family of samples, its type, its description and its samples.
+/// Writes metrics: each family's type, its description and its samples.
 private struct OpenMetricsText {
     enum Kind: String { case counter, gauge, histogram }
 
@@ -47,7 +47,7 @@ private struct OpenMetricsText {
         for sample in samples { add(kind == .counter ? name + "_total" : name, sample.labels, "\(sample.number)") }
     }
 
-    /// Adds the numbers of routes or origins.
+    /// Adds the numbers for routes or origins.
     mutating func add(
         _ entries: [String: HTTPStatistics.Entry], _ name: String, _ subject: String, label: String
     ) {
@@ -56,7 +56,7 @@ private struct OpenMetricsText {
             (name + "_failures", "\(subject) that failed, or received a status of 500 or more", { $0.failures }),
             (name + "_cancellations", "\(subject) that were cancelled", { $0.cancelled }),
             (name + "_retries", "Retries, by \(label)", { $0.retries }),
-            (name + "_hedges", "Exchanges that began while another one waited, by \(label)", { $0.hedges }),
+            (name + "_hedges", "Exchanges that began while another exchange waited, by \(label)", { $0.hedges }),
         ]
         for (name, help, number) in numbers {
             add(name, .counter, help, HTTPStatistics.samples(entries, label, number))
@@ -87,7 +87,7 @@ private struct OpenMetricsText {
         text += "letterhead_\(name)" + (labels.isEmpty ? "" : "{\(labels)}") + " \(number)\n"
     }
 
-    /// A backslash, a quotation mark and a line break of a label are escaped.
+    /// Escapes a label's backslashes, quotation marks and line breaks.
     static func escaped(_ label: String) -> String {
         var bytes: [UInt8] = []
         for byte in label.utf8 {

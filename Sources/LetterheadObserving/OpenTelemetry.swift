@@ -5,11 +5,11 @@ extension HTTPEvent {
     /// The OpenTelemetry name of the metric for the `.duration` of an exchange, in seconds.
     public static let durationMetric = "http.client.request.duration"
 
-    /// The name of an exchange's span in OpenTelemetry: the method and the route, as in `GET users/{}/followers`.
+    /// An exchange's span name in OpenTelemetry: the method and the route, as in `GET users/{}/followers`.
     public var spanName: String { [standardMethod, route].compactMap(\.self).joined(separator: " ") }
 
-    /// The attributes of the span of an exchange (`exchange.start`, `exchange.end`, `exchange.failed`), under the names
-    /// of OpenTelemetry, as `String` or `Int`. If `error.type` is among them, the span has failed.
+    /// Attributes for an exchange's span (`exchange.start`, `exchange.end`, `exchange.failed`) under their
+    /// OpenTelemetry names, as `String` or `Int`. If `error.type` is among them, the span has failed.
     public var spanAttributes: [String: any Sendable] {
         var attributes = metricAttributes
         attributes["url.full"] = self[.url]
@@ -18,7 +18,7 @@ extension HTTPEvent {
         return attributes
     }
 
-    /// The attributes of ``durationMetric``, as `String` or `Int`. Each has only a few different values.
+    /// Attributes for ``durationMetric``, as `String` or `Int`. Each has only a few different values.
     public var metricAttributes: [String: any Sendable] {
         var attributes: [String: any Sendable] = [:]
         attributes["http.request.method"] = standardMethod == "HTTP" ? "_OTHER" : standardMethod
@@ -31,7 +31,7 @@ extension HTTPEvent {
         return attributes
     }
 
-    /// The method; `HTTP` for a method that is not registered, so that the attribute has only a few different values.
+    /// The method, or `HTTP` for an unregistered method, so that the attribute has only a few different values.
     private var standardMethod: String? {
         let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"]
         return self[.method].map { known.contains($0) ? $0 : "HTTP" }
@@ -39,15 +39,15 @@ extension HTTPEvent {
 }
 
 extension HTTPRequest {
-    /// The name of a span for this request, for links that create spans themselves: `GET users/{}/followers`.
+    /// The span's name for this request, as in `GET users/{}/followers`. Use it in links that create spans themselves.
     public var spanName: String { exchangeEvent.spanName }
 
-    /// The attributes of a span for this request, as `String` or `Int`.
+    /// The span's attributes for this request, as `String` or `Int`.
     public var spanAttributes: [String: any Sendable] { exchangeEvent.spanAttributes }
 }
 
 extension HTTPResponse {
-    /// The attributes that this response adds to the span of its request. Values are `String` or `Int`.
+    /// Attributes that this response adds to its request's span, as `String` or `Int`.
     public var spanAttributes: [String: any Sendable] {
         var event = HTTPEvent(.exchangeEnd)
         event[.status] = status.code

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// Prints each load after it has ended, as a waterfall of its phases.
+/// Prints each load as a waterfall when it has ended. Add it while you develop.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, observers: [PrintTimeline()])
@@ -10,7 +10,7 @@ public struct PrintTimeline: HTTPObserver {
     private let collector = EventCollector()
     private let write: @Sendable (String) -> Void
 
-    /// `write` receives the text of each load, without a line break at the end. Default: prints it.
+    /// `write` receives each load's text, without a line break at the end. Default: prints it.
     public init(write: (@Sendable (String) -> Void)? = nil) { self.write = write ?? { print($0) } }
 
     public func record(_ event: HTTPEvent) {

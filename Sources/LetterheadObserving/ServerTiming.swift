@@ -3,9 +3,9 @@ public import Letterhead
 public import LetterheadFoundation
 
 extension HTTPHeaders {
-    /// One entry of a `Server-Timing` header (W3C Server Timing): what the server spent its time on.
+    /// An entry in a `Server-Timing` header (W3C Server Timing): what the server spent its time on.
     public struct ServerTiming: Hashable, Sendable, CustomStringConvertible {
-        /// The name of the metric, such as `db`.
+        /// The metric's name, such as `db`.
         public let name: String
         public let duration: Duration?
         public let text: String?
@@ -19,13 +19,13 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeaders {
-    /// The entries of all `Server-Timing` headers, at most 100. Malformed entries are left out.
+    /// The entries in all `Server-Timing` headers, at most 100. Malformed entries are left out.
     public var serverTimings: [HTTPHeaders.ServerTiming] {
         values(for: "Server-Timing").flatMap { HTTPHeaders.ServerTiming.list($0) }.prefix(100).map(\.self)
     }
 
-    /// The date at which the resource was or will be deprecated (RFC 9745); nil if the header `Deprecation` is missing
-    /// or malformed. An HTTP date, as in earlier drafts, is accepted, too.
+    /// When the resource was or will be deprecated (RFC 9745), or nil if the header `Deprecation` is missing or
+    /// malformed. It may be an HTTP date, as in earlier drafts.
     public var deprecation: Date? {
         guard let text = self["Deprecation"] else { return nil }
         if let (head, digits) = text.cut(at: "@"), head.isEmpty, text.utf8.count <= 16, let seconds = Int64(digits) {
@@ -34,8 +34,8 @@ extension HTTPHeaders {
         return HTTPDate.date(text)
     }
 
-    /// The date at which the resource is likely to become unresponsive (RFC 8594); nil if the header `Sunset` is
-    /// missing or malformed.
+    /// When the resource is likely to become unresponsive (RFC 8594), or nil if the header `Sunset` is missing or
+    /// malformed.
     public var sunset: Date? { self["Sunset"].flatMap(HTTPDate.date) }
 }
 
@@ -48,7 +48,7 @@ extension HTTPDate {
 }
 
 extension HTTPHeaders.ServerTiming {
-    /// Returns the entries of a field. Quotation marks and escapes of a description are removed.
+    /// Returns a field's entries, without the quotation marks and escapes in their descriptions.
     static func list(_ text: String) -> [HTTPHeaders.ServerTiming] {
         split(text.utf8[...], at: ",").compactMap { entry in
             var parts = split(entry, at: ";")[...]
@@ -69,7 +69,7 @@ extension HTTPHeaders.ServerTiming {
         }
     }
 
-    /// Splits a field value at a separator outside of quoted strings.
+    /// Splits a field value at separators that aren't in a quoted string.
     private static func split(_ text: Substring.UTF8View, at separator: Unicode.Scalar) -> [Substring.UTF8View] {
         var (isQuoted, isEscaped) = (false, false)
         return text.split(omittingEmptySubsequences: false) { byte in

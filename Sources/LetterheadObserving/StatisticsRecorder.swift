@@ -2,7 +2,8 @@
 public import Letterhead
 import Synchronization
 
-/// Count the loads, exchanges, connections and retries of a client.
+/// Count a client's loads, exchanges, connections and retries, to print them or to export them with
+/// ``HTTPStatistics/openMetrics()``.
 ///
 /// ```swift
 /// let recorder = StatisticsRecorder()
@@ -10,8 +11,7 @@ import Synchronization
 /// print(recorder.statistics)
 /// ```
 ///
-/// Its memory is bounded: beyond `maximumNames`, further routes, and further origins, are counted together under
-/// `(other)`.
+/// Its memory is bounded: beyond `maximumNames` routes or origins, it counts all others under `(other)`.
 public final class StatisticsRecorder: HTTPObserver {
     private let maximumNames: Int
     private let state = Mutex(HTTPStatistics())
