@@ -3,9 +3,9 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// Sends requests over the chain of another process or device: a transport that writes each request as data, passes the
-/// data to a closure, and reads the response from the data that the closure returns. At the other end, a ``RelayServer``
-/// answers the data.
+/// Sends requests through another process or device, such as the phone of a watch. This transport writes each request
+/// as data, passes the data to a closure, and reads the response from the data that the closure returns. At the other
+/// end, a ``RelayServer`` answers.
 ///
 /// ```swift
 /// // on a watch
@@ -15,30 +15,33 @@ import Synchronization
 /// reply(await server.answer(data))
 /// ```
 ///
-/// The relay can stand at the end of any chain. The links of the near chain see each request before it travels, and those
-/// of the far chain before it is sent; the environment may be at either end. ``WireForm`` determines what travels.
+/// The relay can end any chain. The near chain's links see each request before it travels, and the far chain's links
+/// before the server receives it. The environment may be at either end. ``WireForm`` determines what travels.
 ///
 /// - The response is in memory while it travels, and may have 64 MiB unless the request sets `responseLimit`. Use
 ///   ``streaming(_:clock:_:)`` for larger ones. Downloads are saved at the near end.
-/// - When the task of a request is cancelled, when its `timeout` or its deadline passes, or when a streamed body is dropped,
-///   the request ends at once, the task of the closure is cancelled, and a message cancels the request at the far end.
-///   Reading a streamed body also fails with `.timedOut` if no bytes arrive for the `idleTimeout` of the request.
-/// - ``reset()`` ends the requests in progress with `.cancelled`, and resets the far chain by a message. It returns when the
-///   closure has returned the answer to this message, so let the closure end if the other device cannot be reached.
-/// - An error of the far chain has its code, its message, its response and `mayHaveBeenSent`. An `HTTPError` of the closure
-///   is thrown unchanged; any other error of it is `.connectionLost`. A malformed message is `.invalidResponse`.
-/// - Deliver each message at most once. The far end refuses a message that it receives again; see ``RelayServer``.
-/// - Metrics, attempts, progress and events of the far chain do not travel.
+/// - The request ends at once when its task is cancelled, when its `timeout` or its deadline passes, or when its
+///   streamed body is dropped. The relay then cancels the closure's task, and sends a message that cancels the request
+///   at the far end. Reading a streamed body also fails with `.timedOut` if no bytes arrive for the request's
+///   `idleTimeout`.
+/// - ``reset()`` ends the requests in progress with `.cancelled`, and resets the far chain by a message. It returns
+///   when the closure has returned the answer to this message, so let the closure end if it can't reach the other
+///   device.
+/// - An error at the far end keeps its code, message, response and `mayHaveBeenSent`. If the closure throws an
+///   `HTTPError`, the relay throws it unchanged. Any other error from the closure is `.connectionLost`. A malformed
+///   message is `.invalidResponse`.
+/// - Deliver each message at most once. The far end refuses a message that it receives again (see ``RelayServer``).
+/// - The far chain's metrics, attempts, progress and events don't travel.
 public struct Relay: HTTPLoader, CustomStringConvertible {
     private let chain: any HTTPLoader
 
-    /// Creates a relay whose closure returns the whole answer, as ``RelayServer/answer(_:)`` does.
+    /// Creates a relay with a closure that returns the whole answer, as ``RelayServer/answer(_:)`` does.
     ///
     /// - Parameters:
     ///   - form: determines what travels. Default: no options and no secrets.
     ///   - clock: measures timeouts and deadlines. Default: the continuous clock.
-    ///   - exchange: sends the data to the other end and returns its answer. It is called in a task for each message, and
-    ///     concurrently.
+    ///   - exchange: sends the data to the other end and returns its answer. The relay calls it in a task for each
+    ///     message, concurrently.
     public init(
         _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock(),
         exchange: @escaping @Sendable (Data) async throws -> Data
@@ -52,8 +55,8 @@ public struct Relay: HTTPLoader, CustomStringConvertible {
         }
     }
 
-    /// Returns a relay whose closure returns the answer in pieces, as ``RelayServer/answers(to:)`` does, so that bodies of any
-    /// size are streamed. The closure must return the pieces unchanged and in order.
+    /// Returns a relay that streams bodies, even very large ones. Its closure returns the answer in pieces, as
+    /// ``RelayServer/answers(to:)`` does, and must return them unchanged and in order.
     public static func streaming<Pieces: AsyncSequence & SendableMetatype>(
         _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock(),
         _ exchange: @escaping @Sendable (Data) async throws -> Pieces
@@ -77,7 +80,7 @@ public struct Relay: HTTPLoader, CustomStringConvertible {
 
 /// Writes requests and reads their answers. The `Autocancel` above it ends the requests in progress at a reset.
 private struct RelayWire: HTTPLoader {
-    /// Returns the next piece of one answer, or nil at its end.
+    /// Returns an answer's next piece, or nil at its end.
     typealias Pull = @Sendable () async throws -> Data?
 
     let form: WireForm
@@ -110,7 +113,7 @@ private struct RelayWire: HTTPLoader {
 
     private func response(to request: HTTPRequest, _ id: String) async throws -> HTTPResponse {
         let data = try await form.data(of: request, id: id)
-        // A request that has ended while its body was read is not sent.
+        // The request may have ended while its body was read.
         try Task.checkCancellation()
         let next = open(data)
         guard let first = try await next() else { throw request.relayEnded }
@@ -137,7 +140,7 @@ private struct RelayWire: HTTPLoader {
                     let limit = [request.timeLeft, request.idleTimeout, timeout].compactMap(\.self).min()
                     return try await wait(within: limit, named: limit == timeout ? "timeout" : "idleTimeout") {
                         var data = try await piece(next, of: body, for: request)
-                        // An empty piece is no activity, so it does not begin another wait.
+                        // An empty piece isn't activity, so it doesn't begin another wait.
                         while data?.isEmpty == true { data = try await piece(next, of: body, for: request) }
                         return data
                     }
@@ -156,7 +159,7 @@ private struct RelayWire: HTTPLoader {
         if message.failure != nil { _ = try form.response((message, bytes), to: request) }
         guard let end = message.end else {
             guard message.length != nil, message.response == nil else {
-                throw request.malformedAnswer("it is no piece")
+                throw request.malformedAnswer("it is not a piece of the body")
             }
             body.count.wrappingAdd(bytes.count, ordering: .relaxed)
             return bytes
@@ -168,8 +171,8 @@ private struct RelayWire: HTTPLoader {
         return nil
     }
 
-    /// Runs code in a task, and waits for it no longer than a limit, and until the calling task is cancelled. The code of
-    /// a caller may not end then.
+    /// Runs code in a task, and waits until it ends, the limit passes, or the calling task is cancelled. A caller's
+    /// code may not end then.
     private func wait<Value: Sendable>(
         within limit: Duration?, named name: String = "timeout",
         _ operation: @escaping @Sendable () async throws -> Value
@@ -197,7 +200,7 @@ private struct RelayWire: HTTPLoader {
     private func send(_ message: WireMessage) async { _ = try? await open(message.data())() }
 }
 
-/// What is known of a streamed body. It is a class, because the response and the closure of its body share it.
+/// A streamed body's count and trailers, which the response and the body's closure share.
 private final class RelayedBody: Sendable {
     let count = Atomic(0)
     let trailers = OneShot<HTTPHeaders>()
@@ -208,7 +211,7 @@ private struct RelayTimeout: Error {
     let name: String
 }
 
-/// The cancellation of the calling task. The closure may throw a `CancellationError` for other reasons.
+/// The calling task's cancellation. The closure may throw a `CancellationError` for other reasons.
 private struct RelayCancellation: Error {}
 
 extension HTTPRequest {

@@ -3,32 +3,33 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// Answers the messages of a ``Relay``: reads each request from data, sends it over a chain, and writes the response as
-/// data. Create one for each peer, and keep it, because a message that cancels a request must reach the same value.
+/// Sends a peer's requests over this program's chain. It reads each request from a ``Relay``'s message, and writes the
+/// response as data. Create a server for each peer, and keep it: a message that cancels a request must reach the server
+/// that sends it.
 ///
 /// ```swift
 /// let server = RelayServer(client)                    // cookies, tokens and cache of this device's client
 /// for await message in link { await link.reply(server.answer(message.data), to: message) }
 /// ```
 ///
-/// > Warning: The server does not judge what it receives. Whoever can write to it can send any request to any host that this
-/// > device reaches, with the credentials that the links of the chain add, and can read the response and reset the chain.
-/// > Authenticate the peer, and refuse what it may not do in a link at the beginning of the chain.
+/// > Warning: The server accepts every request that it receives. Any program that can write to it can send requests to
+/// > any host that this device reaches, with the credentials that the chain's links add. It can also read the responses
+/// > and reset the chain. Authenticate the peer, and begin the chain with a link that refuses what the peer may not do.
 ///
-/// The server follows no redirect and does not retry, because the near end decides about both.
+/// The server doesn't follow redirects and doesn't retry, because the near end decides about both.
 ///
-/// A malformed message is answered with an error, sends nothing and never traps. The deadline of a request is the time that
-/// was left when it was written, from its arrival on. Setting `timeout` limits each attempt of the chain.
+/// A malformed message is answered with an error and sends nothing. A request's deadline is the time that was left when
+/// it was written, counted from its arrival. Its `timeout` limits each attempt in the chain.
 ///
-/// Deliver each message of a ``Relay`` at most once. While its request is in progress, and until 1,024 later requests have
-/// ended, the same message is answered with `.invalidRequest`, whose `mayHaveBeenSent` is true, and sends nothing. So is a
-/// request that arrives after the message that cancels it.
+/// Deliver each message at most once. While its request is in progress, and until 1,024 later requests have ended, the
+/// server answers the same message with `.invalidRequest` (with `mayHaveBeenSent` set) and sends nothing. It answers in
+/// the same way if a request arrives after the message that cancels it.
 public struct RelayServer: Sendable {
     fileprivate let form: WireForm
     private let chain: any HTTPLoader
     private let running = RunningRelays()
 
-    /// Creates the server of one peer. The form must be that of the ``Relay``; `clock` measures deadlines.
+    /// Creates the server for one peer. The form must equal the ``Relay``'s form. `clock` measures deadlines.
     public init(
         _ chain: any HTTPLoader, _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -40,12 +41,12 @@ public struct RelayServer: Sendable {
         self.init(ClientLoader(client: client), form, clock: clock)
     }
 
-    /// Returns the answer to a message, with the whole body of the response. If the calling task is cancelled, the request
-    /// is cancelled, and the answer contains the error.
+    /// Returns the answer to a message, with the response's whole body. If the calling task is cancelled, so is the
+    /// request, and the answer contains the error.
     public func answer(_ message: Data) async -> Data { await first(of: message, streamed: false).data }
 
-    /// Returns the answer to a message in pieces: the head of the response, then the pieces of its body as the reader
-    /// requests them. Use it with ``Relay/streaming(_:clock:_:)``. Drop the sequence to end the request.
+    /// Returns the answer to a message in pieces: the response's head, then its body as the reader requests it. Use it
+    /// with ``Relay/streaming(_:clock:_:)``. Drop the sequence to end the request.
     public func answers(to message: Data) -> AsyncStream<Data> {
         let answer = StreamedAnswer(self, message)
         return AsyncStream { await answer.next() }
@@ -66,7 +67,7 @@ public struct RelayServer: Sendable {
             var request = try self.request(wire, body)
             received = request
             request.responseDelivery = streamed ? .streamed : .buffered
-            // The near end decides these, and so knows which headers belong to which origin.
+            // The near end decides about these, because it knows which headers belong to which origin.
             (request.redirectPolicy, request.maximumRetries) = (.never, 0)
             let response = try await load(request, wire.id ?? UUID().uuidString)
             var answer = form.message(of: response, to: received)
@@ -107,7 +108,7 @@ public struct RelayServer: Sendable {
 
     private static func checked(_ id: String) throws(HTTPError) -> String {
         guard id.utf8.count <= 100, ASCII.isPrintable(id) else {
-            throw .malformed(WireMessage.Malformed("its id is not at most 100 visible ASCII characters"))
+            throw .malformed(WireMessage.Malformed("its id must be at most 100 visible ASCII characters"))
         }
         return id
     }
@@ -117,16 +118,16 @@ public struct RelayServer: Sendable {
     }
 }
 
-/// An answer in pieces. It is a class, because the sequence reads it from a closure.
+/// An answer in pieces, which its sequence reads from a closure.
 private final class StreamedAnswer: Sendable {
     private enum State {
         case message(Data)
-        /// A body of which a number of bytes have been sent.
+        /// The body, and how many of its bytes have been sent.
         case body(HTTPResponseBody.Iterator, HTTPResponse, count: Int)
     }
 
     private let server: RelayServer
-    /// What follows; nil after the end, and while a piece is being read.
+    /// What follows, or nil after the end and while a piece is being read.
     private let state: Mutex<State?>
 
     init(_ server: RelayServer, _ message: Data) {
@@ -158,12 +159,11 @@ private final class StreamedAnswer: Sendable {
     }
 }
 
-/// The requests in progress by their ids, and the ids of the last ones that ended. It is a class, because the copies of a
-/// server share it.
+/// The requests in progress by their ids, and the ids that ended last. A server's copies share it.
 private final class RunningRelays: Sendable {
     private struct State {
         var links: [String: Autocancel] = [:]
-        /// The oldest one first. An id is not free after its request, because a message may be delivered twice.
+        /// The oldest first. An id stays in use after its request, because a message may be delivered twice.
         var ended: [String] = []
 
         mutating func note(_ id: String) {
@@ -174,7 +174,7 @@ private final class RunningRelays: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns false if a request with the id is in progress or was one of the last ones.
+    /// Returns false if a request with this id is in progress or has ended recently.
     func begin(_ id: String, _ link: Autocancel) -> Bool {
         state.withLock { state in
             guard state.links[id] == nil, !state.ended.contains(id) else { return false }
@@ -190,8 +190,8 @@ private final class RunningRelays: Sendable {
         }
     }
 
-    /// Cancels one request, or all of them at once, and returns when they have ended. A request that its cancellation has
-    /// overtaken will not begin.
+    /// Cancels one request, or all at once, and returns when they have ended. If the cancellation arrives before its
+    /// request, the request won't begin.
     func end(_ id: String? = nil) async {
         let ended = state.withLock { state in
             guard let id else { return Array(state.links.values) }
@@ -216,7 +216,7 @@ private struct ClientLoader: HTTPLoader {
         do throws(HTTPError) {
             return try await request.withHTTPErrors { [open] in try await client.send(open) }
         } catch {
-            // A validator must not hide a status by which the near end retries.
+            // A validator must not hide a status if the near end retries because of it.
             guard error.code == .validationFailed, let response = error.response, !request.accepts(response.status)
             else { throw error }
             return response
@@ -227,7 +227,7 @@ private struct ClientLoader: HTTPLoader {
 }
 
 extension HTTPError {
-    /// The error of a message that is not a request. Nothing was sent.
+    /// The error for a message that isn't a request. Nothing was sent.
     fileprivate static func malformed(_ error: any Error) -> HTTPError {
         HTTPError(.invalidRequest, request: HTTPRequest(), message: "the message is refused: \(summary(of: error))")
     }

@@ -2,8 +2,8 @@
 public import Letterhead
 public import LetterheadFoundation
 
-/// How requests and responses are written as data. Pass the same form to a ``Relay`` and its ``RelayServer``, or use it alone
-/// to keep requests for later, as in an outbox:
+/// Determines how requests and responses are written as data. Pass the same form to a ``Relay`` and its
+/// ``RelayServer``, or use it alone to keep requests for later, as in an outbox:
 ///
 /// ```swift
 /// let form = WireForm(carrying: [WireForm.Option(Tenant.self, named: "tenant")])
@@ -11,35 +11,35 @@ public import LetterheadFoundation
 /// let response = try await chain.load(form.request(from: Data(contentsOf: file)))
 /// ```
 ///
-/// A message is a JSON object on one line, a line feed, and the bytes of the body. Its member `request` or `response`
-/// contains the message without the body, and `length` the number of bytes of the body:
+/// A message is a JSON object on one line, a line feed, and the body's bytes. Its member `request` or `response`
+/// contains the message without the body, and `length` the body's length:
 ///
 /// ```
 /// {"length":2,"letterhead":1,"request":{"headers":[["Accept","text/plain"]],"method":"POST","settings":{"timeout":5000},
 ///   "target":{"host":"api.example.com","path":"/users","query":"page=2","scheme":"https"}}}
 /// ```
 ///
-/// What travels with a request:
-/// - the method, the URL, the headers including those of the body, and the body, which may have at most 64 MiB
+/// These parts travel with a request:
+/// - the method, the URL, the headers including the body's, and the body, which may have at most 64 MiB
 /// - `timeout`, `idleTimeout`, `connectTimeout`, the time that is left until the deadline, `acceptedStatuses`,
-///   `responseLimit` if it is set, `isSecret`, `isSignedOnce`, the names that its `redaction` adds, its route,
-///   and the origin to which the headers of an environment belong
-/// - the options that the form carries by name; an option that only the writing end carries is an error of the reading end
+///   `responseLimit` if it is set, `isSecret`, `isSignedOnce`, the names that its `redaction` adds, its route, and the
+///   origin that the environment's headers belong to
+/// - the options that the form carries by name (the reading end refuses an option that only the writing end carries)
 ///
-/// All other options stay where the request was created, because the links there have applied them: retries, validators,
-/// decoders, caching and redirects.
+/// All other options stay where the request was created, because the links there have applied them: retries,
+/// validators, decoders, caching and redirects.
 public struct WireForm: Sendable {
-    /// What becomes of secrets: headers and query items that are marked as secret or whose names are, and the bodies of a
-    /// request with `RequestSettings.isSecret`.
+    /// How a form treats secrets: headers and query items that are marked as secret or have a secret name, and a
+    /// request's body if `RequestSettings.isSecret` is set.
     public enum Secrets: Sendable {
-        /// A request with secrets is `.invalidRequest`. Of a response, secret headers and trailers such as `Set-Cookie` are
-        /// left out; `HTTPResponse.headersLeftOut` lists them.
+        /// A request with secrets is `.invalidRequest`. A response travels without its secret headers and trailers,
+        /// such as `Set-Cookie`, and lists them in `HTTPResponse.headersLeftOut`.
         case refused
-        /// Secrets are written like anything else. Use it only if what transports and stores the data protects them.
+        /// Secrets are written like anything else. Use it only if the data is protected on its way and in storage.
         case travel
     }
 
-    /// An option that travels, with the name that it has in the data.
+    /// An option that travels, with its name in the data.
     public struct Option: Sendable {
         let name: String
         let write: @Sendable (HTTPRequest) throws -> JSONValue?
@@ -68,8 +68,8 @@ public struct WireForm: Sendable {
 
     /// Returns a request as data.
     ///
-    /// - Throws: `.invalidRequest` if the request is malformed, if it contains a secret and the form refuses secrets, or if
-    ///   its body has more than 64 MiB; and the errors of the body.
+    /// - Throws: `.invalidRequest` if the request is malformed, if it contains a secret and the form refuses secrets,
+    ///   or if its body has more than 64 MiB, and the body's errors.
     public func data(of request: HTTPRequest) async throws(HTTPError) -> Data {
         try await data(of: request, id: nil)
     }
@@ -91,7 +91,7 @@ public struct WireForm: Sendable {
 
     /// Returns a response as data, with its whole body.
     ///
-    /// - Throws: the errors of reading a streamed body.
+    /// - Throws: an error if a streamed body can't be read.
     public func data(of response: HTTPResponse) async throws(HTTPError) -> Data {
         let body = try await response.request.withHTTPErrors { try await response.body.data() }
         return message(of: response).data(with: body)
@@ -99,7 +99,7 @@ public struct WireForm: Sendable {
 
     /// Returns the response that data contains, as the response to a request.
     ///
-    /// - Throws: `.invalidResponse` if the data is not a response in this form; and the error that the data contains.
+    /// - Throws: `.invalidResponse` if the data is not a response in this form, and the error that the data contains.
     public func response(from data: Data, to request: HTTPRequest) throws(HTTPError) -> HTTPResponse {
         try response(read(data, for: request), to: request)
     }
@@ -187,7 +187,8 @@ extension WireForm {
 }
 
 extension HTTPRequest {
-    /// Checks the request as a transport does, but does not require a host, which the environment of the other end may add.
+    /// Checks the request as a transport does, but doesn't require a host, because the other end's environment may add
+    /// it.
     fileprivate func validateForRelay() throws(HTTPError) {
         var checked = self
         if host == nil { checked.host = "relay.invalid" }
@@ -202,7 +203,7 @@ extension WireForm {
         do { return try WireMessage.read(data) } catch { throw request.malformedAnswer(error.description) }
     }
 
-    /// - Parameter received: the request as it was received, to which the one that was sent is compared.
+    /// - Parameter received: the received request, to compare with the request that was sent.
     func message(of response: HTTPResponse, to received: HTTPRequest? = nil) -> WireMessage {
         let request = response.request
         let (headers, trailers) = (response.headers, response.trailers)
@@ -230,7 +231,7 @@ extension WireForm {
             try self.response(wire, answer.body, to: request)
         }
         if let failure = answer.message.failure {
-            // A code is compared and written to logs, so what is no name is only quoted.
+            // A code is compared and written to logs, so any other text is only quoted.
             let isName = ASCII.isToken(failure.code) && failure.code.utf8.count <= 100
             let note = isName ? "" : "\(request.redaction.words(failure.code, upTo: 100)), "
             throw HTTPError(
@@ -246,7 +247,9 @@ extension WireForm {
         _ wire: WireMessage.Response, _ body: Data, to request: HTTPRequest
     ) throws(HTTPError) -> HTTPResponse {
         do throws(WireMessage.Malformed) {
-            guard (100...999).contains(wire.status) else { throw WireMessage.Malformed("the status is not a status") }
+            guard (100...999).contains(wire.status) else {
+                throw WireMessage.Malformed("the status is not between 100 and 999")
+            }
             var sent = request
             try wire.sentTo?.write(to: &sent, route: request.path.route)
             var response = HTTPResponse(
@@ -264,7 +267,7 @@ extension WireForm {
         }
     }
 
-    /// Returns at most 1 MiB. An error of the body does not hide the other one.
+    /// Returns at most 1 MiB. If the body can't be read, the response's error still matters more.
     private static func beginning(of body: HTTPResponseBody) async -> Data {
         let limit = 1 << 20
         var (data, pieces) = (Data(), body.makeAsyncIterator())
@@ -274,7 +277,7 @@ extension WireForm {
         return data
     }
 
-    /// The message of an error, with at most 1 MiB of the body of its response.
+    /// An error's message, with at most 1 MiB of its response's body.
     func data(of error: HTTPError, to received: HTTPRequest? = nil) async -> Data {
         var response = error.response
         if let body = response?.body { response?.body = HTTPResponseBody(await Self.beginning(of: body)) }
@@ -302,8 +305,8 @@ private enum HeadersLeftOut: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// The secret headers that the response had before it was written by a ``WireForm`` that refuses secrets, and its secret
-    /// trailers unless its body was streamed; empty for any other response.
+    /// The secret headers that a ``WireForm`` left out when it wrote the response, because it refuses secrets. They
+    /// include the secret trailers unless the body was streamed. Empty for any other response.
     public var headersLeftOut: [HTTPHeaders.Name] { self[option: HeadersLeftOut.self] }
 }
 

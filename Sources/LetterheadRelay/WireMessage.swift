@@ -2,19 +2,19 @@
 import Letterhead
 import LetterheadFoundation
 
-/// One message between the two ends of a relay: a JSON object on one line, a line feed, and the bytes of a body.
+/// One message between a relay's two ends: a JSON object on one line, a line feed, and a body's bytes.
 struct WireMessage: Codable, Sendable {
     var letterhead = 1
     var request: Request?
     var response: Response?
     var failure: Failure?
     var cancel: String?
-    /// Whether the chain at the other end is to be reset.
+    /// Whether to reset the chain at the other end.
     var reset: Bool?
-    /// Whether the pieces of the body follow, each in a message.
+    /// Whether the body's pieces follow, each in a message.
     var streams: Bool?
     var end: End?
-    /// The number of bytes after the head, or of the streamed body; nil if the latter is not known.
+    /// The number of bytes after the head, or the streamed body's length, if it is known.
     var length: Int?
 
     struct Target: Codable, Equatable {
@@ -39,9 +39,9 @@ struct WireMessage: Codable, Sendable {
         var route: String?
         /// The names that are redacted in addition to the standard ones.
         var secretHeaders, secretParameters: [String]?
-        /// The headers that a redirect to another origin has removed; nil if no redirect was followed.
+        /// The headers that a redirect to another origin has removed, or nil if no redirect was followed.
         var removedHeaders: [String]?
-        /// The names of headers that are sent to one origin only, each with this origin.
+        /// The headers that are sent to one origin only, by name, each with this origin.
         var boundHeaders: [[String]]?
     }
 
@@ -49,14 +49,14 @@ struct WireMessage: Codable, Sendable {
         var status: Int
         var headers: [[String]]
         var trailers: [[String]]?
-        /// The names of the secret headers that were left out.
+        /// The secret headers that were left out, by name.
         var headersLeftOut: [String]?
         /// Where the request was sent, if it differs from its target.
         var sentTo: Target?
         var respondingServer: String?
     }
 
-    /// The end of a streamed body, with the number of its bytes in all pieces.
+    /// The end of a streamed body, with its total length.
     struct End: Codable {
         var count: Int
         var trailers: [[String]]
@@ -67,7 +67,7 @@ struct WireMessage: Codable, Sendable {
         var mayHaveBeenSent: Bool
     }
 
-    /// Why bytes of the other end are not a message.
+    /// Why bytes from the other end aren't a message.
     struct Malformed: Error, SafelyDescribed {
         let description: String
 
@@ -83,7 +83,7 @@ extension WireMessage {
         if let body { message.length = body.count }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings, numbers and Booleans can always be encoded. What could not be is malformed for the other end.
+        // Strings, numbers and Booleans can always be encoded. The other end would refuse anything else as malformed.
         var data = (try? encoder.encode(message)) ?? Data()
         data.append(UInt8(ascii: "\n"))
         if let body { data.append(body) }
@@ -92,11 +92,11 @@ extension WireMessage {
 
     static func read(_ data: Data) throws(Malformed) -> (message: WireMessage, body: Data) {
         guard let end = data.prefix(headLimit + 1).firstIndex(of: UInt8(ascii: "\n")) else {
-            throw Malformed("there is no head of at most \(headLimit) bytes")
+            throw Malformed("its first \(headLimit) bytes contain no line feed")
         }
         let message: WireMessage
         do {
-            // Foundation compares the names of members, which takes quadratic time for some. `JSONText` refuses these.
+            // Foundation compares members' names, which takes quadratic time for some. `JSONText` refuses these.
             _ = try JSONText.value(of: data[..<end])
             message = try JSONDecoder().decode(WireMessage.self, from: Data(data[..<end]))
         } catch {
@@ -111,7 +111,7 @@ extension WireMessage {
 }
 
 extension WireMessage.Target {
-    /// - Parameter query: what is sent of the query.
+    /// - Parameter query: the part of the query that is sent.
     init(_ request: HTTPRequest, query: QueryParameters) {
         scheme = request.hasScheme ? request.scheme : nil
         (host, port, path) = (request.host, request.port, request.path.string)
