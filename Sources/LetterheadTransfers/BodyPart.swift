@@ -2,23 +2,23 @@
 import Letterhead
 import LetterheadFoundation
 
-/// What a request for the rest of a body must know: the representation, and the part of it that the body has.
+/// What a request for the rest of a body needs: the representation, and the part of it that the body has.
 struct BodyPart: Sendable, Hashable {
     /// The value of `If-Range`: a strong entity tag, or a date that is as good as one.
     let validator: String
-    /// The positions of the bytes of the whole body in the representation.
+    /// The whole body's position in the representation, in bytes.
     let range: Range<Int>
-    /// The number of bytes of the representation; nil if the server does not know it.
+    /// The representation's length, if the server knows it.
     let completeLength: Int?
-    /// The URL without its query from which the body comes. Validators differ only within one resource (RFC 9110, 8.8.3),
-    /// and the query of a redirect may be signed for each request.
+    /// The URL that the body comes from, without its query. Validators differ only within one resource (RFC 9110,
+    /// 8.8.3), and a redirect's query may be signed for each request.
     let place: String
 }
 
 extension BodyPart {
-    /// Returns nil if the rest of the body cannot be requested: without a strong validator or a length, or because the
-    /// server offers no ranges. Positions count the bytes of the encoded representation (RFC 9110, 14.1.2), so a body
-    /// with a content coding is not continued; one that the transport has decompressed has no length.
+    /// Returns nil if the body's rest can't be requested: without a strong validator or a length, or because the server
+    /// offers no ranges. Positions count the encoded representation's bytes (RFC 9110, 14.1.2), so a body with a
+    /// content coding isn't continued. A body that the transport has decompressed has no length.
     init?(_ response: HTTPResponse) {
         let headers = response.headers
         guard response.request.method == .get, !headers.contains(.contentEncoding),
@@ -44,12 +44,13 @@ extension BodyPart {
         "\(response.request.origin?.description ?? "")\(response.request.path.string)"
     }
 
-    /// The value of `Range` for the bytes from a position.
+    /// The value of `Range` from a position on.
     func rest(from position: Int) -> String {
         range.upperBound == completeLength ? "bytes=\(position)-" : "bytes=\(position)-\(range.upperBound - 1)"
     }
 
-    /// Returns what is wrong with the response to a request for the rest; nil if it continues the body at the position.
+    /// Returns what is wrong with the response to a request for the rest, or nil if it continues the body at the
+    /// position.
     func fault(of response: HTTPResponse, from position: Int) -> String? {
         let headers = response.headers
         guard response.status == .partialContent else {
@@ -65,7 +66,7 @@ extension BodyPart {
             return "the server sent the bytes from \(part.lowerBound) to \(part.upperBound - 1)"
         }
         guard response.body.length.map({ $0 == part.count }) ?? true else {
-            return "the length of the part is not that of its Content-Range"
+            return "the length of the part differs from its Content-Range"
         }
         let isSameLength = completeLength == nil || content.completeLength.map { $0 == completeLength } ?? true
         guard isSameLength, isSame(headers), !headers.contains(.contentEncoding) else {
@@ -74,15 +75,15 @@ extension BodyPart {
         return nil
     }
 
-    /// Whether the headers of a 206 have the validator. A date may be missing in it (RFC 9110, 15.3.7).
+    /// Whether the headers in a 206 have the validator. They may lack a date (RFC 9110, 15.3.7).
     private func isSame(_ headers: HTTPHeaders) -> Bool {
         let isTag = validator.begins(with: "\"")
         let values = headers.values(for: isTag ? .eTag : .lastModified)
         return values.isEmpty ? !isTag : values.allSatisfy { $0.isSame(as: validator) }
     }
 
-    /// A strong entity tag; without any tag, a `Last-Modified` that is so much earlier than `Date` that the resource
-    /// cannot have changed twice within its second, even if two clocks measured them (RFC 9110, 8.8.2.2).
+    /// A strong entity tag. Without any tag, a `Last-Modified` that is so much earlier than `Date` that the resource
+    /// can't have changed twice within its second, even if two clocks measured them (RFC 9110, 8.8.2.2).
     static func strongValidator(_ headers: HTTPHeaders) -> String? {
         let tags = headers.values(for: .eTag)
         guard tags.isEmpty else { return tags.count == 1 && isStrongTag(tags[0]) ? tags[0] : nil }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// Continues the body of a response that breaks off, so that its reader sees one body. Use it for large streams and
-/// downloads over connections that are lost now and then. For a download that continues after the program has ended,
-/// use `download(_:to:resuming:)`, which continues bodies in the same way.
+/// Continues a response's body if the connection breaks off, so that its reader sees one body. Use it for large streams
+/// and downloads over connections that are lost now and then. To continue a download after the program has ended, use
+/// `download(_:to:resuming:)`, which continues bodies in the same way.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, links: ContinueBodies())
@@ -14,18 +14,18 @@ public import Letterhead
 /// joins only what certainly belongs together. A body is continued under these conditions:
 ///
 /// - The request is a streamed or downloaded GET without a body, and not yet signed by a digest or the like.
-/// - The response is a 200 of known length or a 206, and has a strong validator: a strong `ETag`, or without any tag a
-///   `Last-Modified` that is at least a minute before its `Date`.
+/// - The response is a 206, or a 200 with a known length, and has a strong validator: a strong `ETag`, or without any
+///   tag a `Last-Modified` that is at least a minute before its `Date`.
 /// - The body has no content coding. The link requests `identity`, unless the request sets `Accept-Encoding`.
-/// - The server does not refuse ranges with `Accept-Ranges: none`.
+/// - The server doesn't refuse ranges with `Accept-Ranges: none`.
 ///
 /// Any other body breaks off as without the link. If the resource has changed, or the server sends something else than
 /// the rest, reading the body throws `.invalidResponse`, because its beginning has been read already.
 ///
-/// Put the link into the `links` of a client, above `Retry`: each request for the rest is then signed, redirected and
-/// limited as the first one, and retried before its body begins. Validators judge the head of each response. In a
-/// download, they run before the file is complete, so `HTTPResponse.savedFile` is nil for them. A deadline includes
-/// all continuations, and `RequestSettings.onProgress` counts the whole body.
+/// Put the link into a client's `links`, above `Retry`. Each request for the rest is then signed, redirected and
+/// limited like the first, and retried before its body begins. Validators judge each response's head. In a download,
+/// they run before the file is complete, so `HTTPResponse.savedFile` is nil for them. A deadline includes all
+/// continuations, and `RequestSettings.onProgress` counts the whole body.
 public struct ContinueBodies: LoaderLink {
     let strategy: HTTPRetryStrategy
     let maximumAttempts: Int
@@ -35,10 +35,10 @@ public struct ContinueBodies: LoaderLink {
     /// - Parameters:
     ///   - strategy: the waits before the requests for the rest. A longer `Retry-After` takes precedence, up to two
     ///     minutes. Default: exponential back-off from one second with full jitter.
-    ///   - maximumAttempts: the number of consecutive attempts that bring less than 64 KiB each. A negative number is
+    ///   - maximumAttempts: how many consecutive attempts may bring less than 64 KiB each. A negative number is
     ///     `.invalidRequest`. Default: 5.
     ///   - clock: measures the waits and the deadline. Default: the continuous clock.
-    ///   - random: returns numbers from 0 to 1, for jitter. Default: the random source of the system.
+    ///   - random: returns numbers from 0 to 1, for jitter. Default: the system's random source.
     public init(
         _ strategy: HTTPRetryStrategy = .exponential, maximumAttempts: Int = 5,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -47,8 +47,8 @@ public struct ContinueBodies: LoaderLink {
         (self.strategy, self.maximumAttempts, self.clock, self.random) = (strategy, maximumAttempts, clock, random)
     }
 
-    /// - Throws: `.invalidRequest` if `maximumAttempts` is negative, and the errors of the next loader. Reading the body
-    ///   throws the error with which it broke off if the attempts are used up.
+    /// - Throws: `.invalidRequest` if `maximumAttempts` is negative, and the next loader's errors. When the attempts
+    ///   are used up, reading the body throws the last error.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard request.responseDelivery != .buffered, request.method == .get, request.body.isEmpty,
             !request.isSignedOnce, !request[option: ContinuedOption.self]
@@ -60,27 +60,27 @@ public struct ContinueBodies: LoaderLink {
             response.body = ContinuedBody(response, from: source).body(length: response.body.length)
             return try await response.delivered(to: request)
         }
-        // The deadline of the first response ends with its body; this one includes the other responses.
+        // The first response's deadline ends with its body. This one includes the other responses.
         return try await Deadline(clock: clock).load(request, next: continued)
     }
 
     func check(_ request: HTTPRequest) throws(HTTPError) {
         guard maximumAttempts < 0 else { return }
         throw HTTPError(
-            .invalidRequest, request: request, message: "maximumAttempts of ContinueBodies is negative; use 0 or more")
+            .invalidRequest, request: request, message: "maximumAttempts of ContinueBodies is negative (use 0 or more)")
     }
 }
 
-/// Marks a request whose body another link continues, so that attempts do not multiply.
+/// Marks a request if another link continues its body, so that attempts don't multiply.
 private enum ContinuedOption: HTTPRequestOption {
     static let defaultOptionValue = false
 }
 
-/// Sends the requests for one body: the first one, and those for the rest.
+/// Sends the requests for one body: the first, and all requests for the rest.
 struct BodySource: Sendable {
     let request: HTTPRequest
     let policy: ContinueBodies
-    /// Receives the progress of the whole body; the responses report none.
+    /// Receives the whole body's progress. The responses report none.
     let report: (@Sendable (HTTPRequest.Progress) -> Void)?
     private let next: any HTTPLoader
 
@@ -96,13 +96,13 @@ struct BodySource: Sendable {
         (self.request, self.next, self.policy) = (sent, next, policy)
     }
 
-    /// Requests the whole body, or the rest of a part of it.
+    /// Requests the whole body, or the rest after a position.
     func load(restOf part: BodyPart? = nil, from position: Int = 0) async throws(HTTPError) -> HTTPResponse {
         guard let part else { return try await next.load(request) }
         return try await load(after: part.validator, range: part.rest(from: position))
     }
 
-    /// Requests what follows the bytes of an earlier load, up to the end.
+    /// Requests what follows an earlier load's bytes, up to the end.
     func load(after validator: String, from position: Int) async throws(HTTPError) -> HTTPResponse {
         try await load(after: validator, range: "bytes=\(position)-")
     }

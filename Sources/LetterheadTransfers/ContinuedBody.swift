@@ -3,37 +3,37 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// One body that is received in several responses. A body whose rest cannot be requested is passed on unchanged.
+/// One body that arrives in several responses. If its rest can't be requested, it is passed on unchanged.
 final class ContinuedBody: Sendable {
-    /// An attempt that brings fewer bytes counts as one without success: a server could otherwise have a body requested
-    /// byte by byte.
+    /// An attempt that brings fewer bytes counts as unsuccessful. A server could otherwise have a body requested byte
+    /// by byte.
     private static let enoughBytes = 64 << 10
 
     private struct State {
         /// nil while the rest is requested, and after the body was cancelled.
         var pieces: HTTPResponseBody.Iterator?
-        /// The position of the next byte in the representation.
+        /// The next byte's position in the representation.
         var position: Int
-        /// The end of the current response, where its `Content-Range` tells it.
+        /// The current response's end, if its `Content-Range` contains one.
         var end: Int?
-        /// The number of consecutive attempts that brought less than ``ContinuedBody/enoughBytes`` each.
+        /// How many consecutive attempts brought less than ``ContinuedBody/enoughBytes`` each.
         var attempts = 0
-        /// The number of bytes since the last attempt.
+        /// The bytes since the last attempt.
         var newCount = 0
         var isCancelled = false
     }
 
     private let source: BodySource
     private let part: BodyPart?
-    /// The range of the whole body; its end is not known for some bodies whose rest cannot be requested.
+    /// The whole body's range. Without a ``BodyPart``, its end may not be known.
     private let (start, end): (Int, Int?)
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - response: the first response.
-    ///   - part: what the body consists of. Default: the content of the response.
-    ///   - position: the position of the first byte of the response, if the part began in an earlier load. Default: nil
-    ///     (the start of the part).
+    ///   - part: what the body consists of. Default: the response's content.
+    ///   - position: the position of the response's first byte, if the part began in an earlier load. Default: nil (the
+    ///     start of the part).
     init(_ response: HTTPResponse, as part: BodyPart? = nil, at position: Int? = nil, from source: BodySource) {
         let part = part ?? BodyPart(response)
         (self.source, self.part) = (source, part)
@@ -54,7 +54,7 @@ final class ContinuedBody: Sendable {
             switch result {
             case .success(let piece?): return try counted(piece)
             case .success(nil) where isComplete: return nil
-            // A transport reports a connection that is lost, unless nothing tells the length.
+            // A transport reports a lost connection, unless the length is not known.
             case .success(nil) where !isAtEndOfResponse: throw fault("the body is truncated")
             case .success(nil): try await reopen(after: fault("the body is truncated"))
             case .failure(let error): try await reopen(after: error)
@@ -71,7 +71,7 @@ final class ContinuedBody: Sendable {
 
     private var isAtEndOfResponse: Bool { state.withLock { $0.end == nil || $0.end == $0.position } }
 
-    /// The end of the part that a 206 contains.
+    /// The end of a 206's part.
     private static func end(of response: HTTPResponse) -> Int? {
         response.status == .partialContent ? ContentRange(response.headers)?.range?.upperBound : nil
     }
@@ -81,7 +81,7 @@ final class ContinuedBody: Sendable {
         return state.withLock { $0.position == part.range.upperBound }
     }
 
-    /// Counts the bytes of a piece, and reports the progress.
+    /// Counts a piece's bytes, and reports the progress.
     private func counted(_ piece: Data) throws(HTTPError) -> Data {
         let (position, end) = state.withLock { state in
             state.position += piece.count
@@ -99,7 +99,7 @@ final class ContinuedBody: Sendable {
     /// Requests the rest of the body until a response continues it.
     private func reopen(after failure: HTTPError) async throws(HTTPError) {
         guard let part, failure.isTemporary else { throw failure }
-        // The old transfer ends, whatever is left of it.
+        // The old transfer ends.
         _ = state.withLock { $0.pieces.take() }
         let position = state.withLock { $0.position }
         var failure = failure
@@ -169,8 +169,8 @@ final class ContinuedBody: Sendable {
 }
 
 extension HTTPError {
-    /// Whether another attempt may succeed. A connection that is lost inside a body results in an incomplete response,
-    /// which is `.invalidResponse`.
+    /// Whether another attempt may succeed. If a connection is lost inside a body, the response is incomplete, which is
+    /// `.invalidResponse`.
     fileprivate var isTemporary: Bool {
         if let status = response?.status, code == .unacceptableStatus || code == .retriesExhausted {
             return Retry.Condition.standardStatuses.contains(status)

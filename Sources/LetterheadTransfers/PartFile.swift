@@ -3,15 +3,15 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// What the bytes of a part file belong to. It is stored beside the part, and contains no URL and no key, because they may
-/// contain secrets.
+/// What the bytes in a part file belong to. It is stored beside the part. It contains only hashes of the URL or the
+/// key, because they may contain secrets.
 struct PartRecord: Codable, Sendable, Hashable {
     private let salt: String
     private let resource: String
-    /// The URL without its query from which the bytes come; nil if the caller's key identifies them.
+    /// The URL that the bytes come from, without its query. nil if the caller's key identifies them.
     private let place: String?
     let validator: String
-    /// The number of bytes of the complete file.
+    /// The complete file's length.
     let length: Int
 
     init(_ whole: BodyPart, of resource: String, isByURL: Bool) {
@@ -31,8 +31,8 @@ struct PartRecord: Codable, Sendable, Hashable {
     }
 }
 
-/// The incomplete file of a download, beside its destination. It is locked until it has been closed, so that no other
-/// task or process writes it.
+/// A download's incomplete file, beside its destination. It is locked until it has been closed, so that no other task
+/// or process writes it.
 final class PartFile: Sendable {
     /// Another task or process has locked the part.
     struct IsInUse: Error {}
@@ -45,7 +45,7 @@ final class PartFile: Sendable {
 
     let url: URL
     private let recordURL: URL
-    /// The open file, which has the lock; nil after it was closed.
+    /// The open file, which has the lock. nil after it was closed.
     private let descriptor: Mutex<Int32?>
 
     deinit {
@@ -53,10 +53,10 @@ final class PartFile: Sendable {
         if (try? count()) == 0 { discard() } else { close() }
     }
 
-    /// Opens and locks the part of a destination.
+    /// Opens and locks a destination's part.
     ///
     /// - Parameter flags: `O_CREAT` creates a missing part. Default: `O_CREAT`.
-    /// - Throws: ``IsInUse`` or an error of the file system.
+    /// - Throws: ``IsInUse`` or an error from the file system.
     init(beside place: URL, _ flags: Int32 = O_CREAT) throws {
         (url, recordURL) = Self.files(beside: place)
         descriptor = Mutex(try Self.lockedFile(url.filePath, flags))
@@ -72,8 +72,8 @@ final class PartFile: Sendable {
 
     private static func lockedFile(_ path: String, _ flags: Int32) throws -> Int32 {
         for _ in 0..<100 {
-            // O_APPEND: writing continues at the end, also of a shortened file. The file becomes the caller's, with the
-            // permissions of any new file.
+            // O_APPEND: writing continues at the end, even if the file was shortened. The file becomes the caller's,
+            // with the permissions of any new file.
             let descriptor = try PrivateFile.open(path, O_RDWR | O_APPEND | flags, mode: 0o666)
             do {
                 guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -94,10 +94,10 @@ final class PartFile: Sendable {
         throw POSIXError(.EAGAIN)
     }
 
-    /// Returns what an earlier load has left of a resource; nil if it cannot be continued. The part is locked and open
-    /// only meanwhile.
+    /// Returns what an earlier load has left from a resource, or nil if it can't be continued. The part is locked and
+    /// open only meanwhile.
     ///
-    /// - Throws: ``IsInUse`` or an error of the file system, if the part or its record could not be written later.
+    /// - Throws: ``IsInUse`` or an error from the file system, if the part or its record could not be written later.
     static func remains(beside place: URL, of resource: String?) throws -> Remains? {
         do {
             let part = try PartFile(beside: place, 0)
@@ -115,7 +115,7 @@ final class PartFile: Sendable {
         return count >= 1 && count <= record.length ? Remains(record: record, count: count) : nil
     }
 
-    /// A record that is damaged counts as absent, and is replaced.
+    /// A damaged record counts as absent, and is replaced.
     private static func record(in file: URL) throws -> PartRecord? {
         do throws(PrivateFile.Failure) {
             return try PrivateFile.read(file, upTo: 1 << 16).flatMap { data in
@@ -136,7 +136,7 @@ final class PartFile: Sendable {
         }
     }
 
-    /// The number of bytes.
+    /// The file's size in bytes.
     func count() throws -> Int {
         try withDescriptor { descriptor in
             var facts = stat()
@@ -149,7 +149,7 @@ final class PartFile: Sendable {
     func restart(_ record: PartRecord?) throws {
         removeRecord()
         try shorten(to: 0)
-        // A record that was written only in part is not decoded, so that the next load starts again.
+        // A partly written record can't be decoded, so the next load starts again.
         guard let data = try record.map({ try JSONEncoder().encode($0) }) else { return }
         let file = try PrivateFile.open(recordURL.filePath, O_WRONLY | O_CREAT | O_EXCL)
         defer { _ = LetterheadFoundation.close(file) }
@@ -166,8 +166,8 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Writes the complete part to the disk, before it takes the place of another file. It has no record from now on: its
-    /// name, under which the next part begins, is free as soon as it has moved.
+    /// Writes the complete part to the disk, before it replaces another file. From now on it has no record: as soon as
+    /// it has moved, its name is free for the next part.
     func finish() throws {
         removeRecord()
         try withDescriptor { guard fsync($0) == 0 else { throw POSIXError.last } }
@@ -194,7 +194,7 @@ final class PartFile: Sendable {
 
     /// Removes the part and its record.
     func discard() {
-        // While the file has its name and the lock, nobody else can have written a record.
+        // While the file has its name and the lock, no other load can have written a record.
         removeRecord()
         _ = unlink(url.filePath)
         close()
@@ -213,6 +213,6 @@ func hexadecimal(_ bytes: [UInt8]) -> String {
 }
 
 extension POSIXError {
-    /// The reason for which the last call of the system failed.
+    /// The reason why the last system call failed.
     fileprivate static var last: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

@@ -44,7 +44,8 @@ private struct ResumedDownload {
         return try await fresh(try await source.load())
     }
 
-    /// The part is opened for the body of a response: a download that waits for a throttle holds no file.
+    /// Runs work on the part. The part is opened only when a response has arrived: a download that waits for a throttle
+    /// holds no file.
     private func opening<Value>(
         for response: HTTPResponse? = nil, _ work: () throws -> Value
     ) throws(HTTPError) -> Value {
@@ -52,7 +53,7 @@ private struct ResumedDownload {
         do { return try work() } catch is PartFile.IsInUse {
             throw HTTPError(
                 .partInUse, request: request, response: response?.withoutBody,
-                message: "another download writes \(place.lastPathComponent); wait for it, or choose another file",
+                message: "another download writes \(place.lastPathComponent) (wait for it, or choose another file)",
                 mayHaveBeenSent: isSent)
         } catch {
             throw HTTPError(
@@ -64,7 +65,7 @@ private struct ResumedDownload {
     /// Continues the part. Returns nil if it must start again.
     private func continued(_ remains: PartFile.Remains, of resource: String?) async throws -> HTTPResponse? {
         let record = remains.record
-        // Of a complete part, the last byte is requested again, because only a 206 shows whether the part is current.
+        // If the part is complete, its last byte is requested again: only a 206 shows whether the part is current.
         let position = min(remains.count, record.length - 1)
         let response: HTTPResponse
         do throws(HTTPError) {
@@ -91,7 +92,7 @@ private struct ResumedDownload {
         }
     }
 
-    /// Writes the whole body. A response that is not accepted is returned for its error, and leaves the part.
+    /// Writes the whole body. If the response isn't accepted, it is returned for its error, and the part stays.
     private func fresh(_ response: HTTPResponse) async throws -> HTTPResponse {
         guard request.accepts(response.status), response.status != .notModified else {
             return try await response.delivered(to: request)
@@ -116,7 +117,7 @@ private struct ResumedDownload {
         let limit = request.responseLimit
         let tooLarge = HTTPError(
             .responseTooLarge, request: response.request, response: response.withoutBody,
-            message: "the file is larger than \(limit) bytes; see responseLimit")
+            message: "the file is larger than \(limit) bytes (see responseLimit)")
         if let length = whole?.completeLength ?? response.body.length, length > limit { throw tooLarge }
         var left = limit - position
         for try await piece in ContinuedBody(response, as: whole, at: position, from: source).body(length: nil) {
@@ -150,7 +151,7 @@ private struct ResumedDownload {
         part.discard()
         throw HTTPError(
             .digestMismatch, request: response.request, response: response,
-            message: "the SHA-256 digest of the file is \(hexadecimal(hash)); the file was removed")
+            message: "the SHA-256 digest of the file is \(hexadecimal(hash)), so the file was removed")
     }
 
     private func saving<Value>(
