@@ -4,8 +4,8 @@ public import LetterheadFoundation
 import Synchronization
 
 extension HTTPAuthentication {
-    /// Signs requests as the server demands in a 401. Use it for a server that names its token endpoint and the scope of a
-    /// token in a challenge, such as a container registry, or that you know only at run time.
+    /// Signs requests as the server demands in a 401. Use it if the server names its token endpoint and the token's
+    /// scope in a challenge, as container registries do, or if you know the server only at run time.
     ///
     /// ```swift
     /// .challenge { challenge, need in
@@ -13,30 +13,31 @@ extension HTTPAuthentication {
     /// }
     /// ```
     ///
-    /// The first request is sent without credentials. After a 401, the closure is called with its challenges in order, but
-    /// Basic last, until it returns a method, with which the request is sent again. If it returns nil for all of them, the
-    /// request fails with `.cannotAuthenticate`.
+    /// The first request is sent without credentials. After a 401, the closure is called with each challenge in order,
+    /// but Basic last, until it returns a method. The request is then sent again with this method. If the closure
+    /// returns nil for all challenges, the request fails with `.cannotAuthenticate`.
     ///
-    /// The method signs all requests that receive an equal challenge from the same origin: concurrent ones wait for a
-    /// single call of the closure. Requests with the same method, whose paths are equal up to the last slash, are then
-    /// signed at once; others learn their challenge from a 401. If a signed request receives a 401 with an equal challenge,
-    /// the closure is called again, and `need.isRefused` is true. If the challenge is another one, such as for a further
-    /// scope, the request is sent again with the method of that challenge. Two challenges are equal if they differ only in
-    /// a nonce or in the description of an error.
+    /// The method signs all requests that receive an equal challenge from the same origin. Concurrent requests wait for
+    /// a single call of the closure. A challenge applies to all requests with the same method and the same path up to
+    /// the last slash: these are then signed at once. Other requests learn their challenge from a 401. If a signed
+    /// request receives a 401 with an equal challenge, the closure is called again, and `need.isRefused` is true. If
+    /// the challenge differs, for example because it asks for a further scope, the request is sent again with that
+    /// challenge's method. Two challenges are equal if they differ only in a nonce or an error's description.
     ///
-    /// Send requests for a token to `need.next`. `need.request` is the first request that waits, with its method, URL and
-    /// `path.route`; `need.previous` is the method that was refused. A request with a one-shot body is not sent again: the
-    /// 401 is returned, and the next request is signed.
+    /// Send requests for a token to `need.next`. `need.request` is the first request that waits, with its method, URL
+    /// and `path.route`. `need.previous` is the method that was refused. A request with a one-shot body isn't sent
+    /// again: you receive the 401, and the next request is signed.
     ///
     /// - Parameters:
-    ///   - allowedOrigins: where requests are signed; see `HTTPAuthentication`. Without them, the methods belong to the
-    ///     first origin, until a reset. A method with its own `allowedOrigins` is bound to these as well. Over http to
-    ///     another machine, list the origin here and in the method.
-    ///   - limit: the maximum number of calls for equal challenges in a window. If ten times as many methods for an origin
-    ///     were refused without a successful request, the closure is not called for its other challenges either.
-    ///   - window: the period in which calls are counted.
+    ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the methods belong to
+    ///     the first origin, until a reset. A method with its own `allowedOrigins` is bound to these as well. Over http
+    ///     to another machine, list the origin here and in the method.
+    ///   - limit: the maximum number of calls for equal challenges in a window. If a server has refused ten times as
+    ///     many methods without a successful request, the closure isn't called for other challenges from its origin
+    ///     either.
+    ///   - window: the period for counting calls.
     ///   - clock: measures the window.
-    ///   - choose: returns the method for a challenge; nil to refuse it.
+    ///   - choose: returns the method for a challenge, or nil to refuse it.
     public static func challenge(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -53,12 +54,12 @@ extension HTTPAuthentication {
     }
 }
 
-/// The challenges of a 401, and what makes them equal to those of another one.
+/// A 401's challenges, with a key that is equal for equal challenges.
 private struct Challenges: Sendable {
     let list: [HTTPChallenge]
     let key: String
 
-    /// Returns nil if the response is no 401 with a challenge, or if the challenges are too many or too long to keep.
+    /// Returns nil without a 401 with a challenge, or if the challenges are too many or too long to keep.
     init?(_ response: HTTPResponse) {
         list = response.status == .unauthorized ? response.challenges : []
         guard (1...Self.mostChallenges).contains(list.count) else { return nil }
@@ -84,7 +85,7 @@ private struct Challenges: Sendable {
     ]
 }
 
-/// The challenges for which a request is signed, the method that signs it, and what the request had before.
+/// A request's challenges, the method that signs it, and what the request had before.
 private struct Choice: Sendable {
     let challenges: Challenges
     var method: HTTPAuthentication?
@@ -96,8 +97,8 @@ private struct Choice: Sendable {
         (authentication, requirement) = (request.authentication, request.authenticationRequirement)
     }
 
-    /// Returns a request with the settings that its sender knows. They apply to the whole authentication, and not to the
-    /// chosen method.
+    /// Returns a request with the settings that its sender knows. They apply to the whole authentication, and not to
+    /// the chosen method.
     func restoring(_ request: HTTPRequest) -> HTTPRequest {
         var request = request
         request.loadValues.remove(ChosenMethod.self)
@@ -113,7 +114,7 @@ private enum ChosenMethod: HTTPRequestOption {
 /// Remembers which requests receive which challenges.
 private final class AnswerChallenges: LoaderLink {
     private struct State {
-        /// The challenges by the beginning of the URL.
+        /// The challenges by the URL's beginning.
         var known: [[UInt8]: Challenges] = [:]
         var resets = 0
     }
@@ -174,7 +175,7 @@ private final class AnswerChallenges: LoaderLink {
     }
 }
 
-/// Signs with the method that was chosen. Requests of the closure are sent unchanged.
+/// Signs with the method that was chosen. The closure's own requests are sent unchanged.
 private struct SignAsChosen: HTTPLoader {
     let next: any HTTPLoader
 
@@ -187,7 +188,7 @@ private struct SignAsChosen: HTTPLoader {
     }
 }
 
-/// Calls the closure, once for equal challenges of an origin.
+/// Calls the closure, once for equal challenges from an origin.
 private final class ChosenMethods: CredentialProvider {
     struct Chosen: Sendable {
         let method: HTTPAuthentication
@@ -200,17 +201,17 @@ private final class ChosenMethods: CredentialProvider {
 
     private let choose: Choose
     private struct Kept {
-        /// The methods that store credentials, which a reset must remove.
+        /// The methods that store credentials, so that a reset removes them.
         var methods: [HTTPAuthentication] = []
         var resets = 0
     }
 
     private let kept = Mutex(Kept())
-    /// The refused trials of each origin. A server could otherwise avoid the limit with a new challenge each time.
+    /// Each origin's refused trials. A server could otherwise avoid the limit with a new challenge each time.
     private let refused = Mutex<[HTTPOrigin: [ChosenMethodTrial]]>([:])
     private let limit: (count: Int, window: Duration)
     private let timeline: Timeline
-    /// A program may ask for many things that the server refuses to its user, such as repositories that do not exist.
+    /// A program may ask for many things that the server refuses to its user, such as repositories that don't exist.
     private static let mostChallenges = 10
 
     init(choose: @escaping Choose, limit: Int, window: Duration, clock: any Clock<Duration>) {
@@ -245,8 +246,8 @@ private final class ChosenMethods: CredentialProvider {
         request.loadValues[option: ChosenMethod.self]?.method = credential.method
     }
 
-    /// A 401 with other challenges does not refuse the method, because the request needs another one. It counts toward
-    /// the limit of the origin.
+    /// A 401 with other challenges doesn't refuse the method, because the request needs a different method. It counts
+    /// toward the origin's limit.
     func isRefused(_ credential: Chosen, by response: HTTPResponse) -> Bool {
         note(response.status, of: credential.trial)
         return Challenges(response)?.key.isSame(as: credential.key) ?? false
@@ -289,8 +290,8 @@ private final class ChosenMethods: CredentialProvider {
         await Authenticate(method).reset(next: AnyLoader { throw HTTPError(.resetInProgress, request: $0) })
     }
 
-    /// Remembers a method, and returns those whose credentials must be removed now: the oldest of too many, and the method
-    /// itself if its client was reset in the meantime.
+    /// Remembers a method, and returns the methods that must remove their credentials now: the oldest if there are too
+    /// many, and the method itself if its client was reset in the meantime.
     private func keep(
         _ method: HTTPAuthentication, for request: HTTPRequest, unlessResetSince resets: Int
     ) -> [HTTPAuthentication] {

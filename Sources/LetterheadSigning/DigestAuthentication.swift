@@ -3,8 +3,8 @@ public import Letterhead
 public import LetterheadFoundation
 
 extension HTTPAuthentication {
-    /// Proves that the client knows a password without sending it (RFC 7616). Use it for servers that require it, such as
-    /// cameras and printers; over https, prefer a token.
+    /// Proves that the client knows a password without sending it (RFC 7616). Use it for servers that require it, such
+    /// as cameras and printers. Over https, prefer a token.
     ///
     /// ```swift
     /// let camera = HTTPClient(
@@ -12,21 +12,21 @@ extension HTTPAuthentication {
     /// ```
     ///
     /// The first request is sent without credentials, and once more with a proof for the challenge in the server's 401.
-    /// Later requests to the same origin are signed at once, concurrent ones with the same nonce. SHA-256 and MD5 and their
-    /// session forms are supported, of several challenges the strongest. The body is part of the proof if the server
-    /// accepts nothing else (`auth-int`).
+    /// Later requests to the same origin are signed at once, and concurrent requests share a nonce. SHA-256, MD5 and
+    /// their session forms are supported. If there are several challenges, the strongest is answered. The body is part
+    /// of the proof if the server accepts nothing else (`auth-int`).
     ///
-    /// If the server refuses the password, the request ends with the 401, and the password is not tried again for it. A
-    /// request with a one-shot body fails with `.cannotAuthenticate` before it is sent, unless an earlier
-    /// request has received a challenge. Over http without TLS, a challenge that is weaker than an accepted one (MD5 after
-    /// SHA-256, or without `qop`) is not answered, because anyone on the way could have replaced it: the 401 is returned.
+    /// If the server refuses the password, the request ends with the 401, and the password isn't tried again for it. A
+    /// request with a one-shot body fails with `.cannotAuthenticate` before it is sent, unless an earlier request has
+    /// received a challenge. Over http without TLS, an attacker on the way could replace a challenge. If it is weaker
+    /// than an accepted one (MD5 after SHA-256, or without `qop`), it isn't answered, and you receive the 401.
     ///
     /// - Parameters:
     ///   - user: the username. If it or the password contains a control character, each request fails with
     ///     `.invalidRequest`.
     ///   - password: is never sent.
-    ///   - allowedOrigins: where requests are signed; see `HTTPAuthentication`. Without them, the password belongs to the
-    ///     first origin for which it is used, until a reset.
+    ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the password belongs to
+    ///     the first origin that uses it, until a reset.
     ///   - random: returns the given number of unpredictable bytes.
     public static func digest(
         user: String, password: Secret, allowedOrigins: [URL]? = nil, random: (@Sendable (Int) -> [UInt8])? = nil
@@ -44,20 +44,20 @@ struct DigestCredential: Sendable {
     fileprivate let identity: String
     /// nil without a challenge to answer.
     fileprivate var session: DigestSession?
-    /// The strength of the last challenge that was accepted before the session, which ends only with a reset.
+    /// The last accepted challenge's strength, before this session. Only a reset removes it.
     fileprivate var earlierStrength = 0
 
     fileprivate var acceptedStrength: Int { session?.acceptedStrength ?? earlierStrength }
 
-    /// Returns the strongest challenge of a response. Over plain http, a weaker one than was accepted is not answered,
-    /// because a weaker proof would let an attacker on the way guess the password.
+    /// Returns the response's strongest challenge. Over plain http, it must not be weaker than the last accepted
+    /// challenge, because a weaker proof would let an attacker on the way guess the password.
     fileprivate func challenge(of response: HTTPResponse) -> DigestChallenge? {
         guard let new = DigestChallenge.strongest(in: response) else { return nil }
         return response.request.origin?.isSecure == true || new.strength >= acceptedStrength ? new : nil
     }
 }
 
-/// Keeps a session with each origin, which begins with the challenge of a 401.
+/// Keeps a session with each origin, which begins with a 401's challenge.
 private struct DigestProvider: CredentialProvider {
     /// nil if the username or the password is refused.
     private let account: (user: String, password: Secret)?
@@ -73,7 +73,7 @@ private struct DigestProvider: CredentialProvider {
         (self.isBound, self.random) = (isBound, random)
     }
 
-    /// A password for one origin is one credential, which the first request binds.
+    /// A password for one origin is one credential, and the first request binds it.
     func key(for request: HTTPRequest) -> String { isBound ? "" : request.origin?.description ?? "" }
 
     func identity(of credential: DigestCredential) -> String? { credential.identity }
@@ -82,7 +82,7 @@ private struct DigestProvider: CredentialProvider {
         var credential = need.previous ?? DigestCredential(identity: RandomBytes.base64URL(RandomBytes.system(15)))
         credential.earlierStrength = credential.acceptedStrength
         let challenge = need.response.flatMap(credential.challenge)
-        // Concurrent requests with one session use each count once.
+        // Concurrent requests in one session use each count once.
         if let challenge, credential.session?.meets(challenge) == true { return credential }
         credential.session = challenge.flatMap { challenge in
             account.map { user, password in
@@ -104,8 +104,8 @@ private struct DigestProvider: CredentialProvider {
         } else if !request.body.isEmpty, !request.body.isReplayable {
             throw HTTPAuthentication.Failure(
                 .noCredentials,
-                "the server has not sent a digest challenge yet, and the body can be sent only once; send another "
-                    + "request to the server first, or use a replayable body")
+                "the server has not sent a digest challenge yet, and the body can be sent only once (send another "
+                    + "request to the server first, or use a replayable body)")
         }
     }
 
@@ -128,12 +128,12 @@ struct DigestChallenge: Sendable {
     let realm: String
     let nonce: String
     let opaque: String?
-    /// The name of the algorithm as received; nil if there was none, which means MD5.
+    /// The algorithm's name as received. nil means MD5.
     let algorithm: String?
     let hash: DigestHash
-    /// Whether the proof depends on the nonces of the session's beginning.
+    /// Whether the proof depends on the nonces at the session's beginning.
     let isSession: Bool
-    /// `auth` or `auth-int`; nil for servers that know only RFC 2069.
+    /// `auth` or `auth-int`, or nil for servers that know only RFC 2069.
     let protection: String?
     let hashesUser: Bool
     let isUTF8: Bool
@@ -145,7 +145,7 @@ struct DigestChallenge: Sendable {
     /// The hash counts more than what it protects.
     var strength: Int { 2 * hash.strength + (protection == nil ? 0 : 1) }
 
-    /// Returns nil for another scheme, and for a challenge that is malformed or requires something unknown.
+    /// Returns nil for other schemes, and for a challenge that is malformed or requires something unknown.
     init?(_ challenge: HTTPChallenge) {
         guard challenge.hasScheme("Digest"), let realm = challenge["realm"], let nonce = challenge["nonce"] else {
             return nil
@@ -171,7 +171,7 @@ enum DigestHash: Sendable {
 
     var strength: Int { self == .md5 ? 0 : 1 }
 
-    /// Returns the hash of a text in hexadecimal digits, as all hashes of RFC 7616 are written.
+    /// Returns a text's hash in hexadecimal digits, the form that RFC 7616 uses.
     func hexadecimal(_ text: String) -> String { hexadecimal(Array(text.utf8)) }
 
     func hexadecimal(_ bytes: [UInt8]) -> String {

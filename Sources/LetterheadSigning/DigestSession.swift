@@ -3,8 +3,8 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// The proofs for the nonces of a server, beginning with that of a challenge. Concurrent requests share a nonce, each with
-/// another count.
+/// The proofs for a server's nonces, beginning with its challenge. Concurrent requests share a nonce, each with another
+/// count.
 final class DigestSession: Sendable {
     private struct State {
         var nonce: String
@@ -15,9 +15,9 @@ final class DigestSession: Sendable {
 
     private let challenge: DigestChallenge
     private let clientNonce: String
-    /// The parameters that are the same in each request.
+    /// The parameters that don't differ between requests.
     private let (userParameters, realmParameter): (String, String)
-    /// The hash of the username, the realm and the password (RFC 7616, 3.4.2), as valuable as the password.
+    /// The hash over username, realm and password (RFC 7616, 3.4.2). It is as valuable as the password.
     private let key: Secret
     private let state: Mutex<State>
 
@@ -60,17 +60,17 @@ final class DigestSession: Sendable {
         return "Digest " + parameters.joined(separator: ", ")
     }
 
-    /// Returns whether the server may accept a proof for the challenge of a 401 that can be answered.
+    /// Returns whether the server may accept another proof after a 401 with a challenge that can be answered.
     ///
-    /// Without `stale`, a 401 refuses the password (RFC 7616, 3.3). But some servers do not send it when a nonce has
-    /// expired, so a password that has been accepted before is tried with a new nonce.
+    /// Without `stale`, a 401 refuses the password (RFC 7616, 3.3). But some servers don't send it when a nonce has
+    /// expired, so an already accepted password is tried with a new nonce.
     func mayBeReplaced(after response: HTTPResponse) -> Bool {
         let isStale = response.challenges.contains {
             $0.hasScheme("Digest") && $0["stale"].map(ASCII.keyword) == "true"
         }
         let isOfThisRealm = response.challenges.contains { $0["realm"]?.isSame(as: challenge.realm) == true }
         return state.withLock { state in
-            // A 401 to a proof with another nonce says nothing about the password.
+            // A 401 to a proof with another nonce doesn't refuse the password.
             if isOfThisRealm, !isStale, !state.isAccepted, Self.hasProof(response.request, for: state.nonce) {
                 state.isOver = true
             }
@@ -94,7 +94,7 @@ final class DigestSession: Sendable {
     func accept(_ response: HTTPResponse) {
         let information = response.headers["Authentication-Info"].map(HTTPChallenge.parameters) ?? []
         let next = information.first { $0.name.isSame(as: "nextnonce") }?.value
-        // The response of a gateway that is in trouble says nothing about the password.
+        // A gateway's error response doesn't show that the server accepted the password.
         guard response.status.code < 400 || !information.isEmpty else { return }
         state.withLock { state in
             guard Self.hasProof(response.request, for: state.nonce) else { return }
@@ -112,7 +112,7 @@ final class DigestSession: Sendable {
         )
     }
 
-    /// Returns the parameters of the username. The extended form (RFC 8187) is only for servers that announce UTF-8; others
+    /// Returns the username's parameters. The extended form (RFC 8187) is only for servers that announce UTF-8. Others
     /// receive the bytes.
     private static func parameters(of user: String, for challenge: DigestChallenge) -> String {
         if challenge.hashesUser {

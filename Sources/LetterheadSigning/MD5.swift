@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The hash of RFC 1321, for servers that require it in digest authentication. It protects nothing against an attacker,
-/// so nothing else may use it.
+/// MD5 (RFC 1321), for servers that require it in digest authentication. It doesn't protect against an attacker, so
+/// nothing else may use it.
 enum MD5Hash {
     static func hash(_ message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476]
@@ -18,7 +18,7 @@ enum MD5Hash {
             + (0..<8).map { UInt8(truncatingIfNeeded: length >> (8 * UInt64($0))) }
     }
 
-    /// The four rounds of a block (3.4).
+    /// A block's four rounds (3.4).
     private static func absorb(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
         let words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { start in
             block[start..<start + 4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
@@ -41,7 +41,7 @@ enum MD5Hash {
 
     private static let turns: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
-    /// The integer part of 4294967296 times the absolute sine of each step.
+    /// Each step's absolute sine, times 4294967296, as an integer.
     private static let constants: [UInt32] = [
         0xd76a_a478, 0xe8c7_b756, 0x2420_70db, 0xc1bd_ceee, 0xf57c_0faf, 0x4787_c62a, 0xa830_4613, 0xfd46_9501,
         0x6980_98d8, 0x8b44_f7af, 0xffff_5bb1, 0x895c_d7be, 0x6b90_1122, 0xfd98_7193, 0xa679_438e, 0x49b4_0821,
