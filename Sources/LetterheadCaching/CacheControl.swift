@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// The directives of `Cache-Control` (RFC 9111, 5.2), of a request or of a response.
+/// The directives in a message's `Cache-Control` (RFC 9111, 5.2).
 ///
-/// A directive that occurs twice with different values, or whose number is malformed, counts as zero seconds, so that
-/// the response is stale (RFC 9111, 4.2.1).
+/// A directive counts as zero seconds if it occurs twice with different values or its number is malformed, so that the
+/// response is stale (RFC 9111, 4.2.1).
 struct CacheControl: Equatable, Sendable {
-    /// The arguments by name in lower case; nil for a directive without an argument.
+    /// The arguments by name in lower case. nil for a directive without an argument.
     private var arguments: [String: String?] = [:]
     private var conflicts: Set<String> = []
 
@@ -23,7 +23,7 @@ struct CacheControl: Equatable, Sendable {
     /// Returns whether a directive is present. A directive that names header fields is treated as if it named none.
     func contains(_ name: String) -> Bool { !arguments.isEmpty && arguments.keys.contains(name) }
 
-    /// Returns the seconds of a directive; nil if it is absent, and 0 if it is malformed.
+    /// Returns a directive's seconds: nil if it is absent, and 0 if it is malformed.
     func seconds(_ name: String) -> Int64? {
         guard !arguments.isEmpty, let argument = arguments[name] else { return nil }
         guard !conflicts.contains(name) else { return 0 }
@@ -32,8 +32,7 @@ struct CacheControl: Equatable, Sendable {
 
     func isBare(_ name: String) -> Bool { contains(name) && arguments[name] == .some(.none) }
 
-    /// Parses a number of seconds. Numbers above 2³¹ count as 2³¹ (RFC 9111, 1.2.2). Returns nil if it is not a
-    /// number.
+    /// Parses a number in seconds. Numbers above 2³¹ count as 2³¹ (RFC 9111, 1.2.2). Returns nil if it isn't a number.
     static func deltaSeconds(_ text: some StringProtocol) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return text.utf8.reduce(Int64(0)) { min($0 * 10 + Int64($1 - 0x30), 1 << 31) }
@@ -93,13 +92,12 @@ struct CacheControl: Equatable, Sendable {
     }
 }
 
-/// The conditions of a request for the reuse of stored responses, from its policy and its `Cache-Control`. Times are in
-/// seconds.
+/// A request's conditions for reusing stored responses, from its policy and its `Cache-Control`. Times are in seconds.
 struct CacheDemand: Equatable, Sendable {
     var validates = false
     var onlyIfCached = false
     var maxAge: Int64?
-    /// The time for which the response must remain fresh.
+    /// How long the response must remain fresh.
     var minFresh: Int64 = 0
     /// The longest time since the response became stale.
     var maxStale: Int64?

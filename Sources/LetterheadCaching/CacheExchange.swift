@@ -9,7 +9,7 @@ struct CacheExchange: Sendable {
     let next: any HTTPLoader
 
     func response() async throws(HTTPError) -> HTTPResponse {
-        // A validation of another position of the stream would be shared (HTML Standard, 9.2.2).
+        // Another position in the stream would share the validation (HTML Standard, 9.2.2).
         if ASCII.members(of: request.headers.values(for: .accept)).contains(where: {
             MediaType($0)?.essence == "text/event-stream"
         }) {
@@ -101,11 +101,11 @@ struct CacheExchange: Sendable {
     private var notCached: HTTPError {
         HTTPError(
             .notCached, request: request,
-            message: "no stored response can be reused, and the request must not be sent; use another caching policy",
+            message: "no stored response can be reused, and the request must not be sent (use another caching policy)",
             mayHaveBeenSent: false)
     }
 
-    /// nil if the part that the request asks for cannot be taken from the entry.
+    /// nil if the entry doesn't contain the part that the request asks for.
     func reuse(_ entry: CachedEntry, as outcome: ResponseCache.Outcome, reason: String) -> HTTPResponse? {
         let freshness = CacheFreshness(entry.head, now: cache.seconds)
         var headers = entry.head.headers
@@ -128,14 +128,14 @@ struct CacheExchange: Sendable {
 }
 
 extension CacheExchange {
-    /// Validates an entry, or waits for its validation by another request. nil if the entry must be looked up again.
+    /// Validates an entry, or waits until another request has validated it. nil if the entry must be looked up again.
     func validated(_ entry: CachedEntry, demand: CacheDemand) async throws(HTTPError) -> HTTPResponse? {
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         let left = request.timeLeft
         if let left, left <= .zero { return try late(entry, demand) }
         let validation = cache.validations.join(key(of: entry)) { await self.validation(of: entry, demand: demand) }
         let isOwn = validation.isFirst
-        // The links below end the request that is sent at its own deadline.
+        // If this request is sent, the links below end it at its deadline.
         let limit = isOwn ? nil : left
         switch await cache.validations.outcome(for: validation, within: limit, on: ContinuousClock()) {
         case .cancelled: throw HTTPError(.cancelled, request: request, mayHaveBeenSent: isOwn)
@@ -159,7 +159,8 @@ extension CacheExchange {
         }
     }
 
-    /// Returns the stored response to a request whose deadline has passed before it was sent, if that is allowed.
+    /// Returns the stored response if the request's deadline has passed before it was sent, and a stale response is
+    /// allowed.
     private func late(_ entry: CachedEntry, _ demand: CacheDemand) throws(HTTPError) -> HTTPResponse {
         let error = request.deadlinePassed(while: "waiting for a validation", mayHaveBeenSent: false)
         guard let stale = staleReplacement(error: error, with: entry, demand: demand) else { throw error }
@@ -179,7 +180,7 @@ extension CacheExchange {
         }
     }
 
-    /// Sends the request with the validators of an entry. The entry of the result is for other requests.
+    /// Sends the request with an entry's validators. The entry in the result is for other requests.
     private func ask(
         _ entry: CachedEntry, demand: CacheDemand
     ) async throws(HTTPError) -> (HTTPResponse, CachedEntry?) {
@@ -236,7 +237,7 @@ extension CacheExchange {
         return (response, updated ?? CachedEntry(key: entry.key, head: head, body: entry.body, id: entry.id))
     }
 
-    /// Handles a response that is not a confirmation: it replaces the entry, or the entry replaces an error.
+    /// Handles a response that isn't a confirmation: it replaces the entry, or the entry replaces an error.
     private func answered(
         _ answer: HTTPResponse, instead entry: CachedEntry, _ demand: CacheDemand, _ forward: CacheForward,
         _ ticket: CacheState.Ticket, _ start: Int64
@@ -262,7 +263,7 @@ extension CacheExchange {
         return reuse(entry, as: .stale, reason: "the validation failed: \(error.code)")
     }
 
-    /// Validates an entry in a load of its own, unless a validation is in progress. A reset of the chain ends it.
+    /// Validates an entry in a separate load, unless a validation is in progress. A reset of the chain ends it.
     func validateLater(_ entry: CachedEntry) {
         var request = request
         request.inheritDeadline(from: nil)
@@ -284,7 +285,7 @@ extension CacheExchange {
 }
 
 struct CacheValidation: Sendable {
-    /// A validation is shared by the requests of one client between two resets.
+    /// One client's requests between two resets share a validation.
     struct Key: Hashable {
         let entry: UInt64
         let generation: ClientGeneration?
@@ -292,7 +293,7 @@ struct CacheValidation: Sendable {
 
     /// The result for the request that was sent.
     let result: Result<HTTPResponse, HTTPError>
-    /// The entry that the other requests can use: the stored entry, which the server has confirmed, or the new one that
-    /// has replaced it. If it is nil, they look up the entry again.
+    /// The entry that the other requests can use: the stored entry, which the server has confirmed, or the new entry
+    /// that has replaced it. If it is nil, they look up the entry again.
     let entry: CachedEntry?
 }

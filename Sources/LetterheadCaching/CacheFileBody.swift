@@ -3,9 +3,9 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// A stored body in a file that is open. Removing the file does not affect it.
+/// A stored body in an open file. Removing the file does not affect it.
 ///
-/// This type is a class because the descriptor is closed with the last reader.
+/// The last reader closes the descriptor.
 final class CacheFileBody: Sendable {
     let count: Int
     private let descriptor: Int32
@@ -15,7 +15,7 @@ final class CacheFileBody: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Returns all bytes; nil if they do not have this checksum.
+    /// Returns all bytes, or nil if they have another checksum.
     func data(checksum: UInt64) -> Data? {
         guard let data else { return nil }
         var found = CacheChecksum()
@@ -23,7 +23,7 @@ final class CacheFileBody: Sendable {
         return found.value == checksum ? data : nil
     }
 
-    /// All bytes; nil if the file cannot be read, or if there is not enough memory.
+    /// All bytes, or nil if the file cannot be read or there is not enough memory.
     var data: Data? {
         guard hasFullSize else { return nil }
         let data = try? Data.filled(count: count, orThrow: CancellationError()) {
@@ -41,7 +41,7 @@ final class CacheFileBody: Sendable {
         return data?.count == count ? data : nil
     }
 
-    /// Returns whether the file is complete and has this checksum. The file is read in pieces.
+    /// Returns whether the file is complete and has this checksum. It reads the file in pieces.
     func isIntact(checksum: UInt64) -> Bool {
         guard hasFullSize else { return false }
         var found = CacheChecksum()

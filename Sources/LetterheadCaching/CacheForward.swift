@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// A request that is sent to the server, and whose response is stored if that is allowed.
+/// Sends a request to the server, and stores its response if that is allowed.
 struct CacheForward: Sendable {
     let exchange: CacheExchange
     let key: CacheKey
@@ -50,7 +50,7 @@ struct CacheForward: Sendable {
         return decision ?? CacheDecision(outcome: .missed, reason: "the store failed")
     }
 
-    /// Returns the response with a body whose pieces are stored while it is read.
+    /// Returns the response with a body that is stored piece by piece while it is read.
     private func streaming(_ response: HTTPResponse, _ head: CachedHead, _ ticket: CacheState.Ticket) -> HTTPResponse {
         var response = response
         guard let writer = cache.guarded({ try cache.storage.write(head, for: key) }) else {
@@ -69,9 +69,9 @@ struct CacheForward: Sendable {
     }
 }
 
-/// A streamed response that is being stored while its body is read.
+/// A streamed response that is being stored while its body is read. The body and its end share it.
 ///
-/// This type is a class because the body and its end share it. A recording that is dropped stores nothing.
+/// A recording that is dropped stores nothing.
 final class CacheRecording: Sendable {
     private let writer: Mutex<(any CacheWriting)?>
     private let ticket: CacheState.Ticket

@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The decisions of a private cache (RFC 9111): pure functions of messages and the time.
+/// A private cache's decisions (RFC 9111): pure functions of messages and the time.
 enum CacheRules {
     enum Refusal: String, Error, Sendable {
         case method = "the method of the request is not GET or QUERY"
@@ -42,10 +42,10 @@ enum CacheRules {
         }
     }
 
-    /// Whether a response belongs to the request as the cache has received it. The links below may have added a credential,
-    /// also in the path: the response then belongs to a user who is not part of the key.
+    /// Whether a response belongs to the request as the cache has received it. The links below may have added a
+    /// credential, even in the path: the response then belongs to a user who is not part of the key.
     ///
-    /// - Parameter sent: the request as it was sent.
+    /// - Parameter sent: the request as the links below sent it.
     static func belongs(
         _ head: CachedHead, to request: HTTPRequest, sentAs sent: HTTPRequest, isSecret: (HTTPHeaders.Field) -> Bool
     ) -> Bool {
@@ -59,14 +59,14 @@ enum CacheRules {
             && sent.userInfo == request.userInfo
     }
 
-    /// Whether the head that a 304 has updated may replace the stored head. The update may forbid storing the
-    /// response, or may name other fields in `Vary`, whose values in the original request are not known.
+    /// Whether a stored head that a 304 has updated may replace the original. The update may forbid storing the
+    /// response. It may also name other fields in `Vary`, and the original request's values for these are not known.
     static func mayKeep(_ head: CachedHead, insteadOf stored: CachedHead) -> Bool {
         if head.control.contains("no-store"), !head.control.contains("must-understand") { return false }
         return Vary.names(in: head.headers) == stored.varied.map(\.name)
     }
 
-    /// Whether the lifetime of a response may be estimated (RFC 9110, 15.1; RFC 9111, 5.2.2.9).
+    /// Whether a response's lifetime may be estimated (RFC 9110, 15.1, and RFC 9111, 5.2.2.9).
     static func isHeuristicallyCacheable(_ head: CachedHead) -> Bool {
         cacheable.contains(head.status) || head.control.contains("public")
     }
@@ -78,8 +78,7 @@ enum CacheRules {
 
     enum Use: Equatable {
         case fresh
-        /// The stored response is returned although it is stale. If the flag is set, it is validated in the
-        /// background.
+        /// The stored response is returned although it is stale. If the flag is set, it is validated in the background.
         case stale(validatesLater: Bool)
         /// The server is asked whether the stored response is still valid.
         case validate
@@ -106,7 +105,7 @@ enum CacheRules {
         return .validate
     }
 
-    /// Whether a stale response may replace an error of the server or of the connection (RFC 5861, 4).
+    /// Whether a stale response may replace an error from the server or the connection (RFC 5861, 4).
     static func mayReplaceError(_ head: CachedHead, for demand: CacheDemand, now: Int64) -> Bool {
         let control = head.control
         if control.contains("no-cache") || control.contains("must-revalidate") || demand.validates { return false }
@@ -127,7 +126,7 @@ enum CacheRules {
         return request
     }
 
-    /// Whether a 304 belongs to a stored response: a strong validator of the 304 must be the stored one.
+    /// Whether a 304 belongs to a stored response: its strong validator, if any, must be the stored one.
     static func confirms(_ response: HTTPResponse, _ head: CachedHead) -> Bool {
         guard let tag = response.headers[.eTag], !tag.begins(with: "W/") else { return true }
         return head.headers[.eTag]?.isSame(as: tag) == true
@@ -135,8 +134,8 @@ enum CacheRules {
 
     // MARK: Invalidating (RFC 9111, 4.4)
 
-    /// Returns the URLs whose stored responses an exchange makes invalid: the target, and those of `Location` and
-    /// `Content-Location` with the same origin.
+    /// Returns the URLs that an exchange makes invalid: the target, and `Location` and `Content-Location` if they have
+    /// the same origin.
     static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [String] {
         guard !request.method.isSafe, (200..<400).contains(response.status.code),
             let target = CacheKey.url(of: request)

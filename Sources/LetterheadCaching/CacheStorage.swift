@@ -4,14 +4,14 @@ import LetterheadFoundation
 
 /// A store for responses. Its methods may block on disk access, and can be called from any thread.
 protocol CacheStorage: Sendable {
-    /// Returns the entry of a key whose varied fields are those of the request, and counts it as used.
+    /// Returns the key's entry with the same varied fields as the request, and counts it as used.
     func find(_ key: CacheKey, varied: ([String]) -> [CachedHead.VariedField]) throws -> CachedEntry?
 
-    /// Starts to store a response. It replaces the entry with the same key and the same varied fields when it is
-    /// complete.
+    /// Starts to store a response. When it is complete, it replaces the entry with the same key and the same varied
+    /// fields.
     func write(_ head: CachedHead, for key: CacheKey) throws -> any CacheWriting
 
-    /// Replaces the head of an entry. An entry that no longer exists stays removed.
+    /// Replaces an entry's head. If the entry no longer exists, it stays removed.
     func update(_ entry: CachedEntry, head: CachedHead) throws -> CachedEntry
 
     func remove(_ entry: CachedEntry) throws
@@ -21,9 +21,9 @@ protocol CacheStorage: Sendable {
     func removeAll() throws
 }
 
-/// A response that is being stored. It stores nothing unless it is finished.
+/// A response that is being stored. Unless it is finished, nothing is stored.
 protocol CacheWriting: Sendable {
-    /// Appends bytes. Returns false if the body is larger than the store accepts; it is then discarded.
+    /// Appends bytes. Returns false, and discards the body, if it is larger than the store accepts.
     func append(_ data: Data) throws -> Bool
 
     func finish() throws
@@ -40,7 +40,7 @@ struct CachedEntry: Sendable {
 
 enum CachedBody: Sendable {
     case data(Data)
-    /// A file whose checksum has been verified, for a body that is too large for memory.
+    /// A file with a verified checksum, for a body that is too large for memory.
     case file(CacheFileBody)
 
     var count: Int {
@@ -50,7 +50,7 @@ enum CachedBody: Sendable {
         }
     }
 
-    /// Returns a body that can be read independently of others.
+    /// Returns a body for one reader, independent of other readers.
     func makeBody(isBuffered: Bool) -> HTTPResponseBody {
         switch self {
         case .data(let data): HTTPResponseBody(data)
@@ -59,16 +59,15 @@ enum CachedBody: Sendable {
     }
 }
 
-/// The parts of a request by which its responses are found: the URL, and everything except `Vary` that separates the
-/// responses of one URL.
+/// What a request needs to find its responses: the URL, and everything except `Vary` that separates a URL's responses.
 struct CacheKey: Hashable, Sendable {
     /// The URL without a fragment, with the scheme and the host in lower case.
     let url: String
-    /// The credentials of the request, or the identity of its signature, and the body of a QUERY. It may contain secrets,
-    /// and is stored as a hash only.
+    /// The request's credentials, or its signature's identity, and a QUERY's body. It may contain secrets, and is
+    /// stored as a hash only.
     let identity: String
 
-    /// The largest body of a QUERY that is compared, in bytes.
+    /// The largest QUERY body that is compared, in bytes.
     private static let longestBody = 1 << 20
 
     /// Returns nil if the request has no URL, or a body that cannot be compared.
@@ -96,12 +95,12 @@ struct CacheKey: Hashable, Sendable {
 
     init(url: String, identity: String) { (self.url, self.identity) = (url, identity) }
 
-    /// Compares bytes: strings are also equal if they differ only in their normalization, and credentials are not.
+    /// Compares bytes. Strings are also equal if they differ only in their normalization, and credentials are not.
     static func == (left: CacheKey, right: CacheKey) -> Bool {
         left.url.isSame(as: right.url) && left.identity.isSame(as: right.identity)
     }
 
-    /// Returns the URL of a request in the form of a key, without the items of a signature in its query.
+    /// Returns a request's URL in the form that keys have, without a signature's query items.
     static func url(of request: HTTPRequest) -> String? {
         guard let host = request.host, !host.isEmpty else { return nil }
         var request = request

@@ -2,13 +2,13 @@
 import Letterhead
 import LetterheadFoundation
 
-/// A stored response without its body, and the facts about the exchange that determine its age (RFC 9111, 4.2.3).
+/// A stored response without its body, and what determines its age (RFC 9111, 4.2.3).
 struct CachedHead: Equatable, Sendable {
     var status: Int
     /// The header fields without those that belong to the connection (RFC 9111, 3.1).
     var headers: HTTPHeaders
     var requestTime: Int64
-    /// The time at which the response was received, in seconds since 1970.
+    /// When the response was received, in seconds since 1970.
     var responseTime: Int64
     /// The request fields that `Vary` names, normalized. The value is nil if the request did not have the field.
     var varied: [VariedField] = []
@@ -28,7 +28,7 @@ struct CachedHead: Equatable, Sendable {
 
     var control: CacheControl { CacheControl(headers) }
 
-    /// The times with which ages and lifetimes can be calculated without an overflow: about 35,000 years around 1970.
+    /// The times that ages and lifetimes can be calculated with, without an overflow: about 35,000 years around 1970.
     static let times: ClosedRange<Int64> = -1 << 40...1 << 40
 }
 
@@ -56,7 +56,7 @@ extension CachedHead {
         var head = self
         var new = Self.storable(response.headers)
         for name in Self.bodyFields { new[name] = nil }
-        // With the `Age` of the old response, the updated response would appear older than it is.
+        // With the old response's `Age`, the updated response would appear too old.
         head.headers[.age] = nil
         if !new.contains(.date) { head.headers[.date] = nil }
         head.headers.replace(with: new)
@@ -67,19 +67,19 @@ extension CachedHead {
     private static let bodyFields: [HTTPHeaders.Name] = [.contentEncoding, .contentLength, .contentRange, .contentType]
 }
 
-/// The fields of a request that select a variant of a stored response (RFC 9111, 4.1).
+/// The request fields that select a stored response's variant (RFC 9111, 4.1).
 enum Vary {
-    /// Returns the names of `Vary` in lower case, sorted and without duplicates; nil if the list contains `*` or a
-    /// member that is not a name. Such a member counts as `*`, because the field that the server meant is not known.
+    /// Returns the names in `Vary` in lower case, sorted and without duplicates, or nil if the list contains `*` or a
+    /// member that is not a name. Such a member counts as `*`, because it is unknown which field the server meant.
     static func names(in headers: HTTPHeaders) -> [String]? {
         guard headers.contains(.vary) else { return [] }
         let names = ASCII.members(of: headers.values(for: .vary)).map(ASCII.lowercased)
         return names.allSatisfy { ASCII.isToken($0) } && !names.contains("*") ? Set(names).sorted() : nil
     }
 
-    /// Returns the normalized value of a request field, so that values with the same meaning are equal; nil if the
-    /// request does not have the field. The value of a secret field is replaced by a hash, because the result is
-    /// stored, and the value of a signature by a hash of its identity.
+    /// Returns a request field's normalized value, so that values with the same meaning are equal, or nil if the
+    /// request lacks the field. Because the result is stored, a hash replaces a secret field's value, and a hash of the
+    /// signature's identity replaces a signature.
     static func value(of name: String, in request: HTTPRequest) -> String? {
         let fieldName = HTTPHeaders.Name(name)
         let headers = request.framedHeaders()
@@ -101,10 +101,10 @@ enum Vary {
     }
 }
 
-/// The age of a stored response, and the time for which it is fresh (RFC 9111, 4.2), in seconds.
+/// A stored response's age and lifetime (RFC 9111, 4.2), in seconds.
 struct CacheFreshness: Equatable, Sendable {
     let age: Int64
-    /// The age at which the response becomes stale.
+    /// The age at the point where the response becomes stale.
     let lifetime: Int64
     /// Whether the lifetime was estimated from `Last-Modified`.
     let isHeuristic: Bool
@@ -112,8 +112,8 @@ struct CacheFreshness: Equatable, Sendable {
     var isFresh: Bool { age < lifetime }
     var staleness: Int64 { max(0, age - lifetime) }
 
-    /// - Parameter now: the current time in seconds since 1970. A time before the response was received makes the
-    ///   response stale, because its age is then unknown.
+    /// - Parameter now: the current time in seconds since 1970. If it is before the response was received, the response
+    ///   is stale, because its age is then unknown.
     init(_ head: CachedHead, now: Int64) {
         let date = head.headers[.date].flatMap { Self.date($0, now: head.responseTime) } ?? head.responseTime
         age = Self.age(of: head, date: date, now: now)
@@ -128,7 +128,7 @@ struct CacheFreshness: Equatable, Sendable {
         return max(apparent, corrected) + (now - head.responseTime)
     }
 
-    /// Returns the first value of `Age`; 0 if it is malformed (RFC 9111, 5.1).
+    /// Returns the first value of `Age`, or 0 if it is malformed (RFC 9111, 5.1).
     private static func ageValue(_ headers: HTTPHeaders) -> Int64 {
         let first = headers.first { $0.name == .age }?.value.split(at: ",").first
         return first.flatMap { CacheControl.deltaSeconds(ASCII.trimmed($0)) } ?? 0
@@ -152,13 +152,13 @@ struct CacheFreshness: Equatable, Sendable {
         return (min((date - modified) / 10, 86_400), true)
     }
 
-    /// Parses a date, whose spaces must be exact: only the day of the asctime format may have two before it.
+    /// Parses a date. Its spaces must be exact: only the day in the asctime format may have two before it.
     static func date(_ text: String, now: Int64) -> Int64? {
         text.utf8.count == 24 || !text.holds("  ") ? HTTPDate.seconds(of: text, now: now) : nil
     }
 }
 
-/// A single byte range of a stored response (RFC 9110, 14).
+/// A single byte range from a stored response (RFC 9110, 14).
 struct CachedRange {
     private let bytes: Data
     private let field: String

@@ -2,10 +2,10 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The folders and files of a store, accessed with system calls. All files are inside one folder, which only its owner
-/// can read.
+/// A store's folders and files, accessed with system calls. All files are inside one folder, and only its owner can
+/// read it.
 struct FileCacheFolder: Sendable {
-    /// The error of a store. It contains no URL and no content.
+    /// A store's error. It contains no URL and no content.
     struct Failure: Error, CustomStringConvertible {
         let description: String
 
@@ -16,7 +16,7 @@ struct FileCacheFolder: Sendable {
         init(_ failure: PrivateFile.Failure) { description = "a file of the response cache \(failure.rule)" }
     }
 
-    /// The head of a stored response, as found when a folder is listed.
+    /// A stored response's head, as found when a folder is listed.
     struct Listed {
         let name: FileCacheName
         let headCount: Int
@@ -42,13 +42,13 @@ struct FileCacheFolder: Sendable {
 
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// The time of the last change of a folder in nanoseconds; nil if it does not exist.
+    /// A folder's last change in nanoseconds, or nil if the folder does not exist.
     func changeTime(ofShard shard: Int) -> Int64? {
         var facts = stat()
         return stat(path(ofShard: shard), &facts) == 0 ? SystemTime.modification(of: facts) : nil
     }
 
-    /// Creates a file that does not exist yet, and its folder if necessary. Only the owner can read it.
+    /// Creates a new file, and its folder if necessary. Only the owner can read it.
     func create(_ name: String, inShard shard: Int) throws -> Int32 {
         let folder = path(ofShard: shard)
         let flags = O_WRONLY | O_CREAT | O_EXCL
@@ -66,7 +66,7 @@ struct FileCacheFolder: Sendable {
         }
     }
 
-    /// Removes a file. It is not an error if the file does not exist.
+    /// Removes a file. It may be missing.
     func remove(_ name: String, inShard shard: Int) { _ = unlink("\(path(ofShard: shard))/\(name)") }
 
     func exists(_ name: String, inShard shard: Int) -> Bool { access("\(path(ofShard: shard))/\(name)", F_OK) == 0 }
@@ -80,7 +80,7 @@ struct FileCacheFolder: Sendable {
 
     func touch(_ name: String, inShard shard: Int) { _ = utimes("\(path(ofShard: shard))/\(name)", nil) }
 
-    /// Returns the heads of a folder, and removes files that an interrupted program left an hour ago or earlier.
+    /// Returns a folder's heads, and removes files that an interrupted program left an hour ago or earlier.
     func list(shard: Int, now: Int64) -> [Listed] {
         guard let folder = opendir(path(ofShard: shard)) else { return [] }
         defer { closedir(folder) }
@@ -137,7 +137,7 @@ struct FileCacheFolder: Sendable {
                     names.append(name)
                 }
             }
-            // The descending order of the names does not separate heads from bodies. A body may therefore be removed
+            // The names' descending order does not separate heads from bodies. A body may therefore be removed
             // before its head, which is then visible without its body for a short time.
             for name in names.sorted(by: >) { unlinkat(dirfd(folder), name, 0) }
         }

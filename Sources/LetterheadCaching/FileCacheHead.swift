@@ -3,8 +3,7 @@ import Letterhead
 import CLetterheadZlib
 import LetterheadFoundation
 
-/// The file of a stored head: a magic number, the key's URL, the head, the size and checksum of the body, and a
-/// checksum.
+/// A stored head's file: a magic number, the key's URL, the head, the body's size and checksum, and a checksum.
 ///
 /// Numbers are little-endian. A string is written as its length in 4 bytes, followed by its UTF-8 bytes.
 struct FileCacheHead: Equatable {
@@ -15,7 +14,7 @@ struct FileCacheHead: Equatable {
 
     private static let mark: UInt32 = 0x3343_484C  // "LHC3"
 
-    /// Whether a file has the mark of another version of the library.
+    /// Whether another version of the library wrote a file.
     static func isOfOtherVersion(_ bytes: [UInt8]) -> Bool {
         var reader = Reader(bytes: bytes, index: 0)
         return bytes.starts(with: "LHC".utf8) && reader.number(UInt32.self) != mark
@@ -128,8 +127,8 @@ struct FileCacheHead: Equatable {
     }
 }
 
-/// A checksum that detects damaged files: CRC-32 and the number of bytes. It does not protect against an attacker who can
-/// write the files.
+/// A checksum that detects damaged files: CRC-32 and the length. It does not protect against an attacker who can write
+/// the files.
 struct CacheChecksum: Sendable {
     private var crc: UInt = 0
     private var count: UInt64 = 0

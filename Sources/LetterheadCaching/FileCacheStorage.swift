@@ -3,20 +3,20 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Responses in the files of a folder: a head and a body for each response, in 256 folders.
+/// Responses in a folder's files: a head and a body for each response, in 256 folders.
 ///
-/// There is no journal: the index is built from the names of the files. Another process may add and remove files at any
-/// time; a folder that another process has changed is listed again.
+/// The index is built from the files' names, without a journal. Another process may add and remove files at any time.
+/// If it has changed a folder, the folder is listed again.
 final class FileCacheStorage: CacheStorage {
     private struct State {
         var index = FileCacheIndex()
-        /// For each folder, the time of the last change that the index includes; nil if the folder must be listed.
+        /// For each folder, the time of the last change that the index includes, or nil if the folder must be listed.
         var listed = [Int64?](repeating: nil, count: 256)
-        /// The time of the last comparison of each folder.
+        /// When each folder was last compared.
         var compared = [Int64](repeating: 0, count: 256)
         /// By their hash.
         var varyNames: [UInt64: [String]] = [0: []]
-        /// The bytes that were written since all folders were last compared with the index.
+        /// How many bytes were written since all folders were last compared with the index.
         var written = 0
     }
 
@@ -220,8 +220,8 @@ final class FileCacheStorage: CacheStorage {
     private static var now: Int64 { SystemTime.nanoseconds(of: CLOCK_REALTIME) }
 }
 
-/// First the body and then the head is written under a temporary name and renamed. A response exists as soon as its
-/// head exists. The reader of the body and the cache share the writer.
+/// Writes the body and then the head under a temporary name, and renames each. A response exists as soon as its head
+/// exists. The body's reader and the cache share the writer.
 final class FileCacheWriter: CacheWriting {
     private struct State {
         var descriptor: Int32

@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Limits the bytes and the number of responses. The least recently used ones are removed first.
+/// Limits the bytes and the number of responses. It removes the least recently used responses first.
 final class MemoryCacheStorage: CacheStorage {
     private struct Stored {
         var entry: CachedEntry
@@ -101,8 +101,8 @@ final class MemoryCacheStorage: CacheStorage {
         state.urls[url] = kept.isEmpty ? nil : kept
     }
 
-    /// Removes the least recently used entries. It removes a few more than necessary, so that a full store is not
-    /// sorted for each response.
+    /// Removes the least recently used entries. It removes a few more than necessary, so that a full store isn't sorted
+    /// for each response.
     private func evict(from state: inout State) {
         guard state.bytes > limit.bytes || state.count > limit.entries else { return }
         let oldest = state.urls.values.joined().map { ($0.entry, $0.lastUse) }.sorted { $0.1 < $1.1 }
@@ -114,7 +114,7 @@ final class MemoryCacheStorage: CacheStorage {
     }
 }
 
-/// Collects the pieces of a body, which its reader and the cache share.
+/// Collects a body's pieces, for its reader and the cache.
 final class MemoryCacheWriter: CacheWriting {
     private let limit: Int
     private let store: @Sendable (Data) throws -> Void

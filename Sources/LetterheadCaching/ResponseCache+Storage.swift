@@ -3,8 +3,8 @@ import Letterhead
 public import LetterheadFoundation
 
 extension ResponseCache {
-    /// Implement a storage to keep responses in a database, to share them with other parts of a program or to encrypt
-    /// them, and pass it to ``Store/custom(_:bodyLimit:)``. Otherwise, use ``Store/memory(bytes:entries:)`` or
+    /// Implement a storage to keep responses in a database, to share them with other parts of your program or to
+    /// encrypt them, and pass it to ``Store/custom(_:bodyLimit:)``. Otherwise, use ``Store/memory(bytes:entries:)`` or
     /// ``Store/files(in:bytes:)``.
     ///
     /// ```swift
@@ -26,26 +26,26 @@ extension ResponseCache {
     /// }
     /// ```
     ///
-    /// The functions are called from any thread, concurrently, and may block. They must not use the cache. If one
-    /// throws, the cache passes the error to `onError`, and the request continues without the store.
+    /// The functions are called from any thread, concurrently, and may block. They must not use the cache. If a
+    /// function throws, the cache passes the error to `onError`, and the request continues without the store.
     ///
     /// Laws:
     ///
-    /// - ``save(_:)`` replaces the record with the same URL and ``Record/id`` atomically: a reader receives the head and the
-    ///   body of one call, never a part.
-    /// - A record that was saved is returned unchanged until it is replaced or removed. The storage may remove any record
-    ///   at any time; it is responsible for its own limit of size.
+    /// - ``save(_:)`` replaces the record with the same URL and ``Record/id`` atomically: a reader receives the head
+    ///   and the body from one call, never a part.
+    /// - A record that was saved is returned unchanged until it is replaced or removed. The storage may remove any
+    ///   record at any time, and limits its own size.
     /// - ``records(for:)`` returns no record that was removed before.
     ///
     /// A response is saved after its body has been received completely. It is saved again with a new head when the
-    /// server has confirmed it with a 304. A response whose body breaks off or is dropped is never saved.
+    /// server has confirmed it with a 304. If its body breaks off or is dropped, it is never saved.
     public protocol Storage: Sendable {
         /// The order has no meaning.
         func records(for url: String) throws -> [Record]
 
         func save(_ record: Record) throws
 
-        /// Removes all records of the URL if `id` is nil. A record that does not exist is not an error.
+        /// Removes all records for the URL if `id` is nil. The record may be missing.
         func remove(_ id: String?, for url: String) throws
 
         func removeAll() throws
@@ -53,13 +53,13 @@ extension ResponseCache {
 
     /// A stored response in a custom ``Storage``.
     public struct Record: Hashable, Sendable {
-        /// The URL of the request, which may contain secrets in its query.
+        /// The request's URL, which may contain secrets in its query.
         public let url: String
-        /// Identifies the response among those of its URL: 64 hexadecimal digits, a hash of the credentials, of the
-        /// request fields that `Vary` names, and of the body if the method is QUERY.
+        /// Identifies the response among all responses for its URL. It consists of 64 hexadecimal digits: a hash over
+        /// the credentials, the request fields that `Vary` names, and a QUERY's body.
         public let id: String
-        /// The status, the header fields and the times of the response, in a format of the library with a checksum. A
-        /// head that is damaged, or does not match the body, counts as missing.
+        /// The response's status, header fields and times, in a format of the library with a checksum. If it is
+        /// damaged, or doesn't match the body, the record counts as missing.
         public let head: Data
         public let body: Data
 
@@ -71,13 +71,13 @@ extension ResponseCache {
 
 extension ResponseCache.Record: CustomStringConvertible, CustomReflectable {
     public var description: String { "Record(\(Redaction.visible(id)), \(body.count) bytes)" }
-    /// A mirror with the description only, so that `dump` prints neither the URL nor the response.
+    /// A mirror with only the description, so that `dump` prints neither the URL nor the response.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description]) }
 }
 
 extension ResponseCache.Store {
-    /// Keeps responses in a custom storage, which several caches can share. A body larger than `bodyLimit` bytes is not
-    /// stored. Bodies are collected in memory until they are complete.
+    /// Keeps responses in a custom storage. Several caches can share it. If a body is larger than `bodyLimit` bytes,
+    /// its response isn't stored. Bodies are collected in memory until they are complete.
     public static func custom(_ storage: any ResponseCache.Storage, bodyLimit: Int = 8 << 20) -> Self {
         Self(
             storage: CustomCacheStorage(storage: storage, bodyLimit: bodyLimit),
@@ -85,7 +85,7 @@ extension ResponseCache.Store {
     }
 }
 
-/// Translates between the entries of a cache and the records of a custom storage.
+/// Translates between a cache's entries and a custom storage's records.
 struct CustomCacheStorage: CacheStorage {
     let storage: any ResponseCache.Storage
     let bodyLimit: Int
@@ -133,12 +133,12 @@ struct CustomCacheStorage: CacheStorage {
             ResponseCache.Record(url: key.url, id: Self.id(key, head), head: file.data, body: body))
     }
 
-    /// Identifies a stored body. Requests that validate the same one share the validation.
+    /// Identifies a stored body. Requests that validate the same body share the validation.
     private static func number(of record: ResponseCache.Record, _ checksum: UInt64) -> UInt64 {
         FileCacheName.hash([record.id, String(checksum), record.url].joined(separator: " "))
     }
 
-    /// A hash of everything that separates the responses of one URL.
+    /// A hash over everything that separates a URL's responses.
     private static func id(_ key: CacheKey, _ head: CachedHead) -> String {
         var text = "\(key.identity.utf8.count) \(key.identity)"
         for field in head.varied {

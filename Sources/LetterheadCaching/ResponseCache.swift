@@ -3,7 +3,7 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// Stores responses and reuses them (RFC 9111), as the private cache of one client.
+/// Stores a client's responses, and reuses them as their servers allow (RFC 9111), so that fewer requests are sent.
 ///
 /// ```swift
 /// let cache = ResponseCache(store: .memory(bytes: 16 << 20))
@@ -14,34 +14,34 @@ import Synchronization
 /// ```
 ///
 /// The server determines with `Cache-Control`, `Expires`, `ETag` and `Last-Modified` what is stored and for how long.
-/// Responses to GET and QUERY (RFC 10008) are stored; a fresh response to GET is also used for HEAD and for requests
-/// for a single byte range. Stored responses are separate for each URL, for each credential, and for each set of values
-/// of the request fields that `Vary` names. A successful request with an unsafe method, such as POST, removes the
-/// stored responses of its URL. Concurrent requests share one validation. `stale-while-revalidate` and `stale-if-error`
-/// (RFC 5861) are supported, as is `immutable` (RFC 8246).
+/// The cache stores responses to GET and QUERY (RFC 10008), and also uses a fresh response to GET for HEAD and for a
+/// single byte range. It keeps responses apart by URL, by credential, and by the values of the request fields that
+/// `Vary` names. A successful request with an unsafe method, such as POST, removes the stored responses for its URL.
+/// Concurrent requests share one validation. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are supported, as
+/// is `immutable` (RFC 8246).
 ///
-/// A download to a file does not use the cache, and neither does a request to which you have added a condition, such as
-/// `If-None-Match`. No request fails because of an error of the store. `HTTPClient.reset()` cancels validations that
-/// run in the background, and removes all responses.
+/// A download to a file doesn't use the cache, and neither does a request if you have added a condition to it, such as
+/// `If-None-Match`. No request fails because of the store's errors. `HTTPClient.reset()` cancels validations that run
+/// in the background, and removes all responses.
 ///
 /// In a custom chain, the cache is a link. Put it below `Authenticate` and a `CookieJar`, and above `Throttle`. If a
-/// link below the cache adds a credential, only a response that is `public` is stored.
+/// link below the cache adds a credential, the response isn't stored.
 public final class ResponseCache: LoaderLink {
     let storage: any CacheStorage
     let now: @Sendable () -> Date
     let onError: @Sendable (any Error) -> Void
     let statusName: String?
     let state = Mutex(CacheState())
-    /// Held while a response is stored or removed because of a reset or an invalidation. The state shows these first, so
-    /// that each of them either prevents the storing or removes what was stored.
+    /// Held while a response is stored, and while responses are removed because of a reset or an invalidation. The
+    /// state shows these first, so each of them either prevents the storing or removes what was stored.
     let storingLock = Mutex(())
     /// The validations in flight. Those in the background are lasting.
     let validations = Flights<CacheValidation.Key, CacheValidation>()
     private let storeDescription: String
 
-    /// The errors of the store, such as a full disk, are passed to `onError` on the thread of the request, which
-    /// continues without the store. With a `statusName`, a `Cache-Status` field (RFC 9211) that names the cache is
-    /// added to each response.
+    /// The store's errors, such as a full disk, are passed to `onError` on the request's thread. The request continues
+    /// without the store. With a `statusName`, each response gets a `Cache-Status` field (RFC 9211) that names the
+    /// cache.
     public init(
         store: Store, statusName: String? = nil, now: @escaping @Sendable () -> Date = { Date() },
         onError: @escaping @Sendable (any Error) -> Void = { _ in }
@@ -53,8 +53,8 @@ public final class ResponseCache: LoaderLink {
 
     public func removeAll() { guarded { try storingLock.withLock { _ in try storage.removeAll() } } }
 
-    /// - Throws: the error of the next loader; `.notCached` if the request must not be sent and no
-    ///   stored response may be reused.
+    /// - Throws: the next loader's error, or `.notCached` if the request must not be sent and no stored response may be
+    ///   reused.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let response = try await CacheExchange(cache: self, request: request, next: next).response()
         let decision = response.cacheDecision
@@ -67,7 +67,8 @@ public final class ResponseCache: LoaderLink {
         return named
     }
 
-    /// Cancels validations, except those of other clients, removes all stored responses, and resets the links below.
+    /// Cancels validations, except other clients' validations, removes all stored responses, and resets the links
+    /// below.
     public func reset(next: any HTTPLoader) async {
         state.withLock { $0.generation += 1 }
         validations.reset { $0.generation?.hasEnded ?? true }
@@ -80,8 +81,8 @@ public final class ResponseCache: LoaderLink {
         return Int64(Double.maximum(first, .minimum(last, now().timeIntervalSince1970)).rounded(.down))
     }
 
-    /// Stores a response. Returns nil, and does not call the closure, if a reset or an invalidation of its URL has
-    /// occurred since its request began.
+    /// Stores a response. If a reset or an invalidation of its URL has occurred since its request began, it returns nil
+    /// and doesn't call the closure.
     func storing<Value>(_ ticket: CacheState.Ticket, _ store: () throws -> Value) throws -> Value? {
         try storingLock.withLock { _ in try state.withLock { $0.isCurrent(ticket) } ? store() : nil }
     }
@@ -93,7 +94,7 @@ public final class ResponseCache: LoaderLink {
         }
     }
 
-    /// Whether a field contains a credential. The result is stored for each name, because determining it is slow.
+    /// Whether a field contains a credential. The result is kept for each name, because determining it is slow.
     func isSecret(_ field: HTTPHeaders.Field, in request: HTTPRequest) -> Bool {
         if field.isSecret { return true }
         if request.redaction != .standard { return request.isSecret(field) }
@@ -111,8 +112,8 @@ extension ResponseCache: CustomStringConvertible {
 }
 
 extension HTTPError.Code {
-    /// The caching policy of the request forbids sending it, and no stored response may be reused; see
-    /// ``ResponseCache/Policy/onlyIfCached``.
+    /// The request's caching policy forbids sending it, and no stored response may be reused (see
+    /// ``ResponseCache/Policy/onlyIfCached``).
     public static let notCached = Self(rawValue: "notCached")
 }
 
@@ -125,22 +126,22 @@ extension ResponseCache {
         /// Keeps responses in memory, until the program ends.
         ///
         /// If all bodies and headers together exceed `bytes`, or if there are too many entries, the least recently used
-        /// responses are removed. A response whose body is larger than a quarter of `bytes` is not stored.
+        /// responses are removed. If a body is larger than a quarter of `bytes`, its response isn't stored.
         public static func memory(bytes: Int, entries: Int = 10_000) -> Store {
             Store(
                 storage: MemoryCacheStorage(bytes: bytes, entries: entries),
                 description: "memory, at most \(bytes) bytes")
         }
 
-        /// Keeps responses in a folder, also after the program has ended. Pass a folder that contains nothing else. It
-        /// is created if it does not exist, and only its owner can read the files. Several stores and processes can use
+        /// Keeps responses in a folder, even after the program has ended. Pass a folder that contains nothing else. It
+        /// is created if it doesn't exist, and only its owner can read the files. Several stores and processes can use
         /// it.
         ///
-        /// If all files together exceed `bytes`, the least recently used responses are removed; the limit may be
-        /// exceeded by 5% for a short time. A response whose body is larger than a quarter of `bytes` is not stored. A
-        /// crash never leaves a partial response, and a damaged file is treated as missing.
+        /// If all files together exceed `bytes`, the least recently used responses are removed. The files may exceed
+        /// the limit by 5% for a short time. If a body is larger than a quarter of `bytes`, its response isn't stored.
+        /// A crash never leaves a partial response, and a damaged file is treated as missing.
         ///
-        /// - Throws: an error of the file system if the folder cannot be created or read, or if it belongs to another
+        /// - Throws: an error from the file system if the folder can't be created or read, or if it belongs to another
         ///   user.
         public static func files(in folder: URL, bytes: Int) throws -> Store {
             Store(
@@ -151,7 +152,7 @@ extension ResponseCache {
 }
 
 extension ResponseCache {
-    /// How one request uses the cache of its client.
+    /// Determines how one request uses its client's cache.
     public struct Policy: Hashable, Sendable {
         enum Kind: Hashable {
             case standard, revalidate, bypass, onlyIfCached
@@ -170,13 +171,12 @@ extension ResponseCache {
         /// Sends the request, and neither reuses nor stores a response.
         public static let bypass = Policy(kind: .bypass)
 
-        /// Never sends the request. If no stored response may be reused, the request fails with
-        /// `.notCached`.
+        /// Never sends the request. If no stored response may be reused, the request fails with `.notCached`.
         public static let onlyIfCached = Policy(kind: .onlyIfCached)
 
         /// Reuses a response that has been stale for at most `limit` without a validation, unless the server forbids it
         /// with `no-cache` or `must-revalidate`. With `onErrorOnly`, it is reused only after its validation has failed:
-        /// because of an error of the connection, or with a status of 500, 502, 503 or 504.
+        /// because the connection failed, or with a status of 500, 502, 503 or 504.
         public static func staleAllowed(_ limit: Duration, onErrorOnly: Bool = false) -> Policy {
             Policy(kind: .stale(limit, onErrorOnly: onErrorOnly))
         }
@@ -205,7 +205,7 @@ extension RequestConfigurable {
 }
 
 extension ResponseCache {
-    /// How the cache has contributed to a response.
+    /// What the cache has contributed to a response.
     public enum Outcome: String, Hashable, Sendable {
         /// The client has no cache.
         case unused
@@ -215,7 +215,7 @@ extension ResponseCache {
         case stale
         /// The server confirmed the stored response with 304.
         case revalidated
-        /// The server responded, and the response is stored. A streamed response is stored when it has been read
+        /// The server responded, and the response is stored. If it is streamed, it is stored when it has been read
         /// completely.
         case stored
         /// The server responded, and the response is not stored.
@@ -238,9 +238,9 @@ extension ResponseCache {
 
 struct CacheDecision: Equatable, Sendable, CustomStringConvertible {
     let outcome: ResponseCache.Outcome
-    /// Such as the rule by which a response was not stored.
+    /// Such as the rule why a response was not stored.
     var reason = ""
-    /// The age of a reused response, and its lifetime, in seconds.
+    /// A reused response's age and lifetime, in seconds.
     var freshness: CacheFreshness?
 
     var description: String { reason.isEmpty ? outcome.rawValue : "\(outcome.rawValue): \(reason)" }
@@ -264,7 +264,7 @@ extension HTTPResponse {
 }
 
 extension CacheDecision {
-    /// Returns the value of `Cache-Status` (RFC 9211) for a cache with a name.
+    /// Returns the value of `Cache-Status` (RFC 9211) for a named cache.
     func status(of name: String) -> String? {
         guard var text = Self.quoted(name) else { return nil }
         switch outcome {
@@ -279,7 +279,7 @@ extension CacheDecision {
         return text
     }
 
-    /// Returns a string of a structured field (RFC 9651, 3.3.3); nil for text with other than printable ASCII
+    /// Returns a structured field's string (RFC 9651, 3.3.3), or nil if the text contains other than printable ASCII
     /// characters.
     private static func quoted(_ text: String) -> String? {
         guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
@@ -287,9 +287,9 @@ extension CacheDecision {
     }
 }
 
-/// The state that all requests of a cache share. Callers hold a lock.
+/// The state that all requests share. Callers hold a lock.
 struct CacheState {
-    /// The number of resets. A response whose request began before the last reset is not stored.
+    /// The number of resets. If a request began before the last reset, its response isn't stored.
     var generation = 0
     var secretNames: [HTTPHeaders.Name: Bool] = [:]
 
@@ -322,7 +322,7 @@ struct CacheState {
         if loads[ticket.url]?.count == 0 { loads[ticket.url] = nil }
     }
 
-    /// Notes that the responses of a URL have become invalid. Only requests of this URL that have begun need to know it.
+    /// Notes that a URL's responses have become invalid. Only its requests that have begun need to know.
     mutating func invalidate(_ url: String) {
         clock += 1
         loads[url]?.invalidated = clock

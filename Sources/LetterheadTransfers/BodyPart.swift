@@ -18,7 +18,7 @@ struct BodyPart: Sendable, Hashable {
 extension BodyPart {
     /// Returns nil if the body's rest can't be requested: without a strong validator or a length, or because the server
     /// offers no ranges. Positions count the encoded representation's bytes (RFC 9110, 14.1.2), so a body with a
-    /// content coding isn't continued. A body that the transport has decompressed has no length.
+    /// content coding is not continued. A body that the transport has decompressed has no length.
     init?(_ response: HTTPResponse) {
         let headers = response.headers
         guard response.request.method == .get, !headers.contains(.contentEncoding),
@@ -83,7 +83,7 @@ extension BodyPart {
     }
 
     /// A strong entity tag. Without any tag, a `Last-Modified` that is so much earlier than `Date` that the resource
-    /// can't have changed twice within its second, even if two clocks measured them (RFC 9110, 8.8.2.2).
+    /// cannot have changed twice within its second, even if two clocks measured them (RFC 9110, 8.8.2.2).
     static func strongValidator(_ headers: HTTPHeaders) -> String? {
         let tags = headers.values(for: .eTag)
         guard tags.isEmpty else { return tags.count == 1 && isStrongTag(tags[0]) ? tags[0] : nil }

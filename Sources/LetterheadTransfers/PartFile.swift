@@ -94,7 +94,7 @@ final class PartFile: Sendable {
         throw POSIXError(.EAGAIN)
     }
 
-    /// Returns what an earlier load has left from a resource, or nil if it can't be continued. The part is locked and
+    /// Returns what an earlier load has left from a resource, or nil if it cannot be continued. The part is locked and
     /// open only meanwhile.
     ///
     /// - Throws: ``IsInUse`` or an error from the file system, if the part or its record could not be written later.
@@ -149,7 +149,7 @@ final class PartFile: Sendable {
     func restart(_ record: PartRecord?) throws {
         removeRecord()
         try shorten(to: 0)
-        // A partly written record can't be decoded, so the next load starts again.
+        // A partly written record cannot be decoded, so the next load starts again.
         guard let data = try record.map({ try JSONEncoder().encode($0) }) else { return }
         let file = try PrivateFile.open(recordURL.filePath, O_WRONLY | O_CREAT | O_EXCL)
         defer { _ = LetterheadFoundation.close(file) }
