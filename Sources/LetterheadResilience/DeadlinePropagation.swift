@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// Tells the server how much time is left until the deadline of a request, so that it does not work on a response that
-/// nobody waits for any longer.
+/// Tells the server how much time is left until a request's deadline, so that it doesn't work on a response that comes
+/// too late.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, attemptLinks: DeadlinePropagation("X-Request-Timeout"))
 /// try await client.send(GetOrder(id: 7).deadline(in: .seconds(2)))   // X-Request-Timeout: 1998
 /// ```
 ///
-/// The header contains the remaining time and not a point in time, so the clocks of client and server may differ. It is
-/// written anew for each attempt. A request without a deadline, and one that sets the header itself, is not changed. Put
-/// it into the `attemptLinks`, below the links in which a request may wait.
+/// The header contains the remaining time and not a point in time, so the client's and the server's clocks may differ.
+/// Each attempt gets a new value. If a request has no deadline or sets the header itself, it is sent unchanged. Put the
+/// link into the `attemptLinks`, below the links that may delay a request.
 public struct DeadlinePropagation: LoaderLink {
-    /// How the time is written.
+    /// Determines how the time is written.
     public enum Form: Sendable, Hashable {
         /// Whole milliseconds: `1998`.
         case milliseconds
         /// Seconds with three digits: `1.998`.
         case seconds
-        /// A number of at most eight digits with its unit, as in the protocol of gRPC: `1998m`.
+        /// At most eight digits with a unit, as in the gRPC protocol: `1998m`.
         case grpc
     }
 
-    /// The header of gRPC.
+    /// The header that gRPC uses.
     public static let grpc = DeadlinePropagation("grpc-timeout", as: .grpc)
 
     private let name: HTTPHeaders.Name
@@ -31,7 +31,7 @@ public struct DeadlinePropagation: LoaderLink {
 
     public init(_ name: HTTPHeaders.Name, as form: Form = .milliseconds) { (self.name, self.form) = (name, form) }
 
-    /// - Throws: `.timedOut`, with nothing sent, if the deadline has passed; the errors of the next loader.
+    /// - Throws: `.timedOut`, with nothing sent, if the deadline has passed, and the next loader's errors.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let left = request.timeLeft, !request.headers.contains(name) else { return try await next.load(request) }
         let (seconds, attoseconds) = min(left, .seconds(1_000_000_000_000)).components
@@ -46,7 +46,7 @@ public struct DeadlinePropagation: LoaderLink {
 }
 
 extension DeadlinePropagation: CustomStringConvertible {
-    /// The name of the header.
+    /// The header's name.
     public var description: String { "DeadlinePropagation(\(name))" }
 }
 
@@ -58,7 +58,7 @@ extension DeadlinePropagation.Form {
             let fraction = "\(milliseconds % 1_000)"
             return "\(milliseconds / 1_000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
         case .grpc:
-            // The largest number of eight digits; a longer time is written in a larger unit.
+            // The largest number with eight digits. A longer time is written in a larger unit.
             let limit: Int64 = 99_999_999
             if milliseconds <= limit { return "\(milliseconds)m" }
             return milliseconds / 1_000 <= limit

@@ -2,7 +2,7 @@
 public import Letterhead
 public import LetterheadFoundation
 
-/// The limits, retries and circuits of a client, in the right order.
+/// The limits, retries and circuits that most clients need, in the right order.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, resilience: .standard)
@@ -18,14 +18,16 @@ public import LetterheadFoundation
 /// 5. ``throttle``
 /// 6. ``attemptTimeout``
 ///
-/// Clients that are created from one value share its links: its hedge, balance, breaker and throttle. A circuit that opens
-/// for one of them is open for all, and the limit of the throttle applies to their requests together, as you want it
-/// for several clients of one service. A reset of one client also resets the links. The other settings, such as the
-/// retries with their budget, apply to each client by itself. For clients that share nothing, create a value for each;
-/// ``standard`` is a new one each time. Copies of a value share its links, too: to change a link of one copy only, replace
-/// it, such as `slow.throttle = Throttle(limit: 8, streams: 8, per: .host)`.
+/// Clients that are created from one value share its links: its hedge, balance, breaker and throttle. A circuit that
+/// opens for one client is open for all, and the throttle limits their requests together, as you want it for several
+/// clients of one service. Resetting one client also resets the links. The other settings, such as the retries with
+/// their budget, apply to each client by itself.
+///
+/// For clients that share nothing, create a value for each. ``standard`` is new each time. A value's copies share its
+/// links, too: to change a link in one copy only, replace it, such as
+/// `slow.throttle = Throttle(limit: 8, streams: 8, per: .host)`.
 public struct Resilience: Sendable {
-    /// The total time of a request that sets no deadline. Default: 30 seconds.
+    /// The total time for a request that sets no deadline. Default: 30 seconds.
     public var deadline: Duration? = .seconds(30)
     /// Default: at most 2 retries with exponential waits, and the standard budget.
     public var retrying = Retry.Settings(maximumRetries: 2, strategy: .exponential(base: .milliseconds(200)))
@@ -37,8 +39,8 @@ public struct Resilience: Sendable {
     public var breaker: CircuitBreaker?
     /// Limits the requests that are in progress at the same time. Default: 64 to each host, and 64 streamed responses.
     public var throttle: Throttle?
-    /// The time of one attempt, for requests that set no timeout and whose response is not streamed or saved to a file.
-    /// Default: 10 seconds.
+    /// The time for one attempt. It applies to requests that set no timeout, unless their response is streamed or saved
+    /// to a file. Default: 10 seconds.
     public var attemptTimeout: Duration? = .seconds(10)
 
     /// Creates the defaults.
@@ -57,10 +59,10 @@ public struct Resilience: Sendable {
     /// The defaults, with a separate breaker and throttle each time.
     public static var standard: Resilience { Resilience() }
 
-    /// The links that belong outside of the retries, for the parameter `links` of a client.
+    /// The links around the retries, for a client's parameter `links`.
     public var links: (any LoaderLink)? { deadline.map { Deadline($0, clock: retrying.clock) } }
 
-    /// The links for each attempt, for the parameter `attemptLinks` of a client.
+    /// The links for each attempt, for a client's parameter `attemptLinks`.
     public var attemptLinks: (any LoaderLink)? {
         let links: [(any LoaderLink)?] = [hedge, balance, breaker, throttle, attemptTimeout.map { AttemptTimeout($0) }]
         return links.reduce(nil) { $0 --> $1 }
@@ -68,9 +70,9 @@ public struct Resilience: Sendable {
 }
 
 extension HTTPClient {
-    /// Creates a client that stays within limits and recovers from failures; see ``Resilience``. The other parameters are
-    /// those of the client's own initializer; `links` run before all other links, and `attemptLinks` below those of
-    /// `resilience`.
+    /// Creates a client that stays within limits and recovers from failures (see ``Resilience``). The other parameters
+    /// are the same as in the client's own initializer. `links` run before all other links, and `attemptLinks` below
+    /// the links in `resilience`.
     public init(
         environment: ServerEnvironment? = nil, resilience: Resilience, decoder: any HTTPBodyDecoder = JSONDecoder(),
         authentication: HTTPAuthentication? = nil, cookies: CookieJar? = nil, cache: (any LoaderLink)? = nil,
@@ -86,7 +88,7 @@ extension HTTPClient {
     }
 }
 
-/// Limits each attempt of the requests that set no limit.
+/// Limits each attempt if its request sets no limit.
 struct AttemptTimeout: LoaderLink, CustomStringConvertible {
     private let limit: Duration
 

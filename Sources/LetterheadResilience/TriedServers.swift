@@ -2,13 +2,13 @@
 import Letterhead
 import Synchronization
 
-/// The servers that a load was sent to. All attempts of the load, and the requests that a hedge sends at once, share
-/// one object.
+/// The servers that a load was sent to. The load's attempts, and the requests that a hedge sends at once, share one
+/// object.
 final class TriedServers: Sendable {
     private let state = Mutex<[HTTPOrigin]>([])
     private let overtaken = Atomic(false)
 
-    /// The servers in the order in which they were tried first.
+    /// The servers in the order of their first attempt.
     var origins: [HTTPOrigin] { state.withLock { $0 } }
 
     func insert(_ origin: HTTPOrigin) {
@@ -28,14 +28,14 @@ final class TriedServers: Sendable {
 }
 
 extension HTTPRequest {
-    /// The servers that this load was sent to without success; nil if no link has set it.
+    /// The servers that this load was sent to without success, or nil if no link has set it.
     var triedServers: TriedServers? {
         get { loadValues[option: Tried.self] }
         set { loadValues[option: Tried.self] = newValue }
     }
 
-    /// The server that sent the 401 of this request, or that must receive this request, because it answers the nonce of
-    /// that 401; nil if any server may.
+    /// The server that sent this request's 401, or that must receive this request, because it answers the 401's nonce.
+    /// nil if any server may receive it.
     var boundServer: HTTPOrigin? {
         get { loadValues[option: BoundServer.self] }
         set { loadValues[option: BoundServer.self] = newValue }

@@ -2,7 +2,7 @@
 public import Letterhead
 import Synchronization
 
-/// Sends the requests to one logical server to several replicas of it.
+/// Spreads the requests to one logical server over several replicas, and leaves out replicas that fail.
 ///
 /// ```swift
 /// let client = HTTPClient(
@@ -10,17 +10,18 @@ import Synchronization
 ///     attemptLinks: Balance(among: ["https://a.example.com", "https://b.example.com"]))
 /// ```
 ///
-/// The origin of the environment is the name by which your program knows the fleet: credentials, cookies, redirects and
-/// caches belong to it, and the responses and errors are those of requests to it. Only the connection, its certificate, the
-/// `Host` field and the events of the exchange are those of the replica. Other requests, such as those to the host of a
-/// redirect, pass unchanged.
+/// Your program knows the fleet by the environment's origin. Credentials, cookies, redirects and
+/// caches belong to it, and responses and errors look as if it had responded. Only the connection, its certificate, the
+/// `Host` field and the exchange's events belong to the replica. Other requests, such as to a redirect's host, pass
+/// unchanged.
 ///
-/// Each attempt of a load is sent to a replica that the load has not tried, while there is one. If nothing was sent
-/// because a replica could not be reached, its ``CircuitBreaker`` is open or the queue of its `Throttle` is full, the
-/// next replica is tried at once. The request that answers a 401, such as that of `.digest`, is sent to the replica of
-/// the 401, which alone knows its nonce. Other failures are returned, and `Retry` decides. A replica that fails several times in
-/// a row is left alone for a while. A single request then finds out whether it has recovered. If all replicas rest, all are
-/// used.
+/// Each attempt goes to a replica that its load has not tried, while there is one. The next replica is tried at once if
+/// nothing was sent, because a replica could not be reached, its ``CircuitBreaker`` is open or the queue of its
+/// `Throttle` is full. A request that answers a 401, as `.digest` sends it, goes to the replica that sent the 401,
+/// because no other replica knows its nonce. Other failures are returned, and `Retry` decides.
+///
+/// A replica that fails several times in a row is left alone for a while. A single request then finds out whether it
+/// has recovered. If all replicas rest, all are used.
 ///
 /// Put it into the `attemptLinks`, above the links that belong to each replica. A reset forgets the failures.
 public final class Balance: LoaderLink {
@@ -28,7 +29,7 @@ public final class Balance: LoaderLink {
         var replicas: [Replica]
         var fleet: Fleet
         var defect: String?
-        /// A replica without TLS on another machine; nil if there is none.
+        /// A replica on another machine without TLS, if any.
         var insecure: HTTPOrigin?
     }
 
@@ -43,12 +44,12 @@ public final class Balance: LoaderLink {
     /// - Parameters:
     ///   - replicas: the servers. With none, each request fails with `.invalidRequest`.
     ///   - policy: how a replica is chosen.
-    ///   - logical: the origin whose requests are balanced. Default: that of the client's environment.
-    ///   - limit: the number of failures in a row after which a replica is left alone.
+    ///   - logical: the requests to this origin are balanced. Default: the origin of the client's environment.
+    ///   - limit: how many failures in a row it takes to leave a replica alone.
     ///   - rest: how long it is left alone.
     ///   - condition: the outcomes that are failures. Default: nil (`.serverFailures`).
     ///   - clock: measures the rest.
-    ///   - random: returns numbers from 0 to 1, for a test. Default: nil (a generator of the link).
+    ///   - random: returns numbers from 0 to 1, for a test. Default: nil (the link's own generator).
     public init(
         among replicas: [Replica], by policy: Policy = .lessBusyOfTwo, for logical: HTTPOrigin? = nil,
         restingAfter limit: Int = 3, rest: Duration = .seconds(10),
@@ -63,8 +64,8 @@ public final class Balance: LoaderLink {
         self.replicas = replicas
     }
 
-    /// The servers. Set it when your service discovery reports others, for example in a `for await` loop over its lists;
-    /// requests in progress continue, and what is known of a replica that stays is kept.
+    /// The servers. Set it when your service discovery reports others, for example in a `for await` loop over its
+    /// lists. Requests in progress continue, and the link keeps what it knows of a replica that stays.
     public var replicas: [Replica] {
         get { state.withLock { $0.replicas } }
         set {
@@ -83,9 +84,9 @@ public final class Balance: LoaderLink {
         return state.withLock { $0.fleet.resting(at: now) }
     }
 
-    /// - Throws: `.invalidRequest`, with nothing sent, if there are no replicas, if one is refused, if one on another machine
-    ///   has http and the logical origin has https or is this machine, or if the logical origin is not known; and the
-    ///   errors of the next loader.
+    /// - Throws: `.invalidRequest`, with nothing sent, if there are no replicas, if a replica is refused, if a replica
+    ///   on another machine has http and the logical origin has https or is this machine, or if the logical origin is
+    ///   not known. Otherwise, the next loader's errors.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let logical = logical ?? request.homeOrigin else {
             // A request that refuses the environment is for another server.
@@ -139,18 +140,18 @@ public final class Balance: LoaderLink {
 }
 
 extension Balance: CustomStringConvertible {
-    /// The number of the replicas and the policy: `Balance(3, lessBusyOfTwo)`.
+    /// The number of replicas and the policy: `Balance(3, lessBusyOfTwo)`.
     public var description: String { "Balance(\(state.withLock { $0.fleet.count }), \(policy))" }
 }
 
 extension Balance.State {
-    /// Why a request to the logical origin is refused; nil if it is not.
+    /// Why a request to the logical origin is refused, or nil if it isn't.
     fileprivate func defect(for logical: HTTPOrigin) -> String? {
         if let defect { return defect }
         guard let insecure, logical.isSecure else { return nil }
         return
-            "the replica \(insecure) has no TLS, so that credentials for \(logical) could be read on the network; use "
-            + "https, or an environment with http and the name of another machine"
+            "the replica \(insecure) has no TLS, so that credentials for \(logical) could be read on the network (use "
+            + "https, or an environment with http and the name of another machine)"
     }
 }
 
@@ -169,7 +170,7 @@ extension Balance {
         if let choice { return choice }
         throw HTTPError(
             .invalidRequest, request: request,
-            message: "\(defect ?? "Balance has no replicas; pass URLs such as https://a.example.com")")
+            message: "\(defect ?? "Balance has no replicas (pass URLs such as https://a.example.com)")")
     }
 
     private func settle(
@@ -189,8 +190,8 @@ extension Balance {
     }
 
     /// Returns whether another replica receives the request at once, because this one has received nothing. After an
-    /// attempt to connect, it must be one that does not rest, so that an outage does not multiply the connections; and the
-    /// body must be replayable, because it may have been read.
+    /// attempt to connect, it must be a replica that doesn't rest, so that an outage does not multiply the connections.
+    /// The body must be replayable then, because it may have been read.
     private func mayContinue(_ request: HTTPRequest, after error: HTTPError, without tried: [HTTPOrigin]) -> Bool {
         guard !error.mayHaveBeenSent, !Task.isCancelled else { return false }
         let now = stopwatch.now
@@ -205,7 +206,7 @@ extension Balance {
         }
     }
 
-    /// The servers that the load has tried, for the request of a response.
+    /// The servers that the load has tried, for the response's request.
     private static func tried(_ shared: TriedServers?, _ origin: HTTPOrigin, isBad: Bool) -> TriedServers? {
         guard isBad else {
             shared?.remove(origin)
@@ -231,7 +232,7 @@ extension Balance {
 }
 
 extension Balance {
-    /// How ``Balance`` chooses among the replicas that are left for a request.
+    /// Determines how ``Balance`` chooses among the replicas that are left for a request.
     public struct Policy: Sendable, CustomStringConvertible {
         enum Kind: Sendable {
             case roundRobin, lessBusyOfTwo, ordered, weighted
@@ -239,25 +240,25 @@ extension Balance {
         }
 
         let kind: Kind
-        /// The name of the policy.
+        /// The policy's name.
         public let description: String
 
         /// One after the other.
         public static let roundRobin = Policy(kind: .roundRobin, description: "roundRobin")
 
-        /// The one of two random replicas with fewer requests in progress. Slow replicas receive fewer requests, so this is
-        /// the best choice for most fleets. A request that a hedge has overtaken counts as in progress until the replica
-        /// responds well, or until no request was overtaken for the time of a rest.
+        /// Of two random replicas, the one with fewer requests in progress. Slow replicas receive fewer requests, so
+        /// this is the best choice for most fleets. If a hedge overtakes a request, it still counts as in progress
+        /// until the replica responds well, or until no request was overtaken for the time of a rest.
         public static let lessBusyOfTwo = Policy(kind: .lessBusyOfTwo, description: "lessBusyOfTwo")
 
-        /// The first in the list, as long as it is well: for a server with standbys.
+        /// The first in the list, as long as it is well. Use it for a server with standbys.
         public static let ordered = Policy(kind: .ordered, description: "ordered")
 
         /// At random, in proportion to ``Replica/weight``.
         public static let weighted = Policy(kind: .weighted, description: "weighted")
 
-        /// The same replica for all requests with the same key, such as a tenant, as long as it is well. If a replica fails
-        /// or the list changes, only the keys of that replica move.
+        /// The same replica for all requests with the same key, such as a tenant, as long as it is well. If a replica
+        /// fails or the list changes, only that replica's keys move.
         public static func sticky(_ key: @escaping @Sendable (HTTPRequest) -> String) -> Policy {
             Policy(kind: .sticky(key), description: "sticky")
         }

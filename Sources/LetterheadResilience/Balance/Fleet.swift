@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// The replicas of a ``Balance`` and what is known of them, without a clock or a lock.
+/// The replicas of a ``Balance``, and what it knows of them. It has no clock and no lock.
 struct Fleet {
     /// A request that is sent to a replica.
     struct Permit {
         let member: Int
         /// Whether the replica rests, and the request finds out whether it has recovered.
         let isProbe: Bool
-        /// The number of resets before it.
+        /// How many resets came before it.
         let era: Int
     }
 
@@ -22,12 +22,12 @@ struct Fleet {
         /// nil unless the replica is left alone.
         var restsUntil: Duration?
         var isProbed = false
-        /// The number of requests that hedges have overtaken since the last good response.
+        /// How many requests hedges have overtaken since the last good response.
         var overtaken = 0
-        /// When they are no longer counted.
+        /// When they no longer count.
         var overtakenUntil = Duration.zero
 
-        /// The number of requests in progress. Those that a hedge has overtaken, and therefore cancelled, are added for a
+        /// The requests in progress. Requests that a hedge has overtaken, and therefore cancelled, are added for a
         /// time: a server that hangs would otherwise look idle.
         func load(at now: Duration) -> Int { overtakenUntil > now ? busy + overtaken : busy }
 
@@ -39,11 +39,11 @@ struct Fleet {
 
     private var members: [Member] = []
     private var all: [Int] = []
-    /// Whether a replica may rest. Without one, nothing has to be filtered.
+    /// Whether a replica may rest. Otherwise, nothing has to be filtered.
     private var hasResting = false
     private var turn = 0
     private var lastNumber = 0
-    /// The state of the random numbers. The system's generator would cost a system call for each of them.
+    /// The state of the random numbers. The system's generator would cost a system call for each number.
     private var seed = UInt64.random(in: 0 ... .max)
     private var era = 0
 
@@ -54,14 +54,14 @@ struct Fleet {
     /// The replicas that are left alone.
     func resting(at now: Duration) -> [HTTPOrigin] { members.filter { !$0.isAwake(at: now) }.map(\.origin) }
 
-    /// Returns whether there are replicas that were not tried, and do not rest at a time.
+    /// Returns whether there are replicas that were not tried and don't rest.
     ///
-    /// - Parameter now: nil to include those that rest.
+    /// - Parameter now: the time, or nil to include resting replicas.
     func hasOthers(than tried: [HTTPOrigin], at now: Duration?) -> Bool {
         members.contains { member in !tried.contains(member.origin) && now.map { member.isAwake(at: $0) } ?? true }
     }
 
-    /// Replaces the list. What is known of a replica that is in both lists is kept.
+    /// Replaces the list, and keeps what is known of replicas in both lists.
     mutating func replace(with replicas: [Replica]) {
         let old = members
         members = []
@@ -86,11 +86,15 @@ struct Fleet {
         }
     }
 
-    /// Chooses a replica that the load has not tried and that does not rest; then one that it has not tried; then one
-    /// that does not rest; then any.
+    /// Chooses a replica in this order:
+    ///
+    /// 1. one that the load has not tried and that does not rest
+    /// 2. one that the load has not tried
+    /// 3. one that does not rest
+    /// 4. any replica
     ///
     /// - Parameters:
-    ///   - key: the key of a sticky policy.
+    ///   - key: a sticky policy's key.
     ///   - bound: the replica to choose, if it is in the list.
     mutating func choose(
         _ policy: Balance.Policy, key: String?, without tried: [HTTPOrigin], bound: HTTPOrigin?, at now: Duration,
@@ -118,7 +122,7 @@ struct Fleet {
         switch policy.kind {
         case .ordered: return candidates[0]
         case .roundRobin:
-            // The next one in the whole list, so that the turns are the same with and without resting replicas.
+            // The next in the whole list, so that the turns are the same with and without resting replicas.
             let index = candidates.first { $0 >= turn } ?? candidates[0]
             turn = (index + 1) % members.count
             return index
@@ -136,7 +140,7 @@ struct Fleet {
             }
             return candidates[candidates.count - 1]
         case .sticky:
-            // Rendezvous hashing: each key orders the replicas by the hash of both.
+            // Rendezvous hashing: each key orders the replicas by their common hash.
             var best = (index: candidates[0], hash: UInt64(0))
             for index in candidates {
                 let hash = Self.hash(key ?? "", members[index].origin)
@@ -146,18 +150,18 @@ struct Fleet {
         }
     }
 
-    /// Counts the outcome of a request. ``leave(_:)`` must be called as well, when its body has ended.
+    /// Counts a request's outcome. ``leave(_:)`` must be called as well, when its body has ended.
     mutating func settle(_ permit: Permit, _ health: ServerHealth, at now: Duration, rest: Duration, after limit: Int) {
         guard permit.era == era, let index = index(of: permit) else { return }
         if permit.isProbe { members[index].isProbed = false }
         if health == .good { members[index].overtaken = 0 }
         switch health {
         case .unknown:
-            // A probe that was cancelled has shown nothing. Otherwise, a hedge that ends the probe of a server that hangs
-            // would be followed by the next probe at once.
+            // A cancelled probe has shown nothing. Otherwise, if a hedge ended the probe of a server that hangs, the
+            // next probe would follow at once.
             if permit.isProbe { members[index].restsUntil = now + rest }
         case .good:
-            // A late response of an earlier request does not end a rest.
+            // A late response to an earlier request does not end a rest.
             guard permit.isProbe || members[index].restsUntil == nil else { return }
             (members[index].failures, members[index].restsUntil) = (0, nil)
             if permit.isProbe { hasResting = members.contains { $0.restsUntil != nil } }
@@ -173,8 +177,8 @@ struct Fleet {
         if let index = index(of: permit) { members[index].busy -= 1 }
     }
 
-    /// Counts a request that a hedge has overtaken as one in progress, until the server responds well, or no request was
-    /// overtaken for the time of a rest.
+    /// Counts a request that a hedge has overtaken as still in progress, until the server responds well, or no request
+    /// was overtaken for the time of a rest.
     mutating func keepOvertaken(_ permit: Permit, at now: Duration, rest: Duration) {
         guard permit.era == era, let index = index(of: permit) else { return }
         members[index].overtaken = members[index].load(at: now) - members[index].busy + 1
@@ -186,7 +190,7 @@ struct Fleet {
         return nil
     }
 
-    /// Returns a number from 0 to 1: that of the closure, or one of SplitMix64.
+    /// Returns a number from 0 to 1, from the closure or else from SplitMix64.
     private mutating func draw(_ random: (() -> Double)?) -> Double {
         if let random { return random() }
         seed &+= 0x9E37_79B9_7F4A_7C15
@@ -200,7 +204,7 @@ struct Fleet {
         min(max(0, Int(random * Double(count))), count - 1)
     }
 
-    /// FNV-1a with a final mix, because the hashes of the standard library differ in each process.
+    /// FNV-1a with a final mix, because the standard library's hashes differ in each process.
     private static func hash(_ key: String, _ origin: HTTPOrigin) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -2,25 +2,26 @@
 public import Letterhead
 public import LetterheadFoundation
 
-/// One of several servers with the same content, for ``Balance``.
+/// A server for ``Balance``, one of several with the same content.
 ///
-/// A replica receives the credentials and cookies of the logical origin, so a replica with http on another machine is
-/// refused if the logical origin has https or is this machine. Inside a network that you trust, give the logical origin http
-/// and the name of another machine, and list it in the `allowedOrigins` of the credentials.
+/// A replica receives the logical origin's credentials and cookies. If the logical origin has https or is this machine,
+/// a replica on another machine must therefore have https, too. Inside a network that you trust, give the logical
+/// origin http and another machine's name, and list it in the credentials' `allowedOrigins`.
 ///
 /// ```swift
 /// let replicas: [Replica] = ["https://a.example.com", Replica("https://b.example.com:8443", weight: 2)]
 /// ```
 public struct Replica: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The scheme, the host and the port; nil if the URL is refused.
+    /// The scheme, the host and the port, or nil if the URL is refused.
     public let origin: HTTPOrigin?
-    /// The share of requests for ``Balance/Policy/weighted``, in relation to the other replicas. Default: 1.
+    /// The replica's share of requests under ``Balance/Policy/weighted``, in relation to the other replicas. Default:
+    /// 1.
     public let weight: Double
-    /// What is wrong with the URL; nil if nothing is.
+    /// What is wrong with the URL, if anything.
     let defect: String?
 
-    /// Creates a replica from a URL without a path. A URL with a path, a user or a query is refused: each request of
-    /// ``Balance`` then fails with `.invalidRequest`. A weight below zero and NaN count as zero.
+    /// Creates a replica from a URL without a path, a user and a query. With any other URL, each request of ``Balance``
+    /// fails with `.invalidRequest`. A weight below zero and NaN count as zero.
     public init(_ url: String, weight: Double = 1) {
         self.weight = weight > 0 ? weight : 0
         guard let request = try? HTTPRequest(url), let origin = request.origin else {
@@ -34,7 +35,7 @@ public struct Replica: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
         defect = isBare ? nil : "the URL of the replica \(origin) has more than a scheme, a host and a port"
     }
 
-    /// Creates a replica from a URL; see ``init(_:weight:)-(String,_)``.
+    /// Creates a replica from a URL (see ``init(_:weight:)-(String,_)``).
     public init(_ url: URL, weight: Double = 1) { self.init(url.absoluteString, weight: weight) }
 
     public init(stringLiteral url: String) { self.init(url) }
@@ -43,14 +44,14 @@ public struct Replica: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
 }
 
 extension HTTPRequest {
-    /// The request with the scheme, the host and the port of a server.
+    /// Returns the request with a server's scheme, host and port.
     func sent(to origin: HTTPOrigin) -> HTTPRequest {
         var request = self
         (request.logicalOrigin, request.origin) = (request.origin, origin)
         return request
     }
 
-    /// Gives the request the scheme, the host and the port of another one, if it was sent to a replica.
+    /// Gives the request another request's scheme, host and port, if it was sent to a replica.
     mutating func returnFrom(
         _ replica: HTTPOrigin, to logical: HTTPOrigin, of other: HTTPRequest, _ tried: TriedServers?
     ) {
@@ -67,14 +68,15 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Replaces the origin of a replica in `Location`, `Content-Location` and `Link`, because for its client, the logical origin has responded.
+    /// Replaces a replica's origin in `Location`, `Content-Location` and `Link`: for the client, the logical origin has
+    /// responded.
     mutating func returnLinks(from replica: HTTPOrigin, to logical: HTTPOrigin) {
         for name in ["Location", "Content-Location"] as [HTTPHeaders.Name] {
             guard let place = headers[name] else { continue }
             if let returned = Self.returned(place[...], from: replica, to: logical) { headers[name] = returned }
         }
         guard headers.contains("Link") else { return }
-        // The target of each link is in angle brackets (RFC 8288, 3).
+        // Each link's target is in angle brackets (RFC 8288, 3).
         let links = headers.values(for: "Link").joined(separator: ", ")
         var parts = links.utf8.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false).map {
             String(Substring($0))
@@ -87,7 +89,8 @@ extension HTTPResponse {
         if isChanged { headers["Link"] = parts.joined(separator: "<") }
     }
 
-    /// Returns a text that begins with a URL of the replica with the other origin; nil if it begins differently.
+    /// Returns a text with the logical origin instead of the replica's at its beginning, or nil if it begins
+    /// differently.
     private static func returned(_ text: Substring, from replica: HTTPOrigin, to logical: HTTPOrigin) -> String? {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let end = text.utf8[colon...].dropFirst(3).firstIndex { "/?#>".utf8.contains($0) } ?? text.endIndex

@@ -11,7 +11,7 @@ struct Circuit {
     /// The outcomes that are counted while the circuit is closed.
     private var window: FailureWindow
     private(set) var phase = Phase.closed
-    /// Identifies the current phase. An outcome of a request that was sent in an earlier one does not count.
+    /// Identifies the current phase. If a request was sent in an earlier phase, its outcome doesn't count.
     private(set) var epoch: UInt64
 
     init(_ rule: CircuitBreaker.Rule, epoch: UInt64) {
@@ -80,7 +80,7 @@ struct Circuit {
     }
 }
 
-/// Counts the outcomes of a closed circuit.
+/// Counts a closed circuit's outcomes.
 struct FailureWindow {
     private struct Bucket {
         var number: Int64 = -1

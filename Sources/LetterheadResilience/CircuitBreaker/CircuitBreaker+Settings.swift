@@ -2,7 +2,7 @@
 public import Letterhead
 
 extension CircuitBreaker {
-    /// When a circuit opens.
+    /// Determines when a circuit opens.
     public struct Rule: Sendable {
         enum Kind {
             case consecutive(Int)
@@ -11,11 +11,11 @@ extension CircuitBreaker {
 
         let kind: Kind
 
-        /// After this number of failures without a success between them; at least 1.
+        /// After this number of failures without a success between them, at least 1.
         public static func consecutiveFailures(_ count: Int) -> Rule { Rule(kind: .consecutive(max(1, count))) }
 
-        /// When this share of the requests in the last period has failed, if there were at least `minimum` of them. A
-        /// period of zero or less, and a share that is NaN, count as the defaults.
+        /// When this share of the last period's requests has failed, if there were at least `minimum`. A period of zero
+        /// or less, and a share that is NaN, count as the defaults.
         public static func failureRatio(
             _ share: Double = 0.5, minimum: Int = 20, within period: Duration = .seconds(10)
         ) -> Rule {
@@ -25,14 +25,14 @@ extension CircuitBreaker {
         }
     }
 
-    /// The requests that share a circuit.
+    /// Determines which requests share a circuit.
     public struct Scope: Sendable {
         let key: @Sendable (HTTPRequest) -> RouteKey
 
         /// The requests to the same scheme, host and port, as for `Throttle`.
         public static let host = Scope { RouteKey(origin: $0.origin) }
 
-        /// The requests with the same method and route to the same origin; see `RequestPath.route`. Those without a
+        /// The requests with the same method and route to the same origin (see `RequestPath.route`). Requests without a
         /// known route share a circuit for each method.
         public static let route = Scope { RouteKey.route(of: $0) }
 
@@ -54,9 +54,9 @@ extension CircuitBreaker {
         case isolated
     }
 
-    /// A change of one circuit, or of all of them if ``circuit`` is nil.
+    /// A circuit's change, or a change of all circuits if ``circuit`` is nil.
     public struct Change: Sendable, Hashable, CustomStringConvertible {
-        /// The name of the circuit, such as `GET https://api.example.com users/{}`.
+        /// The circuit's name, such as `GET https://api.example.com users/{}`.
         public let circuit: String?
         /// The new state.
         public let state: State
@@ -76,8 +76,8 @@ extension HTTPEvent.Name {
 }
 
 extension HTTPEvent.Fact where Value == String {
-    /// The name of a circuit.
+    /// A circuit's name.
     public static var circuit: Self { Self("circuit") }
-    /// The state of a circuit.
+    /// A circuit's state.
     public static var state: Self { Self("state") }
 }

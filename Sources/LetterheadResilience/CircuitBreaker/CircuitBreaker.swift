@@ -9,15 +9,15 @@ import Synchronization
 /// let client = HTTPClient(environment: .production, attemptLinks: CircuitBreaker(per: .host))
 /// ```
 ///
-/// A circuit opens when too many requests fail. Its requests then fail at once with `.circuitOpen`,
-/// and nothing is sent. After the open time, a few requests are sent as probes: if all of them succeed, the circuit
-/// closes, and if one fails, it opens again. A probe that is cancelled, or that does not reach the server, makes room for
-/// another one. Requests that were sent before the circuit has changed do not count.
+/// A circuit opens when too many requests fail. Its requests then fail at once with `.circuitOpen`, and nothing is
+/// sent. After the open time, a few requests are sent as probes: if all succeed, the circuit closes, and if one fails,
+/// it opens again. If a probe is cancelled, or doesn't reach the server, the next request takes its place. Requests
+/// that were sent before the circuit has changed don't count.
 ///
-/// Put it into the `attemptLinks` of a client, below ``Balance``, which then sends the request to another replica. `Retry`
-/// does not retry `.circuitOpen` by default, because it would be sent to the same place.
+/// Put it into a client's `attemptLinks`, below ``Balance``, which then sends the request to another replica. `Retry`
+/// does not retry `.circuitOpen` by default, because the request would meet the same circuit.
 ///
-/// The outcome of a streamed response is known with its head. A reset closes all circuits, except with ``isolate()``.
+/// A streamed response's outcome is known with its head. A reset closes all circuits, except with ``isolate()``.
 public final class CircuitBreaker: LoaderLink {
     private let table = Mutex(CircuitTable())
     private let scope: Scope
@@ -31,11 +31,11 @@ public final class CircuitBreaker: LoaderLink {
     /// - Parameters:
     ///   - scope: the requests that share a circuit.
     ///   - rule: when a circuit opens. Default: when half of at least 20 requests in 10 seconds have failed.
-    ///   - openTime: the time until the first probe. A longer `Retry-After` of the server applies instead.
+    ///   - openTime: the time until the first probe. A longer `Retry-After` from the server applies instead.
     ///   - longestServerDelay: the longest `Retry-After` that is accepted.
-    ///   - probes: the number of probes that may be sent at the same time, and of successes that close the circuit.
+    ///   - probes: how many probes may be sent at the same time, and how many successes close the circuit.
     ///   - condition: the outcomes that are failures. Default: nil (`.serverFailures`).
-    ///   - clock: measures the open time and the period of the rule.
+    ///   - clock: measures the open time and the rule's period.
     ///   - now: returns the current date, for a `Retry-After` that is a date.
     public init(
         per scope: Scope, opening rule: Rule = .failureRatio(), openTime: Duration = .seconds(30),
@@ -61,19 +61,19 @@ public final class CircuitBreaker: LoaderLink {
         await next.reset()
     }
 
-    /// Opens all circuits until ``close()``, for example during a maintenance of the server.
+    /// Opens all circuits until ``close()``, for example while the server is being maintained.
     public func isolate() { table.withLock { $0.isolate() } }
 
     /// Closes all circuits, and ends ``isolate()``.
     public func close() { table.withLock { $0.closeAll(endingIsolation: true) } }
 
-    /// The state of each circuit that is not closed, by its name.
+    /// Each open, half-open or isolated circuit's state, by its name.
     public var states: [String: State] { table.withLock { $0.states } }
 
     /// Whether ``isolate()`` was called last.
     public var isIsolated: Bool { table.withLock { $0.isIsolated } }
 
-    /// Returns the changes from now on. A reader that is slow misses the oldest ones.
+    /// Returns the changes from now on. If a reader is slow, it misses the oldest changes.
     public func changes() -> AsyncStream<Change> {
         let (stream, continuation) = AsyncStream.makeStream(of: Change.self, bufferingPolicy: .bufferingNewest(100))
         let number = table.withLock { $0.watch(continuation) }

@@ -18,7 +18,7 @@ struct CircuitTable {
         case refused(String)
     }
 
-    /// The maximum number of circuits. If it is reached, those that are closed are forgotten.
+    /// The maximum number of circuits. If it is reached, closed circuits are forgotten.
     private static let mostCircuits = 1_000
 
     private var places: [RouteKey: Int] = [:]
@@ -30,7 +30,7 @@ struct CircuitTable {
     private var lastWatcher = 0
     private var watchers: [Int: AsyncStream<CircuitBreaker.Change>.Continuation] = [:]
     private(set) var isIsolated = false
-    /// The last change of a circuit, for an event.
+    /// A circuit's last change, for an event.
     private var change: CircuitBreaker.Change?
 
     var states: [String: CircuitBreaker.State] {
@@ -110,14 +110,14 @@ struct CircuitTable {
         for (place, key) in keys.enumerated() { places[key] = place }
     }
 
-    /// Returns the index of the circuit of a request; nil if the circuit has changed since then. No two circuits have the
-    /// same epoch, so that an epoch identifies a circuit that has moved.
+    /// Returns the index of a request's circuit, or nil if the circuit has changed since then. No two circuits have the
+    /// same epoch, so an epoch identifies a circuit even after it has moved.
     private func place(of permit: Permit) -> Int? {
         if permit.place < circuits.count, circuits[permit.place].epoch == permit.epoch { return permit.place }
         return permit.moves == moves ? nil : circuits.firstIndex { $0.epoch == permit.epoch }
     }
 
-    /// Announces the state of a circuit if it has a new epoch.
+    /// Announces a circuit's state if it has a new epoch.
     private mutating func announceChange(of place: Int) {
         guard circuits[place].epoch > lastEpoch else { return }
         lastEpoch = circuits[place].epoch

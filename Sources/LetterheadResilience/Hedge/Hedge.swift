@@ -11,30 +11,32 @@ import Synchronization
 /// try await client.send(GetOrder(id: 7).hedging(.never))
 /// ```
 ///
-/// The first response that is not a failure wins, and the other requests are cancelled. If all of them fail, the result of
-/// the first one is returned. At most the given share of the requests is hedged, so that a service that is slow as a whole
-/// receives little more than before: the share is saved up as the requests are sent, for at most ten hedges at once. Each
-/// request that fails takes one of them away, so that a service in trouble receives none.
+/// The first response that isn't a failure wins, and the other requests are cancelled. If all fail, the caller gets the
+/// first request's result.
+///
+/// At most the given share of the requests is hedged, so a service that is slow as a whole receives little more than
+/// before. The share is saved up as requests are sent, for at most ten hedges at once. Each failed request takes one
+/// away, so a service in trouble receives no hedges.
 ///
 /// These requests are never hedged:
 ///
-/// - Those whose method is not idempotent, unless they have an `Idempotency-Key`, by which the server recognizes the second
-///   one. `.idempotent()` adds it.
-/// - Those whose signature a server may accept only once (`HTTPRequest.isSignedOnce`), such as those of `.digest`.
-/// - Those with a one-shot body, and those that report their progress.
-/// - Downloads to a file. Of a streamed response, the head decides.
-/// - Those with `.hedging(.never)`.
+/// - Requests with a method that isn't idempotent, unless they have an `Idempotency-Key`, so that the server recognizes
+///   the second request. `.idempotent()` adds it.
+/// - Requests with a signature that a server may accept only once (`HTTPRequest.isSignedOnce`), such as `.digest`.
+/// - Requests with a one-shot body, and requests that report their progress.
+/// - Downloads to a file. If a response is streamed, its head decides.
+/// - Requests with `.hedging(.never)`.
 ///
-/// Put it into the `attemptLinks` of a client, above ``Balance``, which sends the hedge to another replica. The observers
+/// Put it into a client's `attemptLinks`, above ``Balance``, which sends the hedge to another replica. The observers
 /// see a hedge as a separate exchange. A reset forgets what was measured.
 public final class Hedge: LoaderLink {
     private struct State {
         var latencies: Latencies
-        /// The number of hedges that may be sent.
+        /// How many hedges may be sent.
         var saved = 0.0
     }
 
-    /// The number of hedges that can be saved up.
+    /// How many hedges can be saved up.
     private static let mostSaved = 10.0
 
     private let state: Mutex<State>
@@ -47,9 +49,9 @@ public final class Hedge: LoaderLink {
 
     /// - Parameters:
     ///   - delay: the time before the first hedge, and between one hedge and the next.
-    ///   - count: the maximum number of hedges of one request.
-    ///   - share: the maximum number of hedges in relation to the requests that can be hedged. With 0.1, there is at most
-    ///     one hedge for ten requests.
+    ///   - count: the maximum number of hedges for one request.
+    ///   - share: the maximum number of hedges in relation to the requests that can be hedged. With 0.1, there is at
+    ///     most one hedge for ten requests.
     ///   - condition: the outcomes that are failures. Default: nil (`.serverFailures`).
     ///   - clock: measures the delay.
     public convenience init(
@@ -59,7 +61,7 @@ public final class Hedge: LoaderLink {
         self.init(after: delay, atMost: count, share: share, counting: condition, clock: clock, executor: nil)
     }
 
-    /// Creates a link whose requests run on an executor, for a simulation.
+    /// Creates a link that sends its requests on an executor, for a simulation.
     package init(
         after delay: Delay, atMost count: Int = 1, share: Double = 0.1,
         counting condition: Retry.Condition? = nil, clock: any Clock<Duration>,
@@ -111,7 +113,7 @@ public final class Hedge: LoaderLink {
             return (result, health(of: result, to: request))
         }
         var request = request
-        // The requests share it, so that each of them is sent to another server.
+        // The requests share it, so that each is sent to another server.
         if request.triedServers == nil { request.triedServers = TriedServers() }
         let race = HedgeRace(request, next, after: delay, for: self)
         return await race.result(atMost: count, on: timer, since: start)
@@ -121,7 +123,7 @@ public final class Hedge: LoaderLink {
         result.health(of: request, counting: condition)
     }
 
-    /// Takes a hedge from the share; false if none is left.
+    /// Takes a hedge from the share. Returns false if none is left.
     func takeHedge() -> Bool {
         state.withLock { state in
             // A tenth, added ten times, is a little less than one.
@@ -148,7 +150,7 @@ extension HTTPRequest {
 }
 
 extension Hedge {
-    /// How long a request has to wait for its response before a hedge is sent.
+    /// Determines how long a request waits for its response before a hedge is sent.
     public struct Delay: Sendable, CustomStringConvertible {
         let share: Double?
         let duration: Duration
@@ -156,8 +158,8 @@ extension Hedge {
         /// The same time for all requests.
         public static func fixed(_ duration: Duration) -> Delay { Delay(share: nil, duration: max(.zero, duration)) }
 
-        /// The time in which this share of the last 128 requests with the same route had their responses, such as 0.95, and
-        /// at least a duration. Until 32 responses of a route are known, its requests are not hedged.
+        /// A time that depends on the route: this share of its last 128 requests, such as 0.95, had their responses
+        /// within it. It is at least `duration`. Until 32 responses from a route are known, its requests aren't hedged.
         public static func quantile(_ share: Double, atLeast duration: Duration = .milliseconds(1)) -> Delay {
             Delay(share: share.isNaN ? 0.95 : min(max(share, 0), 1), duration: max(.zero, duration))
         }
@@ -191,8 +193,8 @@ extension RequestConfigurable {
 }
 
 extension HTTPEvent.Name {
-    /// A hedge is sent, with its number as the fact `count`, and the time since the request as `wait`.
+    /// A hedge is sent. The fact `count` contains its number, and `wait` the time since the request.
     public static let hedgeSent: Self = "hedge.sent"
-    /// The response of a hedge is the first good one, with its number as the fact `count`.
+    /// A hedge has the first good response. The fact `count` contains its number.
     public static let hedgeWon: Self = "hedge.won"
 }

@@ -2,10 +2,9 @@
 import Letterhead
 import Synchronization
 
-/// One request and its hedges. The first good response wins. All of them have ended when ``result(atMost:on:since:)``
-/// returns.
+/// One request and its hedges. The first good response wins. All have ended when ``result(atMost:on:since:)`` returns.
 ///
-/// The link and the tasks of the requests share it.
+/// The link and the requests' tasks share it.
 final class HedgeRace: Sendable {
     private struct State {
         var first: Task<Result<HTTPResponse, HTTPError>, Never>?
@@ -28,7 +27,7 @@ final class HedgeRace: Sendable {
 
     /// Sends the request, and hedges after each delay.
     ///
-    /// - Returns: the result, and what it tells of its server.
+    /// - Returns: the result, and what it tells about its server.
     func result(
         atMost count: Int, on timer: HedgeTimer, since start: Duration
     ) async -> (Result<HTTPResponse, HTTPError>, ServerHealth) {
@@ -53,12 +52,12 @@ final class HedgeRace: Sendable {
         return Task(executorPreference: link.executor, operation: operation)
     }
 
-    /// Waits for the hedges, unless the first request was good or was cancelled. Those that are not needed are cancelled.
+    /// Waits for the hedges, unless the first request was good or was cancelled. Cancels the hedges that aren't needed.
     private func result(
         of first: Result<HTTPResponse, HTTPError>
     ) async -> (Result<HTTPResponse, HTTPError>, ServerHealth) {
         let health = link.health(of: first, to: request)
-        // A stream that nobody reads would hold its connection, for which a hedge may wait.
+        // A stream that is not read would hold its connection, and a hedge may wait for that connection.
         let isEnd =
             health == .good && first.isResponse || Task.isCancelled || first.isCancelled
             || request.responseDelivery == .streamed
@@ -72,7 +71,7 @@ final class HedgeRace: Sendable {
         return state.withLock { $0.winner }.map { ($0, .good) } ?? (first, health)
     }
 
-    /// Sends a hedge, if one is left in the share of the link.
+    /// Sends a hedge, if the link's share has one left.
     func sendHedge() {
         state.withLock { state in
             guard !state.isClosed, link.takeHedge() else { return }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Tells the requests of a ``Hedge`` when to send their hedges. All of them share one sleeping task, because a task for
-/// each would cost more than the rest of the link.
+/// Tells the requests of a ``Hedge`` when to send their hedges. All share one sleeping task, because a task for each
+/// request would cost more than the rest of the link.
 ///
 /// The task ends at the first due time without a pending request, and with the timer.
 final class HedgeTimer: Sendable {
@@ -16,9 +16,9 @@ final class HedgeTimer: Sendable {
         var entries: [Int: Entry] = [:]
         var last = 0
         var task: Task<Void, Never>?
-        /// When the task wakes up; nil if no task sleeps.
+        /// When the task wakes up, or nil if no task sleeps.
         var wakeUp: Duration?
-        /// The number of the task. A task that was replaced does nothing.
+        /// The task's number. A task that was replaced does nothing.
         var shift = 0
     }
 
@@ -33,9 +33,9 @@ final class HedgeTimer: Sendable {
 
     deinit { state.withLock { $0.task }?.cancel() }
 
-    /// Sends hedges of a request after each of its delays, a number of times, until ``remove(_:)``.
+    /// Sends a request's hedges after each of its delays, a number of times, until ``remove(_:)``.
     ///
-    /// - Returns: the number of the entry.
+    /// - Returns: the entry's number.
     func add(_ race: HedgeRace, at now: Duration, times: Int) -> Int {
         let due = now + race.delay
         return state.withLock { state in
@@ -58,7 +58,7 @@ final class HedgeTimer: Sendable {
         }
     }
 
-    /// Sends the hedges that are due. Returns the time until the next one; nil if there is none.
+    /// Sends the hedges that are due. Returns the time until the next hedge, if any.
     private func wake(_ shift: Int) -> Duration? {
         let now = stopwatch.now
         let (races, wait) = state.withLock { state -> ([HedgeRace], Duration?) in
@@ -73,7 +73,7 @@ final class HedgeTimer: Sendable {
             }
             state.wakeUp = state.entries.values.map(\.due).min()
             if state.wakeUp == nil { state.task = nil }
-            // Each wake-up examines all entries, so there are at most a thousand of them in a second.
+            // Each wake-up examines all entries, so there are at most a thousand wake-ups in a second.
             return (races, state.wakeUp.map { max($0 - now, .milliseconds(1)) })
         }
         for race in races { race.sendHedge() }

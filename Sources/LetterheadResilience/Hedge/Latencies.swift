@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// The last response times of each route.
+/// Each route's last response times.
 struct Latencies {
-    /// The index of a route, until the routes are forgotten.
+    /// A route's index, until the routes are forgotten.
     struct Place {
         fileprivate let index: Int
         fileprivate let era: Int
     }
 
-    /// The response times of one route.
+    /// One route's response times.
     fileprivate struct Window {
         var nanoseconds: [Int64] = []
         var place = 0
-        /// The number of response times since ``quantile`` was computed.
+        /// How many response times came since ``quantile`` was computed.
         var added = 0
         var quantile: Duration?
     }
 
-    /// The number of response times that are kept for each route, and the number that must be known before the first
-    /// hedge, and after which the quantile is computed again.
+    /// How many response times are kept for each route, and how many must be known before the first hedge. The quantile
+    /// is computed again after each `step` more.
     fileprivate static let (kept, step) = (128, 32)
     /// The maximum number of routes. If it is reached, all are measured again.
     private static let mostRoutes = 500
@@ -41,7 +41,7 @@ struct Latencies {
         return Place(index: windows.count - 1, era: era)
     }
 
-    /// The quantile of a route; nil if too little is known.
+    /// A route's quantile, or nil if too little is known.
     func delay(at place: Place) -> Duration? { place.era == era ? windows[place.index].quantile : nil }
 
     mutating func add(_ time: Duration, at place: Place) {

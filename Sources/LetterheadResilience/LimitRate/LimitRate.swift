@@ -3,22 +3,22 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// Limits the number of requests per period, and adapts to the rate limits that servers report.
+/// Keeps your requests below a rate: your own limit, or the limits that servers report.
 ///
 /// ```swift
-/// LimitRate(10, per: .seconds(1))        // ten per second to each host; after a pause, up to ten at once
+/// LimitRate(10, per: .seconds(1))        // ten per second to each host, and up to ten at once after a pause
 /// LimitRate()                            // as many as the server allows
 /// ```
 ///
 /// Requests over the limit wait in a queue, ordered by priority. A response can report that a window is exhausted
-/// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and their variants) or ask for a pause (`Retry-After` of a 403,
-/// 429, 503 or 529). All requests in the same scope then wait until the window or the pause ends, including those
-/// already in the queue. If the wait would pass the deadline of a request, the request fails at once with `.timedOut`.
-/// A wait ends when its task is cancelled. A reset removes the reported limits and ends all waits with `.cancelled`.
-/// Requests with `Throttle.Settings.never` are not limited.
+/// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and their variants) or ask for a pause (`Retry-After` in a 403,
+/// 429, 503 or 529). All requests in the same scope then wait until the window or the pause ends, including requests
+/// already in the queue. If the wait would pass a request's deadline, the request fails at once with `.timedOut`. A
+/// wait ends when its task is cancelled. A reset removes the reported limits and ends all waits with `.cancelled`.
+/// Requests with `Throttle.Settings.never` aren't limited.
 ///
-/// Put it above `Throttle`, so that a waiting request occupies no slot, and below the environment, which sets the
-/// host. All chains that contain the same link share its limits.
+/// Put it above `Throttle`, so that a waiting request occupies no slot, and below the environment, which sets the host.
+/// All chains that contain the same link share its limits.
 public final class LimitRate: LoaderLink {
     private typealias Key = Throttle.Settings.Scope.Key
 
@@ -42,11 +42,11 @@ public final class LimitRate: LoaderLink {
     /// If a setting is out of range, each request fails with `.invalidRequest`.
     ///
     /// - Parameters:
-    ///   - count: at least 1. After a pause, that many requests may be sent at once. By default, only the
-    ///     server limits the rate.
+    ///   - count: at least 1. After a pause, that many requests may be sent at once. By default, only the server limits
+    ///     the rate.
     ///   - window: the period, more than zero and at most one year.
     ///   - scope: the requests that share a limit.
-    ///   - queueLimit: the maximum number of requests in the queue of a scope. Further requests fail with `.queueFull`.
+    ///   - queueLimit: the maximum number of requests in a scope's queue. Further requests fail with `.queueFull`.
     ///   - longestHold: the longest pause that a server can cause.
     ///   - clock: measures the time.
     ///   - now: returns the current date, for headers that contain one.
@@ -87,7 +87,7 @@ public final class LimitRate: LoaderLink {
         return response
     }
 
-    /// Removes the reported limits, ends the waits, except those of other clients, and resets the links below.
+    /// Removes the reported limits, ends the waits, except other clients' waits, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         let (ended, first) = state.withLock { $0.clear { $0.generation?.hasEnded ?? true } }
         for waiter in ended { waiter.turn.set(.reset) }

@@ -4,13 +4,16 @@ import LetterheadFoundation
 
 /// The rate limit that a response reports.
 ///
-/// It reads `RateLimit` in its two forms (draft-ietf-httpapi-ratelimit-headers: `"default";r=0;t=30`, and `limit=10,
-/// remaining=0, reset=30` of earlier drafts), `RateLimit-Remaining` and `-Reset`, `X-RateLimit-Remaining` and `-Reset`,
-/// `X-Rate-Limit-Remaining` and `-Reset`; the same for requests and for tokens, as APIs of language models send them
-/// (`X-RateLimit-Remaining-Tokens` and `-Reset-Tokens`, `Anthropic-RateLimit-Tokens-Remaining` and `-Reset`); and
-/// `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms` of a 403, 429, 503 or 529. A malformed value counts as absent.
+/// It reads these fields, and treats a malformed value as absent:
+///
+/// - `RateLimit` in its two forms (draft-ietf-httpapi-ratelimit-headers): `"default";r=0;t=30`, and in earlier drafts
+///   `limit=10, remaining=0, reset=30`
+/// - `RateLimit-Remaining` and `-Reset`, `X-RateLimit-Remaining` and `-Reset`, `X-Rate-Limit-Remaining` and `-Reset`
+/// - the same for requests and for tokens, as language model APIs send them (`X-RateLimit-Remaining-Tokens` and
+///   `-Reset-Tokens`, `Anthropic-RateLimit-Tokens-Remaining` and `-Reset`)
+/// - `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms` in a 403, 429, 503 or 529
 struct RateReport: Equatable {
-    /// The number of requests or tokens left until a window ends.
+    /// How many requests or tokens are left until a window ends.
     struct Window: Equatable {
         var remaining: Int
         var reset: Duration
@@ -56,7 +59,7 @@ struct RateReport: Equatable {
         }
     }
 
-    /// Stores what is left of a budget of requests or tokens, by the name of the budget.
+    /// Stores what is left of a budget for requests or tokens, by the budget's name.
     private static func note(
         _ field: HTTPHeaders.Field, in budgets: inout [String: (remaining: Double?, reset: Double?)],
         now: () -> Double
@@ -80,8 +83,8 @@ struct RateReport: Equatable {
 
     private static let budgetNames: Set<String> = ["requests", "tokens", "input-tokens", "output-tokens"]
 
-    /// Returns the number of seconds from now until a time. The text is a number, a duration such as `6m0.5s` or
-    /// `20ms`, or a date (RFC 3339).
+    /// Returns the seconds from now until a time. The text is a number, a duration such as `6m0.5s` or `20ms`, or a
+    /// date (RFC 3339).
     private static func time(_ text: String, now: () -> Double) -> Double? {
         let text = ASCII.trimmed(text)
         if let number = number(text) { return delta(number, now: now) }
@@ -91,8 +94,8 @@ struct RateReport: Equatable {
         return duration(text)
     }
 
-    /// Returns the seconds of a duration in hours, minutes, seconds and milliseconds, in this order, each with its
-    /// unit.
+    /// Returns a duration's seconds. The text contains hours, minutes, seconds and milliseconds, in this order, each
+    /// with its unit.
     private static func duration(_ text: String) -> Double? {
         var (rest, seconds) = (text.utf8[...], 0.0)
         for (unit, factor) in [("h", 3600), ("m", 60), ("s", 1), ("ms", 0.001)] as [(String, Double)] {
@@ -133,7 +136,7 @@ struct RateReport: Equatable {
         }
     }
 
-    /// Parses a count or a number of seconds. A number above 10^15 becomes 10^15. Returns nil if the text does not
+    /// Parses a count or a number in seconds. A number above 10^15 becomes 10^15. Returns nil if the text does not
     /// begin with a digit or is not a finite number.
     private static func number(_ text: String) -> Double? {
         let text = ASCII.trimmed(text)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// The queues and buckets of a rate limit, without a clock or a task. Callers must hold a lock; methods return the
-/// requests to resume.
+/// A rate limit's queues and buckets, without a clock or a task. Callers must hold a lock. Methods return the requests
+/// to resume.
 ///
-/// In each queue, the first request sleeps until the bucket allows it, and the others wait to become the first. A pause
-/// that the server asks for therefore delays all of them and keeps their order.
+/// In each queue, the first request sleeps until the bucket allows it, and the others wait to become the first. If the
+/// server asks for a pause, it therefore delays all of them and keeps their order.
 struct RateState<Turn> {
     typealias Key = Throttle.Settings.Scope.Key
 
@@ -25,7 +25,7 @@ struct RateState<Turn> {
     private struct Waiting {
         let place: UInt64
         let turn: Turn
-        /// The latest time at which the request may be sent.
+        /// The request's deadline.
         let latest: Duration?
     }
 
@@ -46,7 +46,7 @@ struct RateState<Turn> {
         self.longestHold = longestHold
     }
 
-    /// Whether no request is limited: there is no rate, and no server has reported one.
+    /// Whether no request is limited, because no rate is set and no server has reported a limit.
     var isOpen: Bool { lanes.isEmpty && fresh.isUnlimited }
 
     var waiting: Int { lanes.values.reduce(0) { $0 + $1.line.count + ($1.first == nil ? 0 : 1) } }
@@ -85,7 +85,7 @@ struct RateState<Turn> {
         }
     }
 
-    /// Returns the next step of the first request. `turn` resumes it if it sleeps.
+    /// Returns the first request's next step. `turn` resumes it if it sleeps.
     mutating func step(_ key: Key, place: UInt64, turn: Turn, at now: Duration) -> Step {
         withLane(key) { lane in
             guard let first = lane.first, first.place == place else { return .gone }
@@ -100,12 +100,12 @@ struct RateState<Turn> {
         }
     }
 
-    /// Removes a request from the queue and returns it; nil if it is already the first.
+    /// Removes a request from the queue and returns it, or nil if it is already the first.
     mutating func leaveLine(_ key: Key, place: UInt64) -> Turn? {
         withLane(key) { $0.line.leave(place)?.turn }
     }
 
-    /// Removes the first request, and returns the next one.
+    /// Removes the first request, and returns its successor.
     mutating func leaveFirst(_ key: Key, place: UInt64) -> Turn? {
         withLane(key) { lane in
             guard lane.first?.place == place else { return nil }
@@ -114,7 +114,7 @@ struct RateState<Turn> {
         }
     }
 
-    /// Applies a report of the server, and returns the requests that can no longer be sent before their deadlines.
+    /// Applies the server's report, and returns the requests that can no longer be sent before their deadlines.
     mutating func learn(_ report: RateReport, _ key: Key, at now: Duration) -> [Turn] {
         let longestHold = longestHold
         return withLane(key) { lane in
@@ -136,8 +136,8 @@ struct RateState<Turn> {
         }
     }
 
-    /// Removes all reported limits, and the waiting requests for which `isEnded` returns true. Returns these, and those
-    /// that are now the first of their queues.
+    /// Removes all reported limits, and the waiting requests if `isEnded` returns true for them. Returns these, and the
+    /// requests that are now the first in their queues.
     mutating func clear(where isEnded: (Turn) -> Bool) -> (ended: [Turn], first: [Turn]) {
         var result = (ended: [Turn](), first: [Turn]())
         let fresh = fresh
@@ -172,8 +172,8 @@ struct RateState<Turn> {
 /// Calculates when the next request may be sent, from a bucket that is refilled at a constant rate and from the limits
 /// that the server reported.
 ///
-/// The algorithm is the generic cell rate algorithm: the only state of the rate is `due`, the time at which the bucket
-/// is full again. All times are on the timeline of the link, which begins at zero.
+/// It uses the generic cell rate algorithm: the rate's only state is `due`, the time when the bucket is full again. All
+/// times are on the link's timeline, which begins at zero.
 struct RateBucket {
     private let interval: Duration
     private let burst: Duration
@@ -190,7 +190,7 @@ struct RateBucket {
     /// Whether the bucket has no limit until a server reports one.
     var isUnlimited: Bool { interval == .zero }
 
-    /// Returns the wait for a request with `ahead` other requests before it.
+    /// Returns how long a request waits with `ahead` other requests before it.
     func wait(at now: Duration, ahead: Int = 0) -> Duration {
         var start = max(now, heldUntil)
         if let window, start < window.end, window.remaining <= ahead { start = window.end }
@@ -198,7 +198,7 @@ struct RateBucket {
         return max(start, refilled) - now
     }
 
-    /// Whether the state equals that of a new bucket.
+    /// Whether the bucket is as good as new.
     func isFull(at now: Duration) -> Bool { due <= now && heldUntil <= now && (window?.end ?? .zero) <= now }
 
     mutating func take(at now: Duration) {
@@ -206,8 +206,8 @@ struct RateBucket {
         if let window { self.window = now < window.end ? (window.remaining - 1, window.end) : nil }
     }
 
-    /// A report can only reduce the rate, and only until the window of the server ends. Responses arrive in any order,
-    /// so the smallest remainder of a window applies.
+    /// A report can only reduce the rate, and only until the server's window ends. Responses arrive in any order, so a
+    /// window's smallest remainder applies.
     mutating func learn(_ report: RateReport, at now: Duration, longestHold: Duration) {
         if let hold = report.hold { heldUntil = max(heldUntil, now + min(hold, longestHold)) }
         guard let told = report.window, told.reset > .zero else { return }

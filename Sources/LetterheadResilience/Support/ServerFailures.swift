@@ -2,17 +2,17 @@
 public import Letterhead
 
 extension Retry.Condition {
-    /// The outcomes that show that a server is in trouble: 500, 502, 503, 504 and 529, and no connection, a lost one, an
-    /// invalid response, or a time limit that passed.
+    /// The outcomes that show that a server is in trouble: 500, 502, 503, 504 and 529, a failed or lost connection, an
+    /// invalid response, and a time limit that passed.
     ///
-    /// It is the default of the links of this product. A 429 is not among them, because a server that limits one client
-    /// is well.
+    /// The links in this product use it by default. A 429 is not among them, because a server that limits one client is
+    /// well.
     public static let serverFailures =
         Retry.Condition.statuses([500, 502, 503, 504, 529])
         || .failures([.cannotConnect, .connectionLost, .insecureConnection, .invalidResponse, .timedOut])
 }
 
-/// What the outcome of an exchange tells about its server.
+/// What an exchange's outcome tells about its server.
 enum ServerHealth {
     case good, bad
     /// The request did not reach the server, or was cancelled.
@@ -20,7 +20,7 @@ enum ServerHealth {
 }
 
 extension Result where Success == HTTPResponse, Failure == HTTPError {
-    /// - Parameter condition: nil for `serverFailures`, by which most responses are judged.
+    /// - Parameter condition: nil for `serverFailures`, the condition for most responses.
     func health(of request: HTTPRequest, counting condition: Retry.Condition?) -> ServerHealth {
         switch self {
         case .success(let response) where condition == nil && response.status.code < 500: return .good
@@ -33,8 +33,8 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
 }
 
 extension HTTPError {
-    /// Whether the request did not reach the server, or was cancelled. A deadline that passes before anything is sent was
-    /// used up by a queue of the client.
+    /// Whether the request didn't reach the server, or was cancelled. If its deadline has passed before anything was
+    /// sent, a queue in the client has used up the time.
     fileprivate func tellsNothing(of request: HTTPRequest) -> Bool {
         switch code {
         case .cancelled, .resetInProgress, .invalidRequest, .cannotAuthenticate, .signatureSpent, .queueFull,
