@@ -9,7 +9,7 @@ struct AuthorizationPage: Sendable {
     let parameters: [String: String]
     let open: @Sendable (URL) async throws -> URL
 
-    /// Has a person sign in, and returns the form of the request that exchanges the code (RFC 6749, 4.1.3).
+    /// Has a person sign in, and returns the form that exchanges the code (RFC 6749, 4.1.3).
     func form(
         client: OAuth2.Client, scope: Set<String>, random: @Sendable (Int) -> [UInt8]
     ) async throws(HTTPAuthentication.Failure) -> [(String, String)] {
@@ -33,7 +33,7 @@ struct AuthorizationPage: Sendable {
         ]
     }
 
-    /// Returns the URL of the page with the request in its query (RFC 6749, 4.1.1; RFC 7636, 4.3). The challenge method
+    /// Returns the page's URL with the request in its query (RFC 6749, 4.1.1, and RFC 7636, 4.3). The challenge method
     /// is never `plain`.
     private func url(
         client: OAuth2.Client, scope: Set<String>, state: String, verifier: String
@@ -62,7 +62,7 @@ struct AuthorizationPage: Sendable {
     }
 }
 
-/// The URL to which the authorization server redirected. Anyone can create such a URL, so every part is checked.
+/// The URL that the authorization server redirected to. Anyone can create such a URL, so every part is checked.
 struct AuthorizationCallback {
     private let page: AuthorizationPage
     private let callback: URLParts
@@ -94,8 +94,7 @@ struct AuthorizationCallback {
         return Secret(code)
     }
 
-    /// Whether scheme, authority and path equal those of the redirect URI byte for byte, and all query items of the
-    /// redirect URI are present.
+    /// Whether scheme, authority and path equal the redirect URI's byte for byte, and all its query items are present.
     private var isRedirectURI: Bool {
         callback.scheme == expected.scheme && callback.authority.bytes == expected.authority.bytes
             && callback.path.isSame(as: expected.path)
@@ -110,12 +109,12 @@ struct AuthorizationCallback {
             }
         } else if let issuer {
             guard let origin = try? HTTPRequest(issuer).origin, origin == page.endpoint.origin else {
-                throw refused("its issuer is not at the origin of the page; pass the issuer to the grant (RFC 9207)")
+                throw refused("its issuer is not at the origin of the page (pass the issuer to the grant, RFC 9207)")
             }
         }
     }
 
-    /// Returns the value of a parameter, or nil if there is none. A parameter that occurs twice is an error (RFC 6749, 3.1).
+    /// Returns a parameter's value, if any. A parameter that occurs twice is an error (RFC 6749, 3.1).
     private func value(of name: String) throws(HTTPAuthentication.Failure) -> String? {
         let items = PercentEncoding.formItems(of: callback.query ?? "").filter { $0.name.isSame(as: name) }
         guard items.count < 2 else { throw refused("the parameter \(name) occurs more than once") }

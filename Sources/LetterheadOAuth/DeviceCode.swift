@@ -10,16 +10,16 @@ extension OAuth2.SignIn {
     /// signIn: .deviceCode { print("Enter \($0.userCode) at \($0.verificationURL)") }
     /// ```
     ///
-    /// The server is asked for tokens at the interval that it demands, until the person has decided or the code has
-    /// expired.
+    /// The session asks the server for tokens at the interval that the server demands, until the person has decided or
+    /// the code has expired.
     ///
-    /// An API that alone has named its authorization server could have the person approve a code of an attacker at an
-    /// honest server. The page must then be at the origin of the issuer or of one of `pages`; otherwise, the sign-in fails
-    /// before anything is shown.
+    /// If only the API has named its authorization server, it could have the person approve an attacker's code at an
+    /// honest server. The page must then be at the issuer's origin or at an origin in `pages`. Otherwise, the sign-in
+    /// fails before anything is shown.
     ///
     /// - Parameters:
-    ///   - scope: the scopes to request. Default: nil (those of the server).
-    ///   - pages: URLs of the other origins at which such a server may have its page. Default: none.
+    ///   - scope: the scopes to request. Default: nil (the server's scopes).
+    ///   - pages: URLs of other origins that may have such a server's page. Default: none.
     ///   - show: shows the code. The server is asked only after it has returned.
     public static func deviceCode(
         scope: Set<String>? = nil, pages: [URL] = [],
@@ -44,9 +44,9 @@ extension OAuth2 {
     public struct DeviceCode: Sendable, Hashable {
         /// The code that the person enters.
         public let userCode: String
-        /// The page on which the person enters the code.
+        /// The page where the person enters the code.
         public let verificationURL: URL
-        /// The page with the code in its URL, for a QR code or a link; nil if the server has none. Show the user code as
+        /// The page with the code in its URL, for a QR code or a link, if the server has one. Show the user code as
         /// well, so that the person can compare it.
         public let completeURL: URL?
         /// How long the code can be used.
@@ -54,7 +54,7 @@ extension OAuth2 {
     }
 }
 
-/// The response of a device authorization endpoint (RFC 8628, 3.2).
+/// A device authorization endpoint's response (RFC 8628, 3.2).
 struct DeviceAnswer {
     private let device: Secret
     private let code: OAuth2.DeviceCode
@@ -84,7 +84,7 @@ struct DeviceAnswer {
         return try answer.text("verification_url")
     }
 
-    /// Fails if a page is at another origin than that of the issuer and those that the program allows.
+    /// Fails if a page is neither at the issuer's origin nor at an origin that the program allows.
     func requirePage(of server: OAuth2.Server, orAt pages: [URL]) throws(HTTPAuthentication.Failure) {
         let issuer = server.issuer.flatMap { URL(string: $0, encodingInvalidCharacters: false)?.origin }
         let allowed = [issuer] + pages.map(\.origin)
@@ -92,17 +92,17 @@ struct DeviceAnswer {
             throw HTTPAuthentication.Failure(
                 .refused,
                 "the authorization server \(issuer?.description ?? "without an issuer"), which only the API has named, has "
-                    + "its page at \(page); if you trust it, list it in pages, or pass the issuer to discovered")
+                    + "its page at \(page) (if you trust it, list it in pages, or pass the issuer to discovered)")
         }
     }
 
-    /// A person opens the page and trusts it, so it must be one that only the server can have sent.
+    /// A person opens the page and trusts it, so only the server can have sent it.
     private static func page(_ text: String) -> URL? {
         let url = URL(string: text, encodingInvalidCharacters: false)
         return url?.origin?.isSecure == true && url?.hasUserPart == false ? url : nil
     }
 
-    /// Programs print the code on terminals, which control characters would control.
+    /// Programs print the code on terminals, so it must not contain control characters.
     private static func isShowable(_ code: String) -> Bool {
         (1...64).contains(code.utf8.count) && code.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }

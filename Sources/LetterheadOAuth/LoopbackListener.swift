@@ -4,11 +4,11 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Receives the redirect of one sign-in on the loopback interface (RFC 8252, 7.3).
+/// Receives one sign-in's redirect on the loopback interface (RFC 8252, 7.3).
 ///
-/// Each program and each web page can send requests to the port. Only the path of the redirect URI with the state of the
-/// sign-in counts; the rest is checked by the grant. Browsers open connections that they do not use, so several are
-/// served at the same time, and the oldest makes way for a new one.
+/// Each program and each web page can send requests to the port. Only the redirect URI's path with the sign-in's state
+/// counts. The grant checks the rest. Browsers open connections that they don't use, so several are served at the same
+/// time, and the oldest makes way for a new one.
 final class LoopbackListener: Sendable {
     private typealias Failure = HTTPAuthentication.Failure
 
@@ -22,7 +22,7 @@ final class LoopbackListener: Sendable {
     private let waking: (end: Int32, start: Int32)
     private let isListening = Atomic(true)
 
-    /// - Parameter redirectURI: as registered; nil for the default. Without a port, the system chooses one.
+    /// - Parameter redirectURI: as registered, or nil for the default. Without a port, the system chooses one.
     init(_ redirectURI: URL?) throws(HTTPAuthentication.Failure) {
         var request = redirectURI.map { HTTPRequest(url: $0) } ?? HTTPRequest(host: "127.0.0.1", path: "/callback")
         if redirectURI == nil { request.scheme = "http" }
@@ -54,7 +54,7 @@ final class LoopbackListener: Sendable {
         }
     }
 
-    /// Shows a page, and returns the URL to which the browser was redirected.
+    /// Shows a page, and returns the URL that the browser was redirected to.
     func callback(
         of page: URL, within limit: Duration, on clock: any Clock<Duration>,
         open: @escaping @Sendable (URL) async throws -> Void
@@ -104,7 +104,7 @@ final class LoopbackListener: Sendable {
         }
     }
 
-    /// Returns the URL of a request with a target, if it is the redirect.
+    /// Returns the URL of a request with this target, if it is the redirect.
     private func callback(_ target: String, with state: String) -> URL? {
         guard target.utf8.first == UInt8(ascii: "/"), let origin = redirectURI.origin,
             let url = URL(string: origin.description + target, encodingInvalidCharacters: false)
@@ -172,7 +172,7 @@ extension LoopbackListener {
         }
     }
 
-    /// The request target of a GET; nil for any other request.
+    /// The target in a GET, or nil for any other request.
     private static func target(of head: [UInt8]) -> String? {
         let words = head.prefix { $0 != UInt8(ascii: "\r") }
             .split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
@@ -182,7 +182,7 @@ extension LoopbackListener {
 
     private static let notFound = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
-    /// The URL of the page contains the code, so it is neither stored nor sent to another page.
+    /// The page's URL contains the code, so it is neither stored nor sent to another page.
     private static let done: String = {
         let page = """
             <!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Sign-in</title>\
@@ -193,13 +193,13 @@ extension LoopbackListener {
     }()
 }
 
-/// Calls of the system whose types differ between platforms.
+/// System calls with types that differ between platforms.
 private enum LoopbackSocket {
     /// Why the last call has failed.
     static var reason: String { strerror(errno).map { String(cString: $0) } ?? "error \(errno)" }
 
-    /// Opens a port on 127.0.0.1, and also on ::1 if both are wanted and the system has IPv6; nil if a call fails. If the
-    /// system chooses the port, another one is tried as long as it is free in one family only.
+    /// Opens a port on 127.0.0.1, and also on ::1 if both are wanted and the system has IPv6. Returns nil if a call
+    /// fails. If the system chooses the port and it is free in one family only, another port is tried.
     static func listening(on port: Int, isBoth: Bool) -> (descriptors: [Int32], port: Int)? {
         for _ in 1...(port == 0 ? 10 : 1) {
             var address = sockaddr_in()
@@ -248,7 +248,7 @@ private enum LoopbackSocket {
         return nil
     }
 
-    /// Makes a descriptor one that never blocks, and that no child process inherits.
+    /// Makes a descriptor never block, and hides it from child processes.
     static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -265,7 +265,7 @@ private enum LoopbackSocket {
         return descriptor
     }
 
-    /// Appends the bytes that have arrived. Returns false at the end of the connection.
+    /// Appends the bytes that have arrived. Returns false at the connection's end.
     static func receive(_ descriptor: Int32, into bytes: inout [UInt8]) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = recv(descriptor, &buffer, buffer.count, 0)
@@ -274,7 +274,7 @@ private enum LoopbackSocket {
         return true
     }
 
-    /// The response is smaller than the buffer of a new connection, so that one call sends all of it.
+    /// The response is smaller than a new connection's buffer, so one call sends all of it.
     static func send(_ response: String, to descriptor: Int32) {
         let bytes = Array(response.utf8)
         #if canImport(Darwin)

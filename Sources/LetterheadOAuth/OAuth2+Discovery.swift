@@ -3,7 +3,7 @@ public import Letterhead
 public import LetterheadFoundation
 
 extension OAuth2 {
-    /// Finds the authorization server of an API that is known only at run time, such as a remote MCP server.
+    /// Finds an API's authorization server if you know the API only at run time, as for a remote MCP server.
     ///
     /// ```swift
     /// let session = try OAuth2.Session(
@@ -11,18 +11,18 @@ extension OAuth2 {
     ///     signIn: .deviceCode { print($0.userCode, $0.verificationURL) })
     /// ```
     ///
-    /// A request without credentials is sent to the API. The `resource_metadata` of a 401, or else the well-known URL of
-    /// the API, leads to the metadata of the API (RFC 9728), which names the authorization server. The tokens are then
-    /// requested for this API only (RFC 8707).
+    /// The API receives a request without credentials. The `resource_metadata` in its 401, or else the API's well-known
+    /// URL, leads to its metadata (RFC 9728), which name the authorization server. The tokens are then requested for
+    /// this API only (RFC 8707).
     ///
     /// - Parameters:
-    ///   - resource: the URL of the API. It must use https, or be on this machine.
-    ///   - issuer: the issuer identifier of the authorization server, if it is known. An API that names only others is
-    ///     refused; without metadata of the API, this issuer is used. Pass it for a client with a secret, because
+    ///   - resource: the API's URL. It must use https, or be on this machine.
+    ///   - issuer: the authorization server's issuer identifier, if you know it. An API that names only others is
+    ///     refused. If the API has no metadata, this issuer is used. Pass it for a client with a secret, because
     ///     otherwise any API could obtain the secret by naming its own server. Default: nil (the first issuer that the
     ///     API names).
-    ///   - loader: sends the requests. Default: the transport, which does not follow redirects.
-    /// - Throws: `HTTPAuthentication.Failure` if a server cannot be reached, or if its metadata is missing or invalid.
+    ///   - loader: sends the requests. Default: the transport, which doesn't follow redirects.
+    /// - Throws: `HTTPAuthentication.Failure` if a server can't be reached, or if its metadata is missing or invalid.
     public static func discovered(
         from resource: URL, issuer: String? = nil, over loader: any HTTPLoader = HTTPClient.defaultTransport
     ) async throws -> Server {
@@ -31,13 +31,12 @@ extension OAuth2 {
         return try await discovery.server(of: resource, after: discovery.response(from: resource), issuer: issuer)
     }
 
-    /// Finds the endpoints of an authorization server by its issuer identifier (RFC 8414, or OpenID Connect Discovery).
+    /// Finds an authorization server's endpoints by its issuer identifier (RFC 8414, or OpenID Connect Discovery).
     ///
     /// - Parameters:
     ///   - issuer: exactly as the server's metadata contains it, such as `https://auth.example.com`.
-    ///   - loader: sends the requests. Default: the transport, which does not follow redirects.
-    /// - Throws: `HTTPAuthentication.Failure` if the server cannot be reached, or if its metadata is missing or
-    ///   invalid.
+    ///   - loader: sends the requests. Default: the transport, which doesn't follow redirects.
+    /// - Throws: `HTTPAuthentication.Failure` if the server can't be reached, or if its metadata is missing or invalid.
     public static func discovered(
         issuer: String, over loader: any HTTPLoader = HTTPClient.defaultTransport
     ) async throws -> Server {
@@ -49,7 +48,7 @@ extension OAuth2 {
 private struct Discovery {
     typealias Failure = HTTPAuthentication.Failure
 
-    /// The largest size of a document, in bytes.
+    /// A document's largest size, in bytes.
     private static let longestDocument = 1 << 20
 
     let loader: any HTTPLoader
@@ -70,8 +69,8 @@ private struct Discovery {
         else {
             guard let issuer else {
                 throw Failure(
-                    .malformed, "\(resource.place) does not name an authorization server; pass the issuer to discovered"
-                )
+                    .malformed,
+                    "\(resource.place) does not name an authorization server (pass the issuer to discovered)")
             }
             var server = try await server(issuer: issuer, namedBy: nil)
             (server.resource, server.scope) = (resource, scope ?? [])
@@ -91,7 +90,7 @@ private struct Discovery {
         return server
     }
 
-    /// Returns the metadata of an API and its URL; nil if there is none.
+    /// Returns an API's metadata and their URL, or nil without metadata.
     private func metadata(
         of resource: URL, linkedBy link: String?
     ) async throws(Failure) -> (document: [String: JSONValue], source: URL)? {
@@ -103,7 +102,7 @@ private struct Discovery {
             }
             places = [url]
         } else {
-            // The path and the query of the resource follow the well-known path (RFC 9728, 3.1).
+            // The resource's path and query follow the well-known path (RFC 9728, 3.1).
             let own = resource.pathAndQuery
             let paths = own.isSame(as: "/") || own.isEmpty ? [""] : [own, ""]
             places = paths.compactMap { resource.wellKnown("/.well-known/oauth-protected-resource\($0)") }
@@ -111,14 +110,14 @@ private struct Discovery {
         for place in places {
             guard let document = try await document(at: place) else { continue }
             guard let named = document["resource"]?.string, resource.isDescribed(as: named, at: place) else {
-                throw Failure(.malformed, "the metadata at \(place.place) is that of another resource (RFC 9728, 3.3)")
+                throw Failure(.malformed, "the metadata at \(place.place) describes another resource (RFC 9728, 3.3)")
             }
             return (document, place)
         }
         return nil
     }
 
-    /// - Parameter source: the URL of the document that named the issuer; nil if the caller did.
+    /// - Parameter source: the URL of the document that named the issuer, or nil if the caller named it.
     func server(issuer: String, namedBy source: URL?) async throws(Failure) -> OAuth2.Server {
         guard let url = URL(string: issuer, encodingInvalidCharacters: false), url.canFollow(source ?? url),
             !issuer.utf8.contains(where: { "?#".utf8.contains($0) })
@@ -129,22 +128,22 @@ private struct Discovery {
         }
         var path = HTTPRequest(url: url).path.string
         if path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
-        // The last one is where OpenID Connect Discovery, 4 puts it; the others are those of RFC 8414, 3.1 and 5.
+        // The last place is from OpenID Connect Discovery, 4. The others are from RFC 8414, 3.1 and 5.
         var places = ["/.well-known/oauth-authorization-server\(path)", "/.well-known/openid-configuration\(path)"]
         if !path.isEmpty { places.append("\(path)/.well-known/openid-configuration") }
         for place in places.compactMap({ url.wellKnown($0) }) {
             guard let document = try await document(at: place) else { continue }
-            // Compared byte for byte (RFC 8414, 3.3), so that a server cannot pass for another one.
+            // Compared byte for byte (RFC 8414, 3.3), so that a server cannot pass for another server.
             guard let named = document["issuer"]?.string, named.utf8.elementsEqual(issuer.utf8) else {
-                throw Failure(.malformed, "the metadata at \(place.place) is that of another issuer (RFC 8414, 3.3)")
+                throw Failure(.malformed, "the metadata at \(place.place) describes another issuer (RFC 8414, 3.3)")
             }
             return try OAuth2.Server(metadata: document, issuer: issuer, from: place)
         }
         throw Failure(.malformed, "the authorization server at \(url.place) publishes no metadata (RFC 8414)")
     }
 
-    /// Returns the members of a JSON document; nil if there is no such document. A server may respond to an unknown path
-    /// with any page.
+    /// Returns a JSON document's members, or nil without such a document. A server may respond to an unknown path with
+    /// any page.
     private func document(at url: URL) async throws(Failure) -> [String: JSONValue]? {
         let response = try await response(from: url)
         guard response.status.code < 500 else {
@@ -175,7 +174,7 @@ private struct Discovery {
         }
     }
 
-    /// Leaves out what cannot be a scope (RFC 6749, 3.3).
+    /// Leaves out words that can't be scopes (RFC 6749, 3.3).
     private static func scopes(_ words: [String]) -> Set<String> {
         Set(words.filter { !$0.isEmpty && ASCII.isPrintable($0) })
     }
@@ -196,10 +195,10 @@ extension URL {
         return parts.path + (parts.query.map { "?" + $0 } ?? "")
     }
 
-    /// Returns whether the metadata at a URL may describe this resource: those of the same URL (RFC 9728, 3.3), or those
-    /// of a parent at the same origin, as many servers have one identifier for all of their endpoints. A parent's are
-    /// accepted only at the parent's own place, because one of several tenants of a host could otherwise obtain tokens for
-    /// all of it.
+    /// Returns whether the metadata at a URL may describe this resource. They must have the same URL (RFC 9728, 3.3),
+    /// or belong to a parent at the same origin, because many servers have one identifier for all their endpoints. A
+    /// parent's metadata are accepted only at the parent's own place. Otherwise, one of several tenants on a host could
+    /// obtain tokens for the whole host.
     fileprivate func isDescribed(as identifier: String, at place: URL) -> Bool {
         guard let other = URL(string: identifier, encodingInvalidCharacters: false), other.origin == origin,
             !other.hasUserPart, other.fragment == nil

@@ -3,30 +3,30 @@ public import Letterhead
 public import LetterheadFoundation
 
 extension OAuth2 {
-    /// An authorization server: its endpoints, and what it requires. Find it with ``discovered(from:issuer:over:)``, or
-    /// create one for a server that publishes no metadata.
+    /// An authorization server: its endpoints, and what it requires. Find it with ``discovered(from:issuer:over:)``. If
+    /// the server publishes no metadata, create it yourself.
     ///
     /// An endpoint must use https, or be on this machine.
     public struct Server: Sendable, Hashable {
-        /// The issuer identifier (RFC 8414, 2); nil if the server publishes no metadata.
+        /// The issuer identifier (RFC 8414, 2), or nil if the server publishes no metadata.
         public var issuer: String?
         public var tokenEndpoint: URL
-        /// The page on which a person signs in.
+        /// The page where a person signs in.
         public var authorizationEndpoint: URL?
         /// Issues codes for devices without a browser (RFC 8628).
         public var deviceAuthorizationEndpoint: URL?
         /// Revokes tokens (RFC 7009).
         public var revocationEndpoint: URL?
-        /// The API for which tokens are requested, which is sent as `resource` (RFC 8707). nil for a server whose tokens
-        /// do not belong to one API.
+        /// The API that tokens are requested for, sent as `resource` (RFC 8707). nil if the server's tokens don't
+        /// belong to one API.
         public var resource: URL?
-        /// The scopes that the API names, which are requested by default. If there are none, the server chooses.
+        /// The scopes that the API names, which are requested by default. If it is empty, the server chooses.
         public var scope: Set<String>
         /// Whether each callback must contain the issuer (RFC 9207).
         public var sendsIssuer: Bool
-        /// The metadata of the server, for members without a property. Nothing in it has been checked.
+        /// The server's metadata, for members without a property. Nothing in it has been checked.
         public var metadata: [String: JSONValue]
-        /// Whether only the API has named the server. It could name any server, so no secret of a client is sent there.
+        /// Whether only the API has named the server. It could name any server, so no client secret is sent there.
         var isNamedByResource = false
 
         public init(
@@ -44,10 +44,10 @@ extension OAuth2 {
 }
 
 extension OAuth2.Server {
-    /// Reads the metadata of a server.
+    /// Reads a server's metadata.
     ///
-    /// - Parameter source: the URL of the document.
-    /// - Throws: a failure if a required member is missing, or an endpoint is not a URL to which secrets may be sent.
+    /// - Parameter source: the document's URL.
+    /// - Throws: a failure if a required member is missing, or if secrets must not be sent to an endpoint's URL.
     init(
         metadata: [String: JSONValue], issuer: String, from source: URL
     ) throws(HTTPAuthentication.Failure) {
@@ -76,7 +76,7 @@ extension OAuth2.Server {
 }
 
 extension OAuth2.Server {
-    /// Whether all endpoints are at the origin of the issuer.
+    /// Whether all endpoints are at the issuer's origin.
     var isOfOneOrigin: Bool {
         let home = issuer.flatMap { URL(string: $0, encodingInvalidCharacters: false)?.origin }
         let endpoints = [tokenEndpoint, authorizationEndpoint, deviceAuthorizationEndpoint, revocationEndpoint]
@@ -89,9 +89,9 @@ extension URL {
 
     var hasUserPart: Bool { URLParts(absoluteString).userInfo != nil }
 
-    /// Whether a program that has trusted a document may follow a URL in it: one with https, or one with http on this
-    /// machine in a document of this machine. Otherwise, a server could have requests sent to services of this machine.
-    /// A user part could show a person the name of another server.
+    /// Whether a program that has trusted a document may follow a URL in it: a URL with https, or with http on this
+    /// machine in a document on this machine. Otherwise, a server could have requests sent to services on this machine.
+    /// A user part could show a person another server's name.
     func canFollow(_ source: URL) -> Bool {
         guard let origin, origin.isSecure, !hasUserPart else { return false }
         return origin.scheme == "https" || origin.scheme == "http" && source.origin?.scheme == "http"

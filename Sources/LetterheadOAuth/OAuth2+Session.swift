@@ -4,7 +4,7 @@ public import LetterheadFoundation
 import Synchronization
 
 extension OAuth2 {
-    /// The tokens of one user at one authorization server, which you can obtain and revoke at any time.
+    /// Keeps one user signed in at one authorization server. You can obtain and revoke the tokens at any time.
     ///
     /// ```swift
     /// let session = try OAuth2.Session(
@@ -19,31 +19,31 @@ extension OAuth2 {
     /// Its ``authentication`` keeps all rules of `HTTPAuthentication.oauth2`: concurrent requests share one sign-in,
     /// tokens are refreshed before they expire and after a 401, and they are sent only to the allowed origins.
     public struct Session: Sendable {
-        /// Signs the requests of a client or of a template with the tokens of the session.
+        /// Signs the requests of a client or a template with the session's tokens.
         public let authentication: HTTPAuthentication
         public let server: Server
         private let client: Client
-        /// A URL of the API, to which no request is sent.
+        /// The API's URL. No request is sent to it.
         private let api: URL
         private let store: SessionStore
         private let transport: any HTTPLoader
 
         /// - Parameters:
         ///   - client: the app, as registered with the server.
-        ///   - server: the server; see ``OAuth2/discovered(from:issuer:over:)``.
+        ///   - server: the server (see ``OAuth2/discovered(from:issuer:over:)``).
         ///   - signIn: how the first tokens are obtained.
-        ///   - store: by default, tokens are kept in memory, until the app exits. Tokens that were not stored by a session
-        ///     for the same server and the same API are not used, and are replaced by those of a sign-in.
+        ///   - store: keeps the tokens. Default: in memory, until the app exits. The session uses only tokens that a
+        ///     session for the same server and the same API has stored. A sign-in replaces any others.
         ///   - allowedOrigins: where the tokens may be sent. Default: nil (the origin of the server's resource).
-        ///   - parameters: additional parameters of token requests, such as `audience`. Those of a page belong to the
-        ///     sign-in.
-        ///   - transport: sends what ``signIn(scopes:)`` and ``revoke()`` need. The requests of a client obtain tokens
-        ///     over the client's chain. Default: the default transport.
+        ///   - parameters: additional parameters for token requests, such as `audience`. Parameters for a page belong
+        ///     to the sign-in.
+        ///   - transport: sends what ``signIn(scopes:)`` and ``revoke()`` need. A client's requests obtain tokens over
+        ///     the client's chain. Default: the default transport.
         ///   - clock: measures lifetimes and waits.
-        /// - Throws: `HTTPAuthentication.Failure` with the reason `.misconfigured` if the server lacks the endpoint of
-        ///   the sign-in, or if neither origins nor a resource are known. If only the API has named the server, also if
-        ///   the client has a secret, or if an endpoint is not at the origin of the issuer: the API could otherwise have
-        ///   codes of an honest server sent elsewhere. Pass the issuer to `discovered` in these cases.
+        /// - Throws: `HTTPAuthentication.Failure` with the reason `.misconfigured` if the server lacks the sign-in's
+        ///   endpoint, or if neither origins nor a resource are known. If only the API has named the server, it also
+        ///   throws if the client has a secret, or if an endpoint isn't at the issuer's origin, because the API could
+        ///   otherwise have an honest server's codes sent elsewhere. Pass the issuer to `discovered` in these cases.
         public init(
             client: Client, server: Server, signIn: SignIn, store: any TokenStore = MemoryTokenStore(),
             allowedOrigins: [URL]? = nil, parameters: [String: String] = [:],
@@ -52,19 +52,19 @@ extension OAuth2 {
             let origins = allowedOrigins ?? server.resource.flatMap { $0.origin?.isSecure == true ? [$0] : nil } ?? []
             guard let api = origins.first else {
                 throw HTTPAuthentication.Failure(
-                    .misconfigured, "the origins of the API are not known; pass allowedOrigins")
+                    .misconfigured, "the origins of the API are not known (pass allowedOrigins)")
             }
             guard client.secret == nil || !server.isNamedByResource else {
                 throw HTTPAuthentication.Failure(
                     .misconfigured,
-                    "only the API has named the authorization server; to send it the secret of the client, pass the "
-                        + "issuer to discovered")
+                    "only the API has named the authorization server (to send it the secret of the client, pass the "
+                        + "issuer to discovered)")
             }
             guard !server.isNamedByResource || server.isOfOneOrigin else {
                 throw HTTPAuthentication.Failure(
                     .misconfigured,
                     "the endpoints of the authorization server, which only the API has named, are not all at the origin "
-                        + "of its issuer; pass the issuer to discovered")
+                        + "of its issuer (pass the issuer to discovered)")
             }
             let store = SessionStore(store, for: server, at: origins)
             authentication = .oauth2(
@@ -74,13 +74,13 @@ extension OAuth2 {
             (self.store, self.transport) = (store, transport)
         }
 
-        /// Obtains tokens now, unless those of the session can still be used: those in the store, or refreshed ones, or
-        /// else those of a new sign-in. Call it to have a person sign in before the first request needs a token.
+        /// Obtains tokens now, from the store if they can still be used, or else by a refresh or a new sign-in. Call it
+        /// to have a person sign in before the first request needs a token.
         ///
         /// - Parameter scopes: the scopes that the tokens must have. Default: none.
         /// - Returns: the tokens, for their `Tokens.idToken` and other members.
-        /// - Throws: `HTTPError.Code.cannotAuthenticate`, whose underlying error is usually an
-        ///   `HTTPAuthentication.Failure`.
+        /// - Throws: `HTTPError.Code.cannotAuthenticate`, usually with an `HTTPAuthentication.Failure` as the
+        ///   underlying error.
         @discardableResult
         public func signIn(scopes: Set<String> = []) async throws -> Tokens {
             var request = HTTPRequest(url: api)
@@ -94,12 +94,12 @@ extension OAuth2 {
             return tokens
         }
 
-        /// Ends the session: deletes the tokens from the store, fails requests that wait for a token, and has the server
-        /// revoke the tokens (RFC 7009). Does no more if there are none.
+        /// Ends the session: deletes the tokens from the store, fails requests that wait for a token, and has the
+        /// server revoke the tokens (RFC 7009). Without tokens, it does no more.
         ///
         /// - Throws: `HTTPAuthentication.Failure` with the reason `.misconfigured`, before anything is deleted, if the
-        ///   server has no revocation endpoint; reset the client in that case. Otherwise, if the server cannot be
-        ///   reached or refuses: the tokens are deleted, but the server accepts them until they expire.
+        ///   server has no revocation endpoint (reset the client in that case). It also throws if the server can't be
+        ///   reached or refuses: the tokens are then deleted, but the server accepts them until they expire.
         public func revoke() async throws {
             guard let endpoint = server.revocationEndpoint else {
                 throw HTTPAuthentication.Failure(.misconfigured, "the server has no revocation endpoint")
@@ -109,7 +109,7 @@ extension OAuth2 {
             try Task.checkCancellation()
             guard let deleted else { return }
             let exchange = Exchange(client: client, tokenEndpoint: server.tokenEndpoint, over: transport)
-            // Many servers revoke the access tokens of a refresh token as well, and refuse to revoke one by itself.
+            // Many servers revoke a refresh token's access tokens as well, and refuse to revoke one by itself.
             if let token = deleted.refreshToken {
                 _ = try await exchange.post(
                     ["token": token.reveal(), "token_type_hint": "refresh_token"], to: endpoint)
@@ -137,10 +137,10 @@ private struct EndSignIn: LoaderLink {
     }
 }
 
-/// Remembers the tokens of another store, so that the session need not call it beside the authentication: calls of a store
+/// Remembers another store's tokens, so that the session need not call it beside the authentication: a store's calls
 /// must not overlap.
 ///
-/// Tokens are stored with the origin of their token endpoint and the API that they are for. Otherwise, an API that names
+/// Tokens are stored with their token endpoint's origin and the API that they are for. Otherwise, an API that names
 /// another server would have the refresh token sent to that server, and another API would receive the access token.
 private final class SessionStore: OAuth2.TokenStore {
     private struct State {
@@ -150,7 +150,7 @@ private final class SessionStore: OAuth2.TokenStore {
         var revocations = 0
     }
 
-    /// The member of the tokens that contains what they are for.
+    /// The tokens' member that contains what they are for.
     private static let purposeMember = "letterhead_purpose"
 
     private let store: any OAuth2.TokenStore
@@ -168,7 +168,7 @@ private final class SessionStore: OAuth2.TokenStore {
     func load() async throws -> OAuth2.Tokens? {
         var tokens = try await store.load()
         let stored = tokens?.members.removeValue(forKey: Self.purposeMember)?.string
-        // Tokens without the member were stored for a purpose that is not known.
+        // Tokens without the member were stored for an unknown purpose.
         if stored?.utf8.elementsEqual(purpose.utf8) != true { tokens = nil }
         state.withLock { $0.current = tokens }
         return tokens
@@ -183,7 +183,7 @@ private final class SessionStore: OAuth2.TokenStore {
 
     func delete() async throws {
         if state.withLock({ $0.revocations > 0 }) {
-            // The tokens may be those of an earlier run that have not been used in this one.
+            // The tokens may come from an earlier run, without having been used in this one.
             let stored = try? await load()
             state.withLock { $0.deleted = stored ?? $0.current ?? $0.deleted }
         }

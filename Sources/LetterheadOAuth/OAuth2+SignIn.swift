@@ -3,7 +3,7 @@ import Letterhead
 public import LetterheadFoundation
 
 extension OAuth2 {
-    /// How a ``Session`` obtains its first tokens from its server.
+    /// Determines how a ``Session`` obtains its first tokens from its server.
     ///
     /// | Sign-in | Use it for |
     /// |---|---|
@@ -11,28 +11,28 @@ extension OAuth2 {
     /// | ``loopback(redirectURI:scope:parameters:within:open:)`` | a program on a computer with a browser |
     /// | ``authorizationCode(redirectURI:scope:parameters:open:)`` | an app that receives the redirect itself |
     /// | ``clientCredentials(scope:)`` | a program that acts for itself, not for a person |
-    /// | ``storedTokens`` | a program that only uses tokens of an earlier sign-in |
+    /// | ``storedTokens`` | a program that only uses tokens from an earlier sign-in |
     ///
-    /// The scopes of the server (``Server/scope``) are requested, unless you pass others.
+    /// The sign-in requests the server's scopes (``Server/scope``), unless you pass others.
     public struct SignIn: Sendable {
         /// Returns the grant for a server. The clock measures waits.
         let grant: @Sendable (Server, any Clock<Duration>) throws(HTTPAuthentication.Failure) -> Grant
 
-        /// The app authenticates as itself; see `Grant.clientCredentials`.
+        /// The app authenticates as itself (see `Grant.clientCredentials`).
         public static func clientCredentials(scope: Set<String>? = nil) -> SignIn {
             SignIn { server, _ in .clientCredentials(scope: scope ?? server.scope) }
         }
 
-        /// Only the tokens that a session for the same server and the same API has stored; see `Grant.storedTokens`.
+        /// Only the tokens that a session for the same server and the same API has stored (see `Grant.storedTokens`).
         public static let storedTokens = SignIn { _, _ in .storedTokens }
 
-        /// A person signs in on a page of the server; see `Grant.authorizationCode`.
+        /// A person signs in on the server's page (see `Grant.authorizationCode`).
         ///
         /// - Parameters:
-        ///   - redirectURI: the URL to which the server redirects, exactly as registered.
-        ///   - scope: the scopes to request. Default: nil (those of the server).
+        ///   - redirectURI: the URL that the server redirects to, exactly as registered.
+        ///   - scope: the scopes to request. Default: nil (the server's scopes).
         ///   - parameters: additional parameters for the page, such as `prompt`.
-        ///   - open: shows the page at a URL, and returns the URL to which the server redirected.
+        ///   - open: shows the page at a URL, and returns the URL that the server redirected to.
         public static func authorizationCode(
             redirectURI: URL, scope: Set<String>? = nil, parameters: [String: String] = [:],
             open: @escaping @Sendable (URL) async throws -> URL
@@ -45,24 +45,25 @@ extension OAuth2 {
             }
         }
 
-        /// A person signs in with the browser of this machine, which is then redirected to a port of the loopback
-        /// interface (RFC 8252, 7.3).
+        /// A person signs in with this machine's browser, which is then redirected to a loopback port (RFC 8252, 7.3).
         ///
         /// ```swift
         /// signIn: .loopback { page in try await browser.open(page) }
         /// ```
         ///
-        /// The port is open only during the sign-in, for `localhost` on both 127.0.0.1 and ::1. The first redirect with the state of the sign-in ends it, and the
-        /// person sees a page that tells to return to the app. Any other request gets 404.
+        /// The port is open only during the sign-in, for `localhost` on both 127.0.0.1 and ::1. The first redirect with
+        /// the sign-in's state ends it. The person then sees a page that tells to return to the app. Any other request
+        /// gets 404.
         ///
         /// - Parameters:
-        ///   - redirectURI: as registered, with http and the host `127.0.0.1` or `localhost`. Without a port, the system
-        ///     chooses one, which servers must allow. Default: nil (`http://127.0.0.1/callback`).
-        ///   - scope: the scopes to request. Default: nil (those of the server).
+        ///   - redirectURI: as registered, with http and the host `127.0.0.1` or `localhost`. Without a port, the
+        ///     system chooses one, which servers must allow. Default: nil (`http://127.0.0.1/callback`).
+        ///   - scope: the scopes to request. Default: nil (the server's scopes).
         ///   - parameters: additional parameters for the page, such as `prompt`.
-        ///   - limit: how long the person may take, at most a day. After it, the sign-in fails with the reason `.refused`.
+        ///   - limit: how long the person may take, at most a day. After it, the sign-in fails with the reason
+        ///     `.refused`.
         ///   - open: shows the page. It may return before the person has signed in, and is cancelled afterwards. It
-        ///     must then return, because the sign-in waits for it, also after the limit.
+        ///     must then return, because the sign-in waits for it, even after the limit.
         public static func loopback(
             redirectURI: URL? = nil, scope: Set<String>? = nil, parameters: [String: String] = [:],
             within limit: Duration = .seconds(300), open: @escaping @Sendable (URL) async throws -> Void
@@ -94,19 +95,18 @@ extension OAuth2.Server {
 
     fileprivate var pageIssuer: String? { sendsIssuer ? issuer : nil }
 
-    /// Returns the URL of a callback, unless it names another issuer. A server that does not promise to name itself may
-    /// do so, and its code could otherwise be that of another issuer at the same origin (RFC 9207, 2.4).
+    /// Returns a callback's URL, unless it names another issuer. A server that does not promise to name itself may do
+    /// so, and the code could otherwise come from another issuer at the same origin (RFC 9207, 2.4).
     fileprivate func checked(_ callback: URL) throws(HTTPAuthentication.Failure) -> URL {
         guard let issuer, let named = HTTPRequest(url: callback).query["iss"],
             !named.utf8.elementsEqual(issuer.utf8)
         else { return callback }
         throw HTTPAuthentication.Failure(
             .malformed,
-            "the callback of the sign-in was refused: its issuer is not that of the server, which is \(issuer) (RFC 9207)"
-        )
+            "the callback of the sign-in was refused: its issuer differs from the server's, \(issuer) (RFC 9207)")
     }
 
-    /// The parameters of each request of this server.
+    /// The parameters for each request to this server.
     func parameters(_ additional: [String: String]) -> [String: String] {
         guard let resource else { return additional }
         return additional.merging(["resource": resource.absoluteString]) { $1 }

@@ -3,10 +3,9 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// The types of OAuth 2 (RFC 6749): clients, tokens, grants, stores and failures.
+/// The types for OAuth 2 (RFC 6749): clients, servers, sessions, grants, tokens and their stores.
 ///
-/// Start with
-/// `HTTPAuthentication.oauth2()`.
+/// Start with `HTTPAuthentication.oauth2()` if you know the token endpoint, or with ``Session``.
 public enum OAuth2 {}
 
 extension OAuth2 {
@@ -21,7 +20,7 @@ extension OAuth2 {
         }
 
         public var id: String
-        /// nil for an app that cannot keep a secret, such as any app that is installed on the devices of users.
+        /// nil for an app that can't keep a secret, such as any app that is installed on its users' devices.
         public var secret: Secret?
         public var authentication: Authentication
 
@@ -35,21 +34,21 @@ extension OAuth2 {
     /// The tokens that an authorization server issued (RFC 6749, 5.1).
     public struct Tokens: Sendable, Hashable {
         public var accessToken: Secret
-        /// Obtains the next access token; nil if the server issued none.
+        /// Obtains the next access token, if the server issued a refresh token.
         public var refreshToken: Secret?
-        /// The granted scopes; nil if unknown.
+        /// The granted scopes, or nil if unknown.
         public var scope: Set<String>?
-        /// The date at which the access token expires, by the clock of the device; nil if unknown.
+        /// When the access token expires by the device's clock, or nil if unknown.
         public var expiresAt: Date?
-        /// The only origin to which the tokens are sent: the one for which they were obtained. nil if the
+        /// The only origin that the tokens are sent to: the origin that they were obtained for. nil if the
         /// authentication lists its `allowedOrigins`.
         public var origin: HTTPOrigin?
-        /// The other members of the server's response, such as `id_token`. They may be secret. A refresh keeps those that
-        /// its response does not contain; if there would be more than 64, only an `id_token`.
+        /// The other members in the server's response, such as `id_token`. They may be secret. If a refresh's response
+        /// lacks some of them, these are kept. If there would be more than 64, only an `id_token` is kept.
         public var members: [String: JSONValue]
 
-        /// The ID token (OpenID Connect Core, 2), which describes the person who has signed in. Its signature is not
-        /// checked. nil if the server issued none, which it does only for the scope `openid`.
+        /// The ID token (OpenID Connect Core, 2), which describes the person who has signed in. Its signature isn't
+        /// checked. nil if the server issued none. It does so only for the scope `openid`.
         public var idToken: Secret? { members["id_token"]?.string.map { Secret($0) } }
 
         public init(
@@ -71,37 +70,37 @@ extension OAuth2.Tokens: CustomStringConvertible, CustomDebugStringConvertible, 
 
     public var debugDescription: String { description }
 
-    /// A mirror that contains only the description, so that `dump` prints no tokens.
+    /// A mirror with only the description, so that `dump` prints no tokens.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description]) }
 }
 
 extension OAuth2 {
     /// Stores tokens across launches of the app. Use ``FileTokenStore`` or ``MemoryTokenStore``, or implement the
-    /// protocol for the keychain of the system.
+    /// protocol for the system's keychain.
     ///
     /// Laws, which `TokenStoreLaws` of LetterheadTesting checks:
     ///
     /// - Tokens are saved completely or not at all, even if the app exits during the save.
     /// - After a deletion, `load()` returns nil.
-    /// - While one closure of `withLock` runs, no other one does. The end of a process releases its lock.
+    /// - While one closure passed to `withLock` runs, no other does. The end of a process releases its lock.
     /// - Errors contain no secrets.
     ///
-    /// Calls of `load`, `save` and `delete` by one `HTTPAuthentication` never overlap: a reset cancels the task of the
-    /// call in progress, and deletes the tokens after its end.
+    /// One `HTTPAuthentication` never overlaps its calls to `load`, `save` and `delete`: a reset cancels the task that
+    /// runs a call, and deletes the tokens after its end.
     public protocol TokenStore: Sendable {
         func load() async throws -> Tokens?
 
-        /// Replaces the previous tokens. The new ones are used only after this call has returned.
+        /// Replaces the previous tokens. The new tokens are used only after this call has returned.
         func save(_ tokens: Tokens) async throws
 
         /// Does nothing if there are no tokens.
         func delete() async throws
 
-        /// Runs a closure that loads the tokens and then renews or deletes them. Most servers accept a refresh token once,
-        /// so two processes that sent the same one would sign each other out.
+        /// Runs a closure that loads the tokens and then renews or deletes them. Most servers accept a refresh token
+        /// once, so two processes that sent the same token would sign each other out.
         ///
-        /// Wait for the lock without blocking the thread, and throw if the task is cancelled meanwhile. Default: runs the
-        /// closure at once, which suffices for a store that only one `HTTPAuthentication` uses.
+        /// Wait for the lock without blocking the thread, and throw if the task is cancelled meanwhile. Default: runs
+        /// the closure at once, which suffices for a store that only one `HTTPAuthentication` uses.
         func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
     }
 }
@@ -112,8 +111,8 @@ extension OAuth2.TokenStore {
     }
 }
 
-/// Tries to take a lock until its holder releases it, which has it for one token request: at most half a minute, because
-/// a `Throttle` does not delay it. No thread is blocked.
+/// Tries to take a lock until its holder releases it. A holder has it for one token request: at most half a minute,
+/// because a `Throttle` doesn't delay the request. No thread is blocked.
 private func waiting<Lock>(on clock: any Clock<Duration>, _ take: () throws -> Lock?) async throws -> Lock {
     for _ in 0..<3_000 {
         if let lock = try take() { return lock }
@@ -146,7 +145,7 @@ extension OAuth2 {
 }
 
 extension OAuth2 {
-    /// How the first tokens are obtained.
+    /// Determines how the first tokens are obtained.
     public struct Grant: Sendable {
         enum Kind: Sendable {
             case clientCredentials
@@ -165,21 +164,21 @@ extension OAuth2 {
             Grant(kind: .clientCredentials, scope: scope)
         }
 
-        /// An authorization code: a person signs in on a page of the server (RFC 6749, 4.1, with PKCE S256, RFC 7636).
+        /// An authorization code: a person signs in on the server's page (RFC 6749, 4.1, with PKCE S256, RFC 7636).
         ///
         /// ```swift
         /// .authorizationCode(endpoint: page, redirectURI: callback) { url in try await browser.open(url) }
         /// ```
         ///
         /// - Parameters:
-        ///   - endpoint: the URL of the page. It must use https, unless its host is this machine.
-        ///   - redirectURI: the URL to which the server redirects, exactly as registered.
-        ///   - scope: the scopes to request. If there are none, the server chooses.
-        ///   - issuer: the issuer identifier of the server (RFC 9207), which a callback must then contain. Without it,
-        ///     the issuer of a callback, if present, must be at the origin of the page.
-        ///   - parameters: additional parameters for the page, such as `prompt`. They cannot replace those of the
-        ///     protocol.
-        ///   - open: shows the page at a URL, and returns the URL to which the server redirected. It is called once for
+        ///   - endpoint: the page's URL. It must use https, unless its host is this machine.
+        ///   - redirectURI: the URL that the server redirects to, exactly as registered.
+        ///   - scope: the scopes to request. If it is empty, the server chooses.
+        ///   - issuer: the server's issuer identifier (RFC 9207), which a callback must then contain. Without it, a
+        ///     callback's issuer, if present, must be at the page's origin.
+        ///   - parameters: additional parameters for the page, such as `prompt`. They can't replace the protocol's own
+        ///     parameters.
+        ///   - open: shows the page at a URL, and returns the URL that the server redirected to. It is called once for
         ///     all concurrent requests, and only a reset cancels its task.
         public static func authorizationCode(
             endpoint: URL, redirectURI: URL, scope: Set<String> = [], issuer: String? = nil,
@@ -203,7 +202,7 @@ extension OAuth2 {
 }
 
 extension HTTPAuthentication {
-    /// Signs requests with tokens of an authorization server, which are obtained at the first request.
+    /// Signs requests with an authorization server's tokens, which are obtained at the first request.
     ///
     /// ```swift
     /// let oauth = HTTPAuthentication.oauth2(
@@ -213,24 +212,23 @@ extension HTTPAuthentication {
     /// ```
     ///
     /// Concurrent requests share a single token fetch, and its failure. A token is refreshed before it expires and
-    /// after a 401; the token requests are sent over the chain below. If the server no longer accepts a refresh token,
-    /// all stored tokens are deleted and the grant is used again. If the grant fails, too, the reason of the error is
-    /// `.loggedOut`. A temporary failure of the server does not delete the tokens. A
-    /// reset deletes them.
+    /// after a 401. The token requests are sent over the chain below. If the server no longer accepts a refresh token,
+    /// all stored tokens are deleted and the grant is used again. If the grant fails, too, the error's reason is
+    /// `.loggedOut`. If the server fails only temporarily, the tokens stay. A reset deletes them.
     ///
     /// - Parameters:
     ///   - client: the app, as registered with the server.
     ///   - tokenEndpoint: must use https, be on this machine, or be listed in `allowedOrigins` with http.
     ///   - grant: how the first tokens are obtained.
     ///   - store: by default, tokens are kept in memory, until the app exits.
-    ///   - allowedOrigins: where the tokens may be sent; see `HTTPAuthentication`.
-    ///   - parameters: additional parameters for the token endpoint, such as `audience`. They cannot replace those of
-    ///     the protocol.
-    ///   - refreshAhead: how long before its expiry a token is refreshed, at most half of its lifetime.
-    ///   - limit: the maximum number of calls of the token endpoint in a window.
-    ///   - window: the period in which calls are counted.
+    ///   - allowedOrigins: where the tokens may be sent (see `HTTPAuthentication`).
+    ///   - parameters: additional parameters for the token endpoint, such as `audience`. They can't replace the
+    ///     protocol's own parameters.
+    ///   - refreshAhead: how long before its expiry a token is refreshed, at most half its lifetime.
+    ///   - limit: the maximum number of calls to the token endpoint in a window.
+    ///   - window: the period for counting calls.
     ///   - clock: measures lifetimes and windows, so that a change of the device's date has no effect.
-    ///   - now: returns the current date, with which a store records when tokens expire.
+    ///   - now: returns the current date. A store uses it to record when tokens expire.
     ///   - random: returns the given number of unpredictable bytes.
     public static func oauth2(
         client: OAuth2.Client, tokenEndpoint: URL, grant: OAuth2.Grant,
@@ -254,19 +252,19 @@ extension HTTPAuthentication {
 extension OAuth2 {
     /// Keeps tokens in a file that only its owner can read.
     ///
-    /// Several processes can use one file. They renew the tokens one after the other, and each finds those that another
-    /// one has saved. The lock is an empty file beside the tokens, such as `tokens.json.lock`, which stays there. The
-    /// system releases it if a process crashes.
+    /// Several processes can use one file. They renew the tokens one after the other, and each finds the tokens that
+    /// another has saved. The lock is an empty file beside the tokens, such as `tokens.json.lock`, which stays there.
+    /// The system releases it if a process crashes.
     ///
     /// The file is replaced atomically and written to disk before the tokens are used, so that a crash leaves either
-    /// the previous or the new tokens. A file that other users can write is refused, because it could contain tokens of
-    /// another user. The file contains JSON and is not encrypted. If the system has a keychain, implement a
+    /// the previous or the new tokens. A file that other users can write is refused, because it could contain another
+    /// user's tokens. The file contains JSON and is not encrypted. If the system has a keychain, implement a
     /// ``TokenStore`` for it.
     public struct FileTokenStore: TokenStore {
         private let url: URL
         private let clock: any Clock<Duration>
 
-        /// The directory of the file is created when tokens are saved or renewed.
+        /// The file's directory is created when tokens are saved or renewed.
         ///
         /// - Parameters:
         ///   - url: the file, such as `~/.config/app/tokens.json`.
@@ -275,25 +273,25 @@ extension OAuth2 {
             (self.url, self.clock) = (url, clock)
         }
 
-        /// - Throws: `HTTPAuthentication.Failure` if the file cannot be read, is malformed, is larger than 1 MiB, is
-        ///   writable by its group or by everyone, or belongs neither to the user of the process nor to root.
+        /// - Throws: `HTTPAuthentication.Failure` if the file can't be read, is malformed, is larger than 1 MiB, is
+        ///   writable by its group or by everyone, or belongs neither to the process's user nor to root.
         public func load() async throws -> Tokens? {
             let data = try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile.read(url, upTo: 1 << 20) }
             guard let data else { return nil }
             guard let document = try? JSONDecoder().decode(Document.self, from: data) else {
-                throw HTTPAuthentication.Failure(.store, "the token file is malformed; reset the client to delete it")
+                throw HTTPAuthentication.Failure(.store, "the token file is malformed (reset the client to delete it)")
             }
             return document.tokens
         }
 
-        /// - Throws: `HTTPAuthentication.Failure` if the file cannot be written. The previous file then still exists.
+        /// - Throws: `HTTPAuthentication.Failure` if the file can't be written. The previous file then still exists.
         public func save(_ tokens: Tokens) async throws {
             createDirectory()
             let data = try JSONEncoder().encode(Document(tokens))
             try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile(replacing: url).write(data) }
         }
 
-        /// - Throws: `HTTPAuthentication.Failure` if the lock file cannot be opened, or is held for a minute.
+        /// - Throws: `HTTPAuthentication.Failure` if the lock file can't be opened, or is held for a minute.
         public func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
             createDirectory()
             let lock = try await waiting(on: clock) {
@@ -321,24 +319,24 @@ extension OAuth2 {
                     switch error {
                     case .unwritable: "cannot be written"
                     case .unreadable: "cannot be read"
-                    case .tooLarge: "is larger than 1 MiB; reset the client to delete it"
-                    case .foreign: "belongs to another user; reset the client to delete it"
+                    case .tooLarge: "is larger than 1 MiB (reset the client to delete it)"
+                    case .foreign: "belongs to another user (reset the client to delete it)"
                     case .shared:
-                        "can be written by other users; set its permissions to 0600, or reset the client to delete it"
+                        "can be written by other users (set its permissions to 0600, or reset the client to delete it)"
                     case .kind(let kind): "is \(kind)"
                     }
                 throw HTTPAuthentication.Failure(.store, "\(name) \(rule)")
             }
         }
 
-        /// - Throws: `HTTPAuthentication.Failure` if the file cannot be deleted.
+        /// - Throws: `HTTPAuthentication.Failure` if the file can't be deleted.
         public func delete() async throws {
             try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile.remove(url) }
         }
     }
 }
 
-/// The content of the file: the only place where tokens are written in plain text.
+/// The file's content: the only place where tokens are written in plain text.
 private struct Document: Codable {
     var access_token: String
     var refresh_token: String?

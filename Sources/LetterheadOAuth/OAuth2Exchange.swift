@@ -3,7 +3,7 @@ public import Letterhead
 public import LetterheadFoundation
 
 extension OAuth2.Grant {
-    /// A grant of your own steps, for one that the library does not have, such as a signed assertion (RFC 7523) or a
+    /// A grant that you write yourself, if the library doesn't have it, such as a signed assertion (RFC 7523) or a
     /// token exchange (RFC 8693).
     ///
     /// ```swift
@@ -14,8 +14,8 @@ extension OAuth2.Grant {
     /// ```
     ///
     /// - Parameters:
-    ///   - scope: the scopes to request. If there are none, the server chooses.
-    ///   - obtain: returns the tokens, once for all concurrent requests. It may ask a person, so it is not called before
+    ///   - scope: the scopes to request. If it is empty, the server chooses.
+    ///   - obtain: returns the tokens, once for all concurrent requests. It may ask a person, so it isn't called before
     ///     the last token has expired. Only a reset cancels its task.
     public static func custom(
         scope: Set<String> = [], obtaining obtain: @escaping @Sendable (OAuth2.Exchange) async throws -> OAuth2.Tokens
@@ -25,14 +25,14 @@ extension OAuth2.Grant {
 }
 
 extension OAuth2 {
-    /// Sends requests to the endpoints of an authorization server, each of which names the client and contains its
-    /// secret. You receive one in ``Grant/custom(scope:obtaining:)``. Create one for a request that is not part of a grant,
-    /// such as a revocation (RFC 7009) or an introspection (RFC 7662).
+    /// Sends requests to an authorization server's endpoints. Each names the client and contains its secret.
+    /// ``Grant/custom(scope:obtaining:)`` passes you an exchange. Create one for a request outside a grant, such as a
+    /// revocation (RFC 7009) or an introspection (RFC 7662).
     ///
     /// Each request is sent once, without following redirects. Its form and its response are redacted in all
     /// descriptions.
     public struct Exchange: Sendable {
-        /// The scopes to request; empty if the server chooses.
+        /// The scopes to request. If it is empty, the server chooses.
         public let scope: Set<String>
         private let endpoint: TokenEndpoint
         private let next: any HTTPLoader
@@ -43,7 +43,8 @@ extension OAuth2 {
         ///   - client: the app, as registered with the server.
         ///   - tokenEndpoint: must use https, or be on this machine.
         ///   - scope: the scopes to request, for steps that read them. Default: none.
-        ///   - parameters: additional parameters of each request. They cannot replace those of its form. Default: none.
+        ///   - parameters: additional parameters for each request. They can't replace the parameters in its form.
+        ///     Default: none.
         ///   - next: sends the requests.
         public init(
             client: Client, tokenEndpoint: URL, scope: Set<String> = [], parameters: [String: String] = [:],
@@ -64,16 +65,16 @@ extension OAuth2 {
 
         /// Requests tokens from the token endpoint.
         ///
-        /// - Parameter form: the parameters of the request, among them `grant_type`.
-        /// - Throws: a failure with the error code of the server, if it sent one.
+        /// - Parameter form: the request's parameters, among them `grant_type`.
+        /// - Throws: a failure with the server's error code, if it sent one.
         public func tokens(_ form: [String: String]) async throws(HTTPAuthentication.Failure) -> Tokens {
             try await tokens(form.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
         }
 
-        /// Sends a form to another endpoint of the server, and returns the body of its response. The endpoint must use
+        /// Sends a form to another endpoint on the server, and returns the response's body. The endpoint must use
         /// https, or be on this machine.
         ///
-        /// - Throws: a failure with the error code of the server, if the status is not one of success.
+        /// - Throws: a failure with the server's error code, unless the status is a success.
         public func post(_ form: [String: String], to url: URL) async throws(HTTPAuthentication.Failure) -> Data {
             let origin = HTTPRequest(url: url).origin
             return try await endpoint.answer(
@@ -81,9 +82,9 @@ extension OAuth2 {
                 of: "the endpoint of \(origin?.description ?? "an unknown host")", over: next)
         }
 
-        /// Has a person sign in on a page of the server, and exchanges the code; see
-        /// ``Grant/authorizationCode(endpoint:redirectURI:scope:issuer:parameters:open:)``. Use it if the redirect URI is
-        /// known only now, such as that of a port that the system chooses.
+        /// Has a person sign in on the server's page, and exchanges the code (see
+        /// ``Grant/authorizationCode(endpoint:redirectURI:scope:issuer:parameters:open:)``). Use it if the redirect URI
+        /// is known only now, for example because the system chooses its port.
         public func authorizationCode(
             endpoint page: URL, redirectURI: URL, issuer: String? = nil, parameters: [String: String] = [:],
             open: @escaping @Sendable (URL) async throws -> URL

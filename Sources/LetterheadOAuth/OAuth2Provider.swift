@@ -8,10 +8,9 @@ final class OAuth2Provider: CredentialProvider {
     private let grant: OAuth2.Grant
     private let keeper: TokenKeeper
     private let random: @Sendable (Int) -> [UInt8]
-    /// Whether the tokens belong to the one origin for which they were obtained.
+    /// Whether the tokens belong to the one origin that they were obtained for.
     private let isBound: Bool
-    /// The refresh token of the grant; nil if the grant has none, after the server has refused a refresh token, and
-    /// after a reset.
+    /// The grant's refresh token, if it has one. nil after the server has refused a refresh token, and after a reset.
     private let given: Mutex<Secret?>
 
     init(
@@ -64,8 +63,8 @@ final class OAuth2Provider: CredentialProvider {
         await keeper.reset()
     }
 
-    /// Returns the stored tokens, unless they are those of another origin. Those may come from an earlier launch of the
-    /// program.
+    /// Returns the stored tokens, unless they belong to another origin. Such tokens may come from an earlier launch of
+    /// the program.
     private func stored(
         for need: HTTPAuthentication.Need<OAuth2Credential>
     ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential? {
@@ -73,8 +72,8 @@ final class OAuth2Provider: CredentialProvider {
         guard let origin = origin(of: need), let owner = kept?.tokens.origin, owner != origin else { return kept }
         throw HTTPAuthentication.Failure(
             .misconfigured,
-            "the stored tokens were obtained for \(owner), and the request goes to \(origin); "
-                + "list both in allowedOrigins, or reset the client to obtain new tokens")
+            "the stored tokens were obtained for \(owner), and the request goes to \(origin) "
+                + "(list both in allowedOrigins, or reset the client to obtain new tokens)")
     }
 
     private func origin(of need: HTTPAuthentication.Need<OAuth2Credential>) -> HTTPOrigin? {
@@ -111,8 +110,8 @@ extension OAuth2Provider {
         return try await granted(scope, for: need, isSignedIn: isWider)
     }
 
-    /// Refreshes the tokens, unless another process has renewed them before this one has received the lock, or has done so
-    /// without a lock. Only tokens that the server has refused are deleted. Returns nil if there is no refresh token.
+    /// Refreshes the tokens, unless another process has renewed them, before this process has received the lock or
+    /// without a lock. Deletes tokens only if the server has refused them. Returns nil without a refresh token.
     private func refreshed(for need: HTTPAuthentication.Need<OAuth2Credential>) async throws -> OAuth2Credential? {
         let kept = try await stored(for: need)
         if let kept, isGood(kept, for: need) { return kept }
@@ -177,8 +176,8 @@ extension OAuth2Provider {
         case .refreshToken:
             throw isSignedIn
                 ? HTTPAuthentication.Failure(
-                    .refused, "the tokens lack a scope that the request requires; sign in with that scope")
-                : HTTPAuthentication.Failure(.loggedOut, "logged out: there is no refresh token; sign in again")
+                    .refused, "the tokens lack a scope that the request requires (sign in with that scope)")
+                : HTTPAuthentication.Failure(.loggedOut, "logged out: there is no refresh token, so sign in again")
         }
     }
 

@@ -9,7 +9,7 @@ struct TokenEndpoint: Sendable {
         let refreshToken: Secret?
         let scope: Set<String>?
         let lifetime: Duration?
-        /// All members of the response but those above.
+        /// The response's other members.
         let members: [String: JSONValue]
     }
 
@@ -17,7 +17,7 @@ struct TokenEndpoint: Sendable {
 
     let url: URL
     let client: OAuth2.Client
-    /// Where tokens may be sent; nil if they belong to the one origin for which they are obtained.
+    /// Where tokens may be sent, or nil if they belong to the one origin that they are obtained for.
     let origins: [URL]?
     let parameters: [String: String]
 
@@ -28,7 +28,8 @@ struct TokenEndpoint: Sendable {
         try TokenAnswer.grant(in: await answer(to: form, at: url, of: "the token endpoint", over: next))
     }
 
-    /// Sends a form once to an endpoint of the server, and returns the body of a successful response without an `error`.
+    /// Sends a form once to an endpoint on the server, and returns the body of a successful response without an
+    /// `error`.
     ///
     /// - Parameter name: names the endpoint in messages.
     func answer(
@@ -42,7 +43,7 @@ struct TokenEndpoint: Sendable {
             status = response.status
             body = try await response.body.data(upTo: Self.longestAnswer)
         } catch let error as HTTPError {
-            // The request contained secrets; the error is thrown without it.
+            // The request contained secrets, so the error is thrown without it.
             var bare = HTTPRequest(method: .post, url: url)
             bare.isSecret = true
             let failure = HTTPError(
@@ -54,7 +55,7 @@ struct TokenEndpoint: Sendable {
             throw HTTPAuthentication.Failure(
                 .unavailable, "the response of \(name) is truncated or too large")
         }
-        // Some servers report errors with a status of success.
+        // Some servers report errors with a successful status.
         let answer = ServerAnswer(body)
         guard status.isSuccess, answer?.errorCode == nil else {
             let sent = form.filter { $0.0 != "grant_type" }.map(\.1) + parameters.values
@@ -70,11 +71,11 @@ struct TokenEndpoint: Sendable {
         guard let origin = request.origin, origin.isSecure || origins?.contains(where: { $0.origin == origin }) == true
         else {
             throw HTTPAuthentication.Failure(
-                .misconfigured, "\(name) does not use https; to allow http, add its origin to allowedOrigins")
+                .misconfigured, "\(name) does not use https (to allow http, add its origin to allowedOrigins)")
         }
         request.isSecret = true
         request.headers[.accept] = "application/json"
-        // The request may hold the lock of the tokens, so it waits in no queue.
+        // The request may hold the tokens' lock, so it waits in no queue.
         (request.timeout, request.throttling) = (.seconds(30), .never)
         request.responseLimit = Self.longestAnswer
         var form = form
@@ -94,11 +95,11 @@ struct TokenEndpoint: Sendable {
     }
 }
 
-/// The members of a response of an authorization server: a JSON object, or a form, which some servers send instead.
+/// The members in an authorization server's response: a JSON object, or a form, which some servers send instead.
 struct ServerAnswer {
     let members: [String: JSONValue]
 
-    /// Returns nil for other bodies, and for a form with a name that is no token or occurs twice.
+    /// Returns nil for other bodies, and for a form if a name is not a token or occurs twice.
     init?(_ body: Data, allowsForm: Bool = true) {
         if let members = (try? JSONText.value(of: body.withoutByteOrderMark))?.object {
             self.members = members
@@ -136,7 +137,7 @@ struct ServerAnswer {
 }
 
 enum TokenAnswer {
-    /// The members of a token response that have a property in ``TokenEndpoint/Grant``.
+    /// The token response's members that have a property in ``TokenEndpoint/Grant``.
     private static let ownMembers = ["access_token", "token_type", "refresh_token", "scope", "expires_in"]
 
     /// Reads a token response (RFC 6749, 5.1). A token without a type is a bearer token, because some servers leave it
@@ -172,8 +173,8 @@ enum TokenAnswer {
 
     /// - Parameters:
     ///   - name: names the endpoint in the message.
-    ///   - sent: the values that were sent, and are redacted in the description of the error, because some servers quote
-    ///     a refused token.
+    ///   - sent: the values that were sent. They are redacted in the error's description, because some servers quote a
+    ///     refused token.
     static func refusal(
         _ status: HTTPStatus, _ answer: ServerAnswer?, of name: String, hiding sent: [String]
     ) -> HTTPAuthentication.Failure {
@@ -182,7 +183,7 @@ enum TokenAnswer {
         let isPassing =
             [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
             || ["server_error", "temporarily_unavailable"].contains { code?.isSame(as: $0) == true }
-        // What is no code is not known to end the grant.
+        // A malformed code is not known to end the grant.
         let isMalformed = code.map { !ASCII.allBytes(of: $0) { (0x20...0x7E).contains($0) } } ?? false
         return HTTPAuthentication.Failure(
             isPassing ? .unavailable : isMalformed ? .malformed : .refused,
@@ -195,8 +196,8 @@ enum TokenAnswer {
 }
 
 extension HTTPAuthentication.Failure {
-    /// Whether the refresh token can no longer be used: the server has refused it with a code that ends a grant, or with no
-    /// code. Other errors of the client or the server may be temporary, so the tokens are kept.
+    /// Whether the refresh token can no longer be used: the server has refused it with a code that ends a grant, or
+    /// without a code. Other errors from the client or the server may be temporary, so the tokens are kept.
     var endsSession: Bool {
         guard reason == .refused, let status, status.isSuccess || [400, 401].contains(status.code) else { return false }
         // The last two are GitHub's.
@@ -206,7 +207,7 @@ extension HTTPAuthentication.Failure {
 }
 
 extension HTTPAuthentication.Failure {
-    /// Returns an error of the server that may be printed: the code, if it is one of the RFCs, and the description. Any
+    /// Returns what may be printed of the server's error: the code, if an RFC registers it, and the description. Any
     /// other code could be a secret.
     ///
     /// - Parameter sent: the values that were sent. They are redacted, because some servers quote a refused token.
@@ -227,7 +228,7 @@ extension HTTPAuthentication.Failure {
 }
 
 extension Secret {
-    /// The value of `Authorization`; nil for a token that cannot be sent (RFC 6750, 2.1).
+    /// The value of `Authorization`, or nil for a token that can't be sent (RFC 6750, 2.1).
     var bearerValue: String? {
         let token = reveal()
         return !token.isEmpty && ASCII.isPrintable(token) ? "Bearer " + token : nil

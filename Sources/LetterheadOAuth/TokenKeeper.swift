@@ -8,26 +8,26 @@ struct OAuth2Credential: Sendable {
     let tokens: OAuth2.Tokens
     /// The requested scopes. The server may have granted fewer.
     let asked: Set<String>
-    /// The point at which the access token expires; nil if unknown.
+    /// When the access token expires, or nil if unknown.
     let end: Duration?
-    /// The time before its expiry at which the token is refreshed.
+    /// How long before its expiry the token is refreshed.
     let margin: Duration
 
-    /// The granted scopes: those in the response, or else the requested ones (RFC 6749, 5.1).
+    /// The granted scopes: the scopes in the response, or else the requested scopes (RFC 6749, 5.1).
     var granted: Set<String> { tokens.scope ?? asked }
 }
 
 /// Loads, saves and deletes tokens, and retries a save or a deletion that failed before.
 ///
-/// Calls of the store wait for each other, because a reset does not await the fetch that it cancels, and the tokens of
-/// that fetch must not be saved after their deletion.
+/// Calls to the store wait for each other, because a reset doesn't await the fetch that it cancels, and that fetch's
+/// tokens must not be saved after their deletion.
 final class TokenKeeper: Sendable {
     /// What the store failed to do.
     private enum Pending {
         /// The server has already revoked the stored tokens.
         case save(OAuth2Credential)
         case deletion
-        /// The deletion of all tokens, also of those that another process has saved since.
+        /// Deletes all tokens, even if another process has saved them since.
         case reset
     }
 
@@ -57,7 +57,8 @@ final class TokenKeeper: Sendable {
 
     var instant: Duration { timeline.now }
 
-    /// Returns the stored tokens. If this keeper has stored or loaded them before, their expiry on the timeline is kept.
+    /// Returns the stored tokens. If this keeper has stored or loaded them before, it keeps their expiry on the
+    /// timeline.
     func load() async throws(HTTPAuthentication.Failure) -> OAuth2Credential? {
         try await calling("load") {
             let loaded = try await store.load()
@@ -93,9 +94,9 @@ final class TokenKeeper: Sendable {
     /// Creates a credential from tokens that were issued at a point on the timeline, and saves it before it is used.
     ///
     /// - Parameters:
-    ///   - old: the refresh token of a response that contains none.
-    ///   - members: the members of the previous response, of which those are kept that this one does not contain. If
-    ///     there are too many, because a server gives them new names, only the ID token is kept.
+    ///   - old: the refresh token to keep if the response contains none.
+    ///   - members: the previous response's members. They are kept unless this response contains them. If there are too
+    ///     many, because a server gives them new names, only the ID token is kept.
     func keep(
         _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, members: [String: JSONValue],
         origin: HTTPOrigin?, since instant: Duration
@@ -130,8 +131,8 @@ final class TokenKeeper: Sendable {
         return try result.get()
     }
 
-    /// Deletes the tokens, after a renewal of another process has saved those that it has received. A lock that cannot be
-    /// taken within two seconds must not keep anybody signed in. If the store fails, ``settle()`` retries the deletion.
+    /// Deletes the tokens. If another process is renewing them, it waits until these are saved, but not more than two
+    /// seconds, because a lock must not keep a person signed in. If the store fails, ``settle()`` retries the deletion.
     func reset() async {
         let deletion = Task { try await exclusively { try await self.delete(isReset: true) } }
         let limit = Task { [clock] in
@@ -143,7 +144,7 @@ final class TokenKeeper: Sendable {
         if case .failure = result { try? await delete(isReset: true) }
     }
 
-    /// A fetch that a reset has cancelled deletes nothing, because the tokens may already be those of the next user.
+    /// If a reset has cancelled the fetch, nothing is deleted, because the tokens may already belong to the next user.
     func delete(isReset: Bool = false) async throws(HTTPAuthentication.Failure) {
         try await calling("delete") {
             try state.withLock { state in
@@ -177,7 +178,7 @@ final class TokenKeeper: Sendable {
         return credential
     }
 
-    /// Calls the store after the end of the call in progress, also in a task that is cancelled.
+    /// Calls the store after the call in progress has ended, even in a cancelled task.
     private func calling<Value>(
         _ verb: String, _ call: () async throws -> Value
     ) async throws(HTTPAuthentication.Failure) -> Value {
@@ -188,7 +189,7 @@ final class TokenKeeper: Sendable {
         do { return try await call() } catch { throw Self.failure(verb, error) }
     }
 
-    /// Creates a credential from tokens whose lifetime is known only by the date.
+    /// Creates a credential from tokens if only the date tells their lifetime.
     private func credential(_ tokens: OAuth2.Tokens, asked: Set<String>) -> OAuth2Credential {
         let life = tokens.expiresAt.map { Duration(limiting: $0.timeIntervalSince(now())) }
         return credential(tokens, asked: asked, life: life, since: instant)
