@@ -14,7 +14,7 @@ enum {
     BROTLI_FIRST_MEMORY_ERROR = -30,
     BROTLI_LAST_MEMORY_ERROR = -21,
     ZSTD_WINDOW_LOG_MAX = 100,
-    // RFC 9659 limits the window of the content coding to 8 MiB.
+    // RFC 9659 limits the content coding's window to 8 MiB.
     ZSTD_LARGEST_WINDOW_LOG = 23,
     ZSTD_ERROR_WINDOW = 16,
     ZSTD_ERROR_MEMORY = 64,

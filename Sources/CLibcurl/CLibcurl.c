@@ -36,7 +36,7 @@ struct lh_curl_blob {
     unsigned int flags;
 };
 
-// Only as far as it is read; later versions of libcurl have more behind it.
+// Only the members that are read. Later versions of libcurl have more after them.
 struct lh_curl_version_info {
     int age;
     const char *version;
@@ -125,7 +125,7 @@ int lh_curl_set_data(LHCurlEasy *easy, CurlOption option, const void *bytes, siz
     return curl_easy_setopt(easy, option, &blob);
 }
 
-// A callback and its context are set together, so that neither is ever there without the other.
+// Sets a callback and its context together, so that neither ever exists without the other.
 static int set_callback(LHCurlEasy *easy, int function_option, void (*function)(void), int data_option, void *context) {
     int result = curl_easy_setopt(easy, function_option, function);
     return result ? result : curl_easy_setopt(easy, data_option, context);
@@ -169,14 +169,14 @@ static _Atomic(LHCurlStream) stream_observer;
 static int on_log(LHCurlEasy *easy, int kind, const char *text, size_t size, void *context) {
     (void)easy;
     char line[128];
-    // Type 0 is a line of the log, the others are what was sent and received.
+    // Type 0 is a line in the log. The other types are bytes that were sent or received.
     if (kind != 0 || size >= sizeof line) return 0;
     memcpy(line, text, size);
     line[size] = 0;
     unsigned int stream = 0;
     LHCurlStream observer = stream_observer;
     int is_begun = sscanf(line, "Using Stream ID: %u", &stream) == 1;
-    // The word is spelled so in 7.88.
+    // 7.88 spells the word in this way.
     if (is_begun || sscanf(line, "recveived GOAWAY, error=%*d, last_stream=%u", &stream) == 1) {
         if (observer) observer(context, stream, !is_begun);
     }
@@ -205,7 +205,7 @@ const char *lh_curl_get_certificate(LHCurlEasy *easy) {
     static const char name[] = "Cert:";
     struct lh_curl_certificates *all = NULL;
     if (curl_easy_getinfo(easy, CERTIFICATES, &all) || !all || all->count < 1) return NULL;
-    // The server's own certificate is the first one.
+    // The server's own certificate comes first.
     for (struct curl_slist *line = all->lines[0]; line; line = line->next) {
         if (line->data && !strncmp(line->data, name, sizeof name - 1)) return line->data + sizeof name - 1;
     }
@@ -231,7 +231,7 @@ static void *tls_function(const char *name) {
     return NULL;
 }
 #else
-// The TLS library's functions are looked up in the library that libcurl itself was linked with: a process may hold others.
+// Looks up a TLS library's function through libcurl, because a process may also have loaded other TLS libraries.
 static void *tls_function(const char *name) {
     void *libcurl = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_NOLOAD);
     if (!libcurl) return NULL;
@@ -253,7 +253,7 @@ int lh_curl_is_multiplexed(LHCurlEasy *easy, const void **session) {
     *session = info->session;
     const unsigned char *name = NULL;
     unsigned int length = 0;
-    // libcurl's numbers for the libraries are those of LH_TLS_OPENSSL and LH_TLS_GNUTLS.
+    // LH_TLS_OPENSSL and LH_TLS_GNUTLS have libcurl's numbers.
     if (info->library == LH_TLS_OPENSSL) {
         openssl_alpn_function function = openssl;
         if (!function) openssl = function = (openssl_alpn_function)tls_function("SSL_get0_alpn_selected");
@@ -291,12 +291,12 @@ void lh_curl_get_tls_names(LHCurlEasy *easy, const char **version, const char **
     if (current && get_name) *cipher = get_name(current);
 }
 
-// OpenSSL calls with the session alone, on the thread that reads: that thread's observer hears of it.
+// OpenSSL passes only the session, on the thread that reads, so each thread has its own observer.
 static _Thread_local LHCurlAlert observer;
 static _Thread_local void *observer_context;
 
 static void on_session_info(const void *session, int where, int value) {
-    // Above the number of the alert is its level.
+    // The bits above the alert's number contain its level.
     if (where == READ_ALERT && observer) observer(observer_context, session, value & 0xFF);
 }
 
@@ -310,7 +310,7 @@ static int on_tls_context(LHCurlEasy *easy, void *tls_context, void *context) {
 }
 
 int lh_curl_observe_alerts(LHCurlEasy *easy) {
-    // Another library's context must not reach a function of OpenSSL that the process holds besides.
+    // The process may have loaded OpenSSL, too. Its functions must not receive another library's context.
     if (lh_curl_tls_library() != LH_TLS_OPENSSL) return 0;
     if (!set_info) set_info = (set_info_function)tls_function("SSL_CTX_set_info_callback");
     if (!set_info) return 0;
@@ -322,7 +322,7 @@ void lh_curl_set_alert(LHCurlAlert function, void *context) {
     observer_context = context;
 }
 
-// Each lookup opens the library once more, which is too much for each handle.
+// Each lookup opens the library once more, which costs too much to do it for each handle.
 static int detect_tls_library(void) {
     static const char *const relatives[] = {"OpenSSL/", "LibreSSL/", "BoringSSL", "AWS-LC/", "quictls/"};
     const char *name = curl_version_info(0)->tls_library;
@@ -351,13 +351,13 @@ static struct {
     int (*new_index)(int class, long number, void *pointer, void *create, void *copy, void *release);
     void *(*mark)(const void *session, int index);
     int (*set_mark)(const void *session, int index, void *mark);
-    // The index of the mark among the application's data of a session.
+    // The mark's index in a session's application data.
     int index;
 } openssl;
 
 int lh_curl_reads_chains(void) {
     const char *name = curl_version_info(0)->tls_library;
-    // Relatives of OpenSSL have functions of the same name with other parameters.
+    // Libraries derived from OpenSSL have functions with the same names and other parameters.
     if (!name || (strncmp(name, "OpenSSL/", 8) && strncmp(name, "quictls/", 8))) return 0;
     const struct { const char *name; void **function; } needed[] = {
         {"SSL_get0_verified_chain", (void **)&openssl.chain},     {"OPENSSL_sk_num", (void **)&openssl.count},
@@ -368,7 +368,7 @@ int lh_curl_reads_chains(void) {
     for (size_t index = 0; index < sizeof needed / sizeof *needed; index++) {
         if (!(*needed[index].function = tls_function(needed[index].name))) return 0;
     }
-    // Class 0 is that of sessions (CRYPTO_EX_INDEX_SSL).
+    // Class 0 means sessions (CRYPTO_EX_INDEX_SSL).
     openssl.index = openssl.new_index(0, 0, NULL, NULL, NULL, NULL);
     return openssl.index >= 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Brotli (RFC 7932) and Zstandard (RFC 8878), decompressed by the system's own libraries where they can be opened at run
-// time. Their names, numbers and layouts below are the binary interfaces of the libraries.
+// time. The names, numbers and layouts below are the libraries' binary interfaces.
 #ifndef LETTERHEAD_CODINGS_H
 #define LETTERHEAD_CODINGS_H
 
@@ -17,7 +17,7 @@ enum {
     LH_DECOMPRESS_MEMORY = 4,
 };
 
-/// The state of one body.
+/// One body's state.
 typedef struct LHDecompressor LHDecompressor;
 
 /// What a call has consumed and produced. The outcome is one of `LH_DECOMPRESS_…`.
@@ -27,7 +27,7 @@ typedef struct {
     int outcome;
 } LHDecompression;
 
-/// Whether the library of a coding can be opened and has every function. The first call opens it; it is never closed.
+/// Whether a coding's library can be opened and has every function. The first call opens it, and it is never closed.
 int lh_coding_is_available(int coding);
 /// Returns NULL if the coding is not available or there is not enough memory.
 LHDecompressor *_Nullable lh_decompressor_create(int coding);

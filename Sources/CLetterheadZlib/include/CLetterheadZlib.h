@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Our own declarations of what Letterhead uses of the system's zlib (RFC 1950, 1951, 1952), under names of our own: a
-// program may import the zlib of an SDK as well.
+// Declares the parts of the system's zlib (RFC 1950, 1951, 1952) that Letterhead uses, under other names, because a
+// program may import an SDK's zlib as well.
 #ifndef LETTERHEAD_CZLIB_H
 #define LETTERHEAD_CZLIB_H
 
 #include "CLetterheadCodings.h"
 
-// The name of a function of zlib as the linker knows it.
+// A zlib function's name as the linker knows it.
 #define CZLIB_TEXT(text) #text
 #define CZLIB_JOIN(prefix, name) CZLIB_TEXT(prefix) #name
 #define CZLIB_PREFIX(prefix, name) CZLIB_JOIN(prefix, name)
 #define CZLIB_NAME(name) __asm__(CZLIB_PREFIX(__USER_LABEL_PREFIX__, name))
 
-// The state that a caller shares with zlib. The order and the types of the members are zlib's binary interface.
+// The state that a caller shares with zlib. Its members' order and types are zlib's binary interface.
 typedef struct {
     const unsigned char *next_in;
     unsigned int avail_in;
@@ -42,7 +42,7 @@ enum {
     CZLIB_DEFAULT_STRATEGY = 0,
     CZLIB_DEFAULT_MEMORY = 8,
 
-    // Window bits: raw deflate, gzip alone, and gzip or zlib as the first bytes say (for inflate).
+    // Window bits: raw deflate, gzip alone, and for inflate gzip or zlib, depending on the first bytes.
     CZLIB_WINDOW_RAW = -15,
     CZLIB_WINDOW_GZIP = 31,
     CZLIB_WINDOW_ANY = 47,

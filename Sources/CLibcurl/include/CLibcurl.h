@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Our own declarations of what Letterhead uses of the system's libcurl, and nothing more.
+// Declares the parts of the system's libcurl that Letterhead uses.
 //
-// Why not libcurl's own header: it comes with a development package that need not be installed, while the library
-// itself is there wherever Foundation's networking is. The names, the numbers and the layouts below are libcurl's
-// binary interface, which has not changed since 2006.
+// libcurl's own header comes with a development package, which may not be installed. The library itself is there
+// wherever Foundation's networking is. The names, numbers and layouts below are libcurl's binary interface, which has
+// not changed since 2006.
 #ifndef LETTERHEAD_CLIBCURL_H
 #define LETTERHEAD_CLIBCURL_H
 
@@ -23,7 +23,7 @@ typedef struct LHCurlMulti LHCurlMulti;
 typedef struct LHCurlShare LHCurlShare;
 typedef struct LHCurlURL LHCurlURL;
 
-/// A list of lines that libcurl reads and does not own. The layout is libcurl's.
+/// A list of lines that libcurl reads and doesn't own. The layout is libcurl's.
 struct curl_slist {
     char *_Nullable data;
     struct curl_slist *_Nullable next;
@@ -129,37 +129,37 @@ typedef LH_OPEN_ENUM(CurlInfo) {
 
 // MARK: Callbacks
 
-/// Takes received bytes; less than `size * count` ends the transfer, `CURL_WRITE_PAUSE` pauses it.
+/// Takes received bytes. A result below `size * count` ends the transfer, and `CURL_WRITE_PAUSE` pauses it.
 typedef size_t (*LHCurlWrite)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable context);
-/// Gives bytes to send; 0 ends the body, `CURL_READ_ABORT` the transfer, `CURL_READ_PAUSE` pauses it.
+/// Provides bytes to send. 0 ends the body, `CURL_READ_ABORT` ends the transfer, and `CURL_READ_PAUSE` pauses it.
 typedef size_t (*LHCurlRead)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable context);
 /// Rewinds a body: 0 is done, 1 is failure.
 typedef int (*LHCurlSeek)(void *_Nullable context, int64_t offset, int origin);
-/// Asked when a connection is there and the request about to be sent on it: 0 goes on, 1 ends the transfer.
+/// Called when a connection is open, before the request is sent on it: 0 continues, 1 ends the transfer.
 typedef int (*LHCurlPrerequest)(
     void *_Nullable context, char *_Nullable address, char *_Nullable localAddress, int port, int localPort);
-/// What to open a socket for; the address, which is not read here, stands behind it.
+/// What to open a socket for. The address follows, and is not read here.
 typedef struct LHCurlAddress {
     int family;
     int kind;
     int protocol;
 } LHCurlAddress;
-/// Opens a socket; less than 0 is failure.
+/// Opens a socket. A result below 0 is a failure.
 typedef int (*LHCurlOpenSocket)(void *_Nullable context, int purpose, const LHCurlAddress *_Nonnull address);
 /// Called before a name is looked up: 0 continues.
 typedef int (*LHCurlResolverStart)(void *_Nullable resolver, void *_Nullable reserved, void *_Nullable context);
 /// Closes a socket: 0 when it is closed.
 typedef int (*LHCurlCloseSocket)(void *_Nullable context, int socket);
-/// Called when a TLS session has received an alert (RFC 8446, 6). 0 is close_notify, the authenticated end of what its
-/// peer sends.
+/// Called when a TLS session has received an alert (RFC 8446, 6). 0 is close_notify: the peer ends what it sends, and
+/// this end is authenticated.
 typedef void (*LHCurlAlert)(void *_Nullable context, const void *_Nonnull session, int alert);
-/// Called when libcurl has given a request a stream of HTTP/2, and when a connection has received GOAWAY, with the last
-/// stream that its server may process.
+/// Called when libcurl has assigned an HTTP/2 stream to a request, and when a connection has received GOAWAY, with the
+/// last stream that its server may process.
 typedef void (*LHCurlStream)(void *_Nullable context, unsigned int stream, int isGoAway);
-/// Hears which sockets to watch for what.
+/// Receives which sockets to watch, and for which events.
 typedef int (*LHCurlSocket)(
     LHCurlEasy *_Nullable easy, int socket, int what, void *_Nullable context, void *_Nullable socketContext);
-/// Hears in how many milliseconds to call again; -1 is not at all.
+/// Receives in how many milliseconds to call again. -1 means never.
 typedef int (*LHCurlTimer)(LHCurlMulti *_Nullable multi, long milliseconds, void *_Nullable context);
 
 enum {
@@ -172,7 +172,7 @@ enum {
 // MARK: Functions
 
 int curl_global_init(long flags);
-/// The versions of libcurl and of the libraries that it uses, as a text.
+/// The versions of libcurl and its libraries, as text.
 const char *_Nonnull curl_version(void);
 /// libcurl's version number, as 0x078801 for 7.136.1.
 unsigned int lh_curl_version(void);
@@ -198,7 +198,7 @@ LHCurlURL *_Nullable curl_url(void);
 void curl_url_cleanup(LHCurlURL *_Nonnull url);
 int curl_url_set(LHCurlURL *_Nonnull url, int part, const char *_Nullable text, unsigned int flags);
 
-// The setters and getters of libcurl take any argument, which Swift cannot call: one wrapper for each kind of it.
+// libcurl's setters and getters are variadic, and Swift cannot call them. Each kind of argument has a wrapper.
 
 int lh_curl_set_long(LHCurlEasy *_Nonnull easy, CurlOption option, long value);
 int lh_curl_set_offset(LHCurlEasy *_Nonnull easy, CurlOption option, int64_t value);
@@ -217,40 +217,40 @@ int lh_curl_set_resolver_start(
 int lh_curl_set_close_socket(
     LHCurlEasy *_Nonnull easy, LHCurlCloseSocket _Nonnull function, void *_Nullable context);
 
-/// Reads streams and GOAWAY frames in the log of libcurl 7.88; NULL turns the log off.
+/// Reads streams and GOAWAY frames in the log of libcurl 7.88. NULL turns the log off.
 int lh_curl_observe_streams(LHCurlEasy *_Nonnull easy, LHCurlStream _Nullable function, void *_Nullable context);
 
 int lh_curl_get_long(LHCurlEasy *_Nonnull easy, CurlInfo info, long *_Nonnull value);
 int lh_curl_get_offset(LHCurlEasy *_Nonnull easy, CurlInfo info, int64_t *_Nonnull value);
-/// The socket of the last connection, -1 when it is closed.
+/// The last connection's socket, or -1 when it is closed.
 int lh_curl_get_socket(LHCurlEasy *_Nonnull easy, int *_Nonnull socket);
 int lh_curl_get_string(LHCurlEasy *_Nonnull easy, CurlInfo info, const char *_Nullable *_Nonnull value);
 
-/// Whether TLS negotiated HTTP/2 or HTTP/3 for the connection of a transfer (RFC 7301), as the TLS library reports it.
-/// `session` is the address of the connection's TLS session, which no other open connection has; NULL without TLS.
+/// Whether TLS negotiated HTTP/2 or HTTP/3 for a transfer's connection (RFC 7301), as the TLS library reports it.
+/// `session` is the address of the connection's TLS session, which no other open connection has. NULL without TLS.
 int lh_curl_is_multiplexed(LHCurlEasy *_Nonnull easy, const void *_Nullable *_Nonnull session);
-/// Reads the names of the TLS version and of the cipher suite of a transfer's connection. They are NULL without TLS, and if
-/// libcurl's TLS library is not OpenSSL or a relative of it. The texts are constants of the TLS library.
+/// Reads the names of the TLS version and the cipher suite on a transfer's connection. They are NULL without TLS, and
+/// if libcurl's TLS library isn't OpenSSL or derived from it. The texts are constants in the TLS library.
 void lh_curl_get_tls_names(
     LHCurlEasy *_Nonnull easy, const char *_Nullable *_Nonnull version, const char *_Nullable *_Nonnull cipher);
-/// The certificate of the server of a transfer's last new connection, as PEM; NULL unless CurlOptionCertificateInfo is set, and
-/// if the TLS library does not support it. The text belongs to the handle, until its next transfer.
+/// The server's certificate on a transfer's last new connection, as PEM. NULL unless CurlOptionCertificateInfo is set
+/// and the TLS library supports it. The text belongs to the handle, until its next transfer.
 const char *_Nullable lh_curl_get_certificate(LHCurlEasy *_Nonnull easy);
-/// Lets the TLS sessions of a transfer report alerts to the thread that reads them; 0 when libcurl's TLS library is not
-/// OpenSSL or a relative of it. GnuTLS reports a missing close_notify itself.
+/// Lets a transfer's TLS sessions report alerts to the thread that reads them. Returns 0 if libcurl's TLS library isn't
+/// OpenSSL or derived from it. GnuTLS reports a missing close_notify itself.
 int lh_curl_observe_alerts(LHCurlEasy *_Nonnull easy);
-/// Sets what is called for the TLS sessions that the calling thread reads; NULL is nothing.
+/// Sets the function that receives alerts for TLS sessions that the calling thread reads. NULL removes it.
 void lh_curl_set_alert(LHCurlAlert _Nullable function, void *_Nullable context);
-/// The TLS library that libcurl uses: OpenSSL or a relative of it with the same interface, GnuTLS, or another.
+/// The TLS library that libcurl uses: OpenSSL or a derived library with the same interface, GnuTLS, or another.
 int lh_curl_tls_library(void);
 enum { LH_TLS_OTHER = 0, LH_TLS_OPENSSL = 1, LH_TLS_GNUTLS = 2 };
 
 /// Whether libcurl's TLS library is OpenSSL, so that the functions below can be called. Call this once before them.
 int lh_curl_reads_chains(void);
-/// Writes a certificate of the chain that OpenSSL verified for a session as DER to `bytes`, unless that is NULL; the server's
-/// own has the index 0. The result is its length, 0 after the last certificate, or less than 0 on failure.
+/// Writes a certificate from the chain that OpenSSL verified for a session as DER to `bytes`, unless that is NULL. The
+/// server's own has the index 0. Returns its length, 0 after the last certificate, or less than 0 on failure.
 int lh_tls_certificate(const void *_Nonnull session, int index, unsigned char *_Nullable bytes);
-/// Whether this session was passed to ``lh_tls_accept``. The mark is a part of the session and ends with it.
+/// Whether this session was passed to ``lh_tls_accept``. The mark belongs to the session and ends with it.
 int lh_tls_is_accepted(const void *_Nonnull session);
 void lh_tls_accept(const void *_Nonnull session);
 
@@ -261,13 +261,14 @@ int lh_curl_multi_set_timer(LHCurlMulti *_Nonnull multi, LHCurlTimer _Nonnull fu
 /// Shares TLS sessions between the transfers of one thread (no locks are set, so one thread only).
 int lh_curl_share_tls_sessions(LHCurlShare *_Nonnull share);
 
-/// epoll's wait with a limit in nanoseconds, below zero for none; in whole milliseconds, rounded up, before Linux 5.11.
+/// epoll's wait with a limit in nanoseconds. Below zero, it has no limit. Before Linux 5.11, the limit is rounded up to
+/// whole milliseconds.
 int lh_epoll_wait(int epoll, struct epoll_event *_Nonnull events, int count, int64_t nanoseconds);
 
 /// Names the calling thread for debuggers, in at most 15 bytes.
 void lh_name_thread(const char *_Nonnull name);
 
-/// The next finished transfer and its result, or NULL when there is none.
+/// The next finished transfer and its result, or NULL if no other has finished.
 LHCurlEasy *_Nullable lh_curl_next_finished(LHCurlMulti *_Nonnull multi, int *_Nonnull result);
 
 #endif
