@@ -20,7 +20,7 @@ struct CacheControl: Equatable, Sendable {
 
     var isEmpty: Bool { arguments.isEmpty }
 
-    /// Returns whether a directive is present. A directive that names header fields is treated as if it named none.
+    /// Returns whether a directive is present. If a directive names header fields, the names are ignored.
     func contains(_ name: String) -> Bool { !arguments.isEmpty && arguments.keys.contains(name) }
 
     /// Returns a directive's seconds: nil if it is absent, and 0 if it is malformed.
@@ -78,7 +78,7 @@ struct CacheControl: Equatable, Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Skips to the next directive. A quoted text that follows a malformed directive is skipped as a whole.
+    /// Skips to the next directive. Quoted text after a malformed directive counts as part of it.
     private static func skip(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) {
         var isQuoted = false
         if index < bytes.count, bytes[index] == UInt8(ascii: "\"") { index += 1 }

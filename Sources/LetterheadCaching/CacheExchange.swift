@@ -128,7 +128,8 @@ struct CacheExchange: Sendable {
 }
 
 extension CacheExchange {
-    /// Validates an entry, or waits until another request has validated it. nil if the entry must be looked up again.
+    /// Validates an entry, or waits until another request has validated it. nil if the caller must look up the entry
+    /// again.
     func validated(_ entry: CachedEntry, demand: CacheDemand) async throws(HTTPError) -> HTTPResponse? {
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         let left = request.timeLeft

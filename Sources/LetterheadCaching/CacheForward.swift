@@ -50,7 +50,7 @@ struct CacheForward: Sendable {
         return decision ?? CacheDecision(outcome: .missed, reason: "the store failed")
     }
 
-    /// Returns the response with a body that is stored piece by piece while it is read.
+    /// Returns the response with a body that stores each piece on its way to the reader.
     private func streaming(_ response: HTTPResponse, _ head: CachedHead, _ ticket: CacheState.Ticket) -> HTTPResponse {
         var response = response
         guard let writer = cache.guarded({ try cache.storage.write(head, for: key) }) else {
@@ -69,9 +69,9 @@ struct CacheForward: Sendable {
     }
 }
 
-/// A streamed response that is being stored while its body is read. The body and its end share it.
+/// Stores a streamed response while its reader reads the body. The body and its end share it.
 ///
-/// A recording that is dropped stores nothing.
+/// A dropped recording stores nothing.
 final class CacheRecording: Sendable {
     private let writer: Mutex<(any CacheWriting)?>
     private let ticket: CacheState.Ticket

@@ -78,9 +78,10 @@ enum CacheRules {
 
     enum Use: Equatable {
         case fresh
-        /// The stored response is returned although it is stale. If the flag is set, it is validated in the background.
+        /// Returns the stored response although it is stale. If the flag is set, the cache validates it in the
+        /// background.
         case stale(validatesLater: Bool)
-        /// The server is asked whether the stored response is still valid.
+        /// Asks the server whether the stored response is still valid.
         case validate
     }
 

@@ -21,7 +21,7 @@ protocol CacheStorage: Sendable {
     func removeAll() throws
 }
 
-/// A response that is being stored. Unless it is finished, nothing is stored.
+/// Writes one response. Without ``finish()``, nothing is stored.
 protocol CacheWriting: Sendable {
     /// Appends bytes. Returns false, and discards the body, if it is larger than the store accepts.
     func append(_ data: Data) throws -> Bool
@@ -67,7 +67,7 @@ struct CacheKey: Hashable, Sendable {
     /// stored as a hash only.
     let identity: String
 
-    /// The largest QUERY body that is compared, in bytes.
+    /// The largest QUERY body that the cache compares, in bytes.
     private static let longestBody = 1 << 20
 
     /// Returns nil if the request has no URL, or a body that cannot be compared.

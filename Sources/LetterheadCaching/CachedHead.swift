@@ -8,7 +8,7 @@ struct CachedHead: Equatable, Sendable {
     /// The header fields without those that belong to the connection (RFC 9111, 3.1).
     var headers: HTTPHeaders
     var requestTime: Int64
-    /// When the response was received, in seconds since 1970.
+    /// When the response arrived, in seconds since 1970.
     var responseTime: Int64
     /// The request fields that `Vary` names, normalized. The value is nil if the request did not have the field.
     var varied: [VariedField] = []
@@ -51,7 +51,7 @@ extension CachedHead {
         "Proxy-Connection", .te, .transferEncoding, .upgrade, .trailer,
     ]
 
-    /// Returns the head after a 304 (RFC 9111, 3.2 and 4.3.4). Fields that describe the stored body are kept.
+    /// Returns the head after a 304 (RFC 9111, 3.2 and 4.3.4). Keeps the fields that describe the stored body.
     func updated(by response: HTTPResponse, requestTime: Int64, responseTime: Int64) -> CachedHead {
         var head = self
         var new = Self.storable(response.headers)
@@ -112,8 +112,8 @@ struct CacheFreshness: Equatable, Sendable {
     var isFresh: Bool { age < lifetime }
     var staleness: Int64 { max(0, age - lifetime) }
 
-    /// - Parameter now: the current time in seconds since 1970. If it is before the response was received, the response
-    ///   is stale, because its age is then unknown.
+    /// - Parameter now: the current time in seconds since 1970. If it is before the response's arrival, the response is
+    ///   stale, because its age is then unknown.
     init(_ head: CachedHead, now: Int64) {
         let date = head.headers[.date].flatMap { Self.date($0, now: head.responseTime) } ?? head.responseTime
         age = Self.age(of: head, date: date, now: now)

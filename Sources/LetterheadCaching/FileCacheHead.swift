@@ -5,7 +5,7 @@ import LetterheadFoundation
 
 /// A stored head's file: a magic number, the key's URL, the head, the body's size and checksum, and a checksum.
 ///
-/// Numbers are little-endian. A string is written as its length in 4 bytes, followed by its UTF-8 bytes.
+/// Numbers are little-endian. A string consists of its length in 4 bytes and its UTF-8 bytes.
 struct FileCacheHead: Equatable {
     var url: String
     var head: CachedHead
@@ -20,7 +20,7 @@ struct FileCacheHead: Equatable {
         return bytes.starts(with: "LHC".utf8) && reader.number(UInt32.self) != mark
     }
 
-    /// The largest file that is read, in bytes. By default, transports accept heads of at most 256 KiB.
+    /// The largest readable file, in bytes. By default, transports accept heads of at most 256 KiB.
     static let longest = 4 << 20
 
     var data: Data {
@@ -140,7 +140,7 @@ struct CacheChecksum: Sendable {
         return checksum.value
     }
 
-    /// Appends bytes. The value does not depend on how the bytes are divided into calls.
+    /// Appends bytes. Several calls have the same effect as one call with all bytes.
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
         crc = czlib_crc32(crc, start.assumingMemoryBound(to: UInt8.self), UInt(bytes.count))

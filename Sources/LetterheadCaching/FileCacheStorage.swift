@@ -5,8 +5,8 @@ import Synchronization
 
 /// Responses in a folder's files: a head and a body for each response, in 256 folders.
 ///
-/// The index is built from the files' names, without a journal. Another process may add and remove files at any time.
-/// If it has changed a folder, the folder is listed again.
+/// The store has no journal: it builds its index from the files' names. Another process may add and remove files at any
+/// time. The store lists a folder again if it has changed.
 final class FileCacheStorage: CacheStorage {
     private struct State {
         var index = FileCacheIndex()
@@ -20,7 +20,7 @@ final class FileCacheStorage: CacheStorage {
         var written = 0
     }
 
-    /// A body up to this number of bytes is returned in memory.
+    /// Bodies up to this number of bytes are read into memory.
     private static let memoryLimit = 1 << 20
 
     private let folder: FileCacheFolder

@@ -26,19 +26,19 @@ extension ResponseCache {
     /// }
     /// ```
     ///
-    /// The functions are called from any thread, concurrently, and may block. They must not use the cache. If a
-    /// function throws, the cache passes the error to `onError`, and the request continues without the store.
+    /// The cache calls the functions from any thread, concurrently, and they may block. They must not use the cache. If
+    /// a function throws, the cache passes the error to `onError`, and the request continues without the store.
     ///
     /// Laws:
     ///
     /// - ``save(_:)`` replaces the record with the same URL and ``Record/id`` atomically: a reader receives the head
     ///   and the body from one call, never a part.
-    /// - A record that was saved is returned unchanged until it is replaced or removed. The storage may remove any
-    ///   record at any time, and limits its own size.
-    /// - ``records(for:)`` returns no record that was removed before.
+    /// - The storage returns a saved record unchanged until it is replaced or removed. It may remove any record at any
+    ///   time, and limits its own size.
+    /// - ``records(for:)`` returns no removed record.
     ///
-    /// A response is saved after its body has been received completely. It is saved again with a new head when the
-    /// server has confirmed it with a 304. If its body breaks off or is dropped, it is never saved.
+    /// The cache saves a response when its body is complete. It saves it again with a new head when the server has
+    /// confirmed it with a 304. It never saves a response with a body that breaks off or is dropped.
     public protocol Storage: Sendable {
         /// The order has no meaning.
         func records(for url: String) throws -> [Record]
@@ -77,7 +77,7 @@ extension ResponseCache.Record: CustomStringConvertible, CustomReflectable {
 
 extension ResponseCache.Store {
     /// Keeps responses in a custom storage. Several caches can share it. If a body is larger than `bodyLimit` bytes,
-    /// its response isn't stored. Bodies are collected in memory until they are complete.
+    /// its response isn't stored. Bodies stay in memory until they are complete.
     public static func custom(_ storage: any ResponseCache.Storage, bodyLimit: Int = 8 << 20) -> Self {
         Self(
             storage: CustomCacheStorage(storage: storage, bodyLimit: bodyLimit),

@@ -3,7 +3,7 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// Stores a client's responses, and reuses them as their servers allow (RFC 9111), so that fewer requests are sent.
+/// Stores a client's responses, and reuses them as their servers allow (RFC 9111), to send fewer requests.
 ///
 /// ```swift
 /// let cache = ResponseCache(store: .memory(bytes: 16 << 20))
@@ -17,8 +17,8 @@ import Synchronization
 /// The cache stores responses to GET and QUERY (RFC 10008), and also uses a fresh response to GET for HEAD and for a
 /// single byte range. It keeps responses apart by URL, by credential, and by the values of the request fields that
 /// `Vary` names. A successful request with an unsafe method, such as POST, removes the stored responses for its URL.
-/// Concurrent requests share one validation. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are supported, as
-/// is `immutable` (RFC 8246).
+/// Concurrent requests share one validation. The cache supports `stale-while-revalidate` and `stale-if-error` (RFC
+/// 5861) and `immutable` (RFC 8246).
 ///
 /// A download to a file doesn't use the cache, and neither does a request if you have added a condition to it, such as
 /// `If-None-Match`. No request fails because of the store's errors. `HTTPClient.reset()` cancels validations that run
@@ -39,7 +39,7 @@ public final class ResponseCache: LoaderLink {
     let validations = Flights<CacheValidation.Key, CacheValidation>()
     private let storeDescription: String
 
-    /// The store's errors, such as a full disk, are passed to `onError` on the request's thread. The request continues
+    /// `onError` receives the store's errors, such as a full disk, on the request's thread. The request continues
     /// without the store. With a `statusName`, each response gets a `Cache-Status` field (RFC 9211) that names the
     /// cache.
     public init(
@@ -94,7 +94,7 @@ public final class ResponseCache: LoaderLink {
         }
     }
 
-    /// Whether a field contains a credential. The result is kept for each name, because determining it is slow.
+    /// Whether a field contains a credential. The cache keeps the result for each name, because determining it is slow.
     func isSecret(_ field: HTTPHeaders.Field, in request: HTTPRequest) -> Bool {
         if field.isSecret { return true }
         if request.redaction != .standard { return request.isSecret(field) }
@@ -125,8 +125,8 @@ extension ResponseCache {
 
         /// Keeps responses in memory, until the program ends.
         ///
-        /// If all bodies and headers together exceed `bytes`, or if there are too many entries, the least recently used
-        /// responses are removed. If a body is larger than a quarter of `bytes`, its response isn't stored.
+        /// If all bodies and headers together exceed `bytes`, or if there are too many entries, the store removes the
+        /// least recently used responses. If a body is larger than a quarter of `bytes`, its response isn't stored.
         public static func memory(bytes: Int, entries: Int = 10_000) -> Store {
             Store(
                 storage: MemoryCacheStorage(bytes: bytes, entries: entries),
@@ -137,9 +137,9 @@ extension ResponseCache {
         /// is created if it doesn't exist, and only its owner can read the files. Several stores and processes can use
         /// it.
         ///
-        /// If all files together exceed `bytes`, the least recently used responses are removed. The files may exceed
-        /// the limit by 5% for a short time. If a body is larger than a quarter of `bytes`, its response isn't stored.
-        /// A crash never leaves a partial response, and a damaged file is treated as missing.
+        /// If all files together exceed `bytes`, the store removes the least recently used responses. The files may
+        /// exceed the limit by 5% for a short time. If a body is larger than a quarter of `bytes`, its response isn't
+        /// stored. A crash never leaves a partial response, and a damaged file counts as missing.
         ///
         /// - Throws: an error from the file system if the folder can't be created or read, or if it belongs to another
         ///   user.
@@ -196,7 +196,7 @@ extension RequestSettings {
 }
 
 extension HTTPClient {
-    /// Sets how responses are cached, for requests that do not set it.
+    /// Sets the caching policy for requests that don't set it.
     public func caching(_ policy: ResponseCache.Policy) -> HTTPClient { option(CachingOption.self, policy) }
 }
 
@@ -209,14 +209,14 @@ extension ResponseCache {
     public enum Outcome: String, Hashable, Sendable {
         /// The client has no cache.
         case unused
-        /// A fresh stored response was reused without a request.
+        /// The cache reused a fresh response without a request.
         case hit
-        /// A stale stored response was reused: without a request, or after its validation had failed.
+        /// The cache reused a stale response: without a request, or after its validation had failed.
         case stale
         /// The server confirmed the stored response with 304.
         case revalidated
-        /// The server responded, and the response is stored. If it is streamed, it is stored when it has been read
-        /// completely.
+        /// The server responded, and the cache stores the response. It stores a streamed response at the end of its
+        /// body.
         case stored
         /// The server responded, and the response is not stored.
         case missed

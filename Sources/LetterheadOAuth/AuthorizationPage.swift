@@ -62,7 +62,7 @@ struct AuthorizationPage: Sendable {
     }
 }
 
-/// The URL that the authorization server redirected to. Anyone can create such a URL, so every part is checked.
+/// The URL that the authorization server redirected to. Anyone can create such a URL, so this type checks every part.
 struct AuthorizationCallback {
     private let page: AuthorizationPage
     private let callback: URLParts
@@ -74,8 +74,8 @@ struct AuthorizationCallback {
         expected = URLParts(page.redirectURI.absoluteString)
     }
 
-    /// The state is checked before the other parameters. If it differs, none of them can be trusted, not even an error
-    /// (RFC 6749, 10.12).
+    /// Checks the state before the other parameters. If it differs, no parameter can be trusted, not even an error (RFC
+    /// 6749, 10.12).
     func code(state: String) throws(HTTPAuthentication.Failure) -> Secret {
         guard isRedirectURI else { throw refused("its URL is not the redirect URI") }
         guard try value(of: "state")?.isSame(as: state) == true else {

@@ -20,7 +20,7 @@ extension OAuth2.SignIn {
     /// - Parameters:
     ///   - scope: the scopes to request. Default: nil (the server's scopes).
     ///   - pages: URLs of other origins that may have such a server's page. Default: none.
-    ///   - show: shows the code. The server is asked only after it has returned.
+    ///   - show: shows the code. Only after it has returned does the session ask the server.
     public static func deviceCode(
         scope: Set<String>? = nil, pages: [URL] = [],
         showing show: @escaping @Sendable (OAuth2.DeviceCode) async throws -> Void

@@ -90,7 +90,7 @@ final class LoopbackListener: Sendable {
         case late, opened
     }
 
-    /// Waits for the redirect on a thread, because the wait blocks it. The port is closed afterwards.
+    /// Waits for the redirect on a thread, because the wait blocks it. Closes the port afterwards.
     private func redirect(with state: String) async throws -> URL {
         defer { stopListening() }
         return try await withTaskCancellationHandler {

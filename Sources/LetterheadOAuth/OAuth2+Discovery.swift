@@ -197,8 +197,8 @@ extension URL {
 
     /// Returns whether the metadata at a URL may describe this resource. They must have the same URL (RFC 9728, 3.3),
     /// or belong to a parent at the same origin, because many servers have one identifier for all their endpoints. A
-    /// parent's metadata are accepted only at the parent's own place. Otherwise, one of several tenants on a host could
-    /// obtain tokens for the whole host.
+    /// parent's metadata count only at the parent's own place. Otherwise, one of several tenants on a host could obtain
+    /// tokens for the whole host.
     fileprivate func isDescribed(as identifier: String, at place: URL) -> Bool {
         guard let other = URL(string: identifier, encodingInvalidCharacters: false), other.origin == origin,
             !other.hasUserPart, other.fragment == nil

@@ -24,7 +24,7 @@ extension OAuth2 {
         public var scope: Set<String>
         /// Whether each callback must contain the issuer (RFC 9207).
         public var sendsIssuer: Bool
-        /// The server's metadata, for members without a property. Nothing in it has been checked.
+        /// The server's metadata, for members without a property. It is unchecked.
         public var metadata: [String: JSONValue]
         /// Whether only the API has named the server. It could name any server, so no client secret is sent there.
         var isNamedByResource = false

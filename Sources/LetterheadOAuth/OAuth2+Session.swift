@@ -31,7 +31,7 @@ extension OAuth2 {
         /// - Parameters:
         ///   - client: the app, as registered with the server.
         ///   - server: the server (see ``OAuth2/discovered(from:issuer:over:)``).
-        ///   - signIn: how the first tokens are obtained.
+        ///   - signIn: obtains the first tokens.
         ///   - store: keeps the tokens. Default: in memory, until the app exits. The session uses only tokens that a
         ///     session for the same server and the same API has stored. A sign-in replaces any others.
         ///   - allowedOrigins: where the tokens may be sent. Default: nil (the origin of the server's resource).

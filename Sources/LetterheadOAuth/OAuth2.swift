@@ -43,8 +43,8 @@ extension OAuth2 {
         /// The only origin that the tokens are sent to: the origin that they were obtained for. nil if the
         /// authentication lists its `allowedOrigins`.
         public var origin: HTTPOrigin?
-        /// The other members in the server's response, such as `id_token`. They may be secret. If a refresh's response
-        /// lacks some of them, these are kept. If there would be more than 64, only an `id_token` is kept.
+        /// The other members in the server's response, such as `id_token`. They may be secret. A refresh keeps the
+        /// members that its response lacks. If there would be more than 64, it keeps only an `id_token`.
         public var members: [String: JSONValue]
 
         /// The ID token (OpenID Connect Core, 2), which describes the person who has signed in. Its signature isn't
@@ -112,7 +112,7 @@ extension OAuth2.TokenStore {
 }
 
 /// Tries to take a lock until its holder releases it. A holder has it for one token request: at most half a minute,
-/// because a `Throttle` doesn't delay the request. No thread is blocked.
+/// because a `Throttle` doesn't delay the request. It blocks no thread.
 private func waiting<Lock>(on clock: any Clock<Duration>, _ take: () throws -> Lock?) async throws -> Lock {
     for _ in 0..<3_000 {
         if let lock = try take() { return lock }
@@ -145,7 +145,7 @@ extension OAuth2 {
 }
 
 extension OAuth2 {
-    /// Determines how the first tokens are obtained.
+    /// Obtains the first tokens.
     public struct Grant: Sendable {
         enum Kind: Sendable {
             case clientCredentials
@@ -212,15 +212,15 @@ extension HTTPAuthentication {
     /// ```
     ///
     /// Concurrent requests share a single token fetch, and its failure. A token is refreshed before it expires and
-    /// after a 401. The token requests are sent over the chain below. If the server no longer accepts a refresh token,
-    /// all stored tokens are deleted and the grant is used again. If the grant fails, too, the error's reason is
-    /// `.loggedOut`. If the server fails only temporarily, the tokens stay. A reset deletes them.
+    /// after a 401. Token requests pass the chain below. If the server no longer accepts a refresh token, all stored
+    /// tokens are deleted and the grant is used again. If the grant fails, too, the error's reason is `.loggedOut`. If
+    /// the server fails only temporarily, the tokens stay. A reset deletes them.
     ///
     /// - Parameters:
     ///   - client: the app, as registered with the server.
     ///   - tokenEndpoint: must use https, be on this machine, or be listed in `allowedOrigins` with http.
-    ///   - grant: how the first tokens are obtained.
-    ///   - store: by default, tokens are kept in memory, until the app exits.
+    ///   - grant: obtains the first tokens.
+    ///   - store: keeps the tokens. Default: in memory, until the app exits.
     ///   - allowedOrigins: where the tokens may be sent (see `HTTPAuthentication`).
     ///   - parameters: additional parameters for the token endpoint, such as `audience`. They can't replace the
     ///     protocol's own parameters.
@@ -257,8 +257,8 @@ extension OAuth2 {
     /// The system releases it if a process crashes.
     ///
     /// The file is replaced atomically and written to disk before the tokens are used, so that a crash leaves either
-    /// the previous or the new tokens. A file that other users can write is refused, because it could contain another
-    /// user's tokens. The file contains JSON and is not encrypted. If the system has a keychain, implement a
+    /// the previous or the new tokens. The store refuses a file that other users can write, because it could contain
+    /// another user's tokens. The file contains JSON and is not encrypted. If the system has a keychain, implement a
     /// ``TokenStore`` for it.
     public struct FileTokenStore: TokenStore {
         private let url: URL

@@ -29,7 +29,7 @@ extension OAuth2 {
     /// ``Grant/custom(scope:obtaining:)`` passes you an exchange. Create one for a request outside a grant, such as a
     /// revocation (RFC 7009) or an introspection (RFC 7662).
     ///
-    /// Each request is sent once, without following redirects. Its form and its response are redacted in all
+    /// An exchange sends each request once, without following redirects. Its form and its response are redacted in all
     /// descriptions.
     public struct Exchange: Sendable {
         /// The scopes to request. If it is empty, the server chooses.

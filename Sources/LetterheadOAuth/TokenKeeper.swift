@@ -95,8 +95,8 @@ final class TokenKeeper: Sendable {
     ///
     /// - Parameters:
     ///   - old: the refresh token to keep if the response contains none.
-    ///   - members: the previous response's members. They are kept unless this response contains them. If there are too
-    ///     many, because a server gives them new names, only the ID token is kept.
+    ///   - members: the previous response's members. They stay unless this response contains them. If there are too
+    ///     many, because a server invents new names, only the ID token stays.
     func keep(
         _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, members: [String: JSONValue],
         origin: HTTPOrigin?, since instant: Duration

@@ -13,7 +13,7 @@ public import Letterhead
 /// Each attempt gets a new value. If a request has no deadline or sets the header itself, it is sent unchanged. Put the
 /// link into the `attemptLinks`, below the links that may delay a request.
 public struct DeadlinePropagation: LoaderLink {
-    /// Determines how the time is written.
+    /// The time's format.
     public enum Form: Sendable, Hashable {
         /// Whole milliseconds: `1998`.
         case milliseconds

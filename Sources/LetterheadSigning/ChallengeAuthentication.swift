@@ -13,8 +13,8 @@ extension HTTPAuthentication {
     /// }
     /// ```
     ///
-    /// The first request is sent without credentials. After a 401, the closure is called with each challenge in order,
-    /// but Basic last, until it returns a method. The request is then sent again with this method. If the closure
+    /// The first request is sent without credentials. After a 401, the closure receives each challenge in order, but
+    /// Basic last, until it returns a method. This method then signs the request for a second attempt. If the closure
     /// returns nil for all challenges, the request fails with `.cannotAuthenticate`.
     ///
     /// The method signs all requests that receive an equal challenge from the same origin. Concurrent requests wait for
@@ -25,8 +25,8 @@ extension HTTPAuthentication {
     /// challenge's method. Two challenges are equal if they differ only in a nonce or an error's description.
     ///
     /// Send requests for a token to `need.next`. `need.request` is the first request that waits, with its method, URL
-    /// and `path.route`. `need.previous` is the method that was refused. A request with a one-shot body isn't sent
-    /// again: you receive the 401, and the next request is signed.
+    /// and `path.route`. `need.previous` is the refused method. A request with a one-shot body isn't sent again: you
+    /// receive the 401, and the next request is signed.
     ///
     /// - Parameters:
     ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the methods belong to

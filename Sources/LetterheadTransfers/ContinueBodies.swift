@@ -11,7 +11,7 @@ public import Letterhead
 /// ```
 ///
 /// If the connection is lost in the middle of the body, the link requests the rest with `Range` and `If-Range`. It
-/// joins only what certainly belongs together. A body is continued under these conditions:
+/// joins only what certainly belongs together. It continues a body under these conditions:
 ///
 /// - The request is a streamed or downloaded GET without a body, and not yet signed by a digest or the like.
 /// - The response is a 206, or a 200 with a known length, and has a strong validator: a strong `ETag`, or without any

@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// One body that arrives in several responses. If its rest can't be requested, it is passed on unchanged.
+/// One body that arrives in several responses. If its rest can't be requested, it stays unchanged.
 final class ContinuedBody: Sendable {
     /// An attempt that brings fewer bytes counts as unsuccessful. A server could otherwise have a body requested byte
     /// by byte.

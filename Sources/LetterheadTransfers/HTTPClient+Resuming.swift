@@ -37,8 +37,8 @@ extension HTTPClient {
     /// try await client.download(GetVideo(id: 3), to: url, resuming: .fromPart)
     /// ```
     ///
-    /// The bytes are collected in a hidden part file beside the destination, with a small record: hashes that tell what
-    /// they belong to. They replace the destination when they are complete and the response has been accepted.
+    /// The call collects the bytes in a hidden part file beside the destination, with a small record: hashes that tell
+    /// what they belong to. The part replaces the destination when it is complete and the response has been accepted.
     ///
     /// If the download fails or is cancelled, the part stays, and the next call requests only the rest. It starts again
     /// if the resource has changed, or if the server doesn't support ranges. Each call starts again if the response has
@@ -83,6 +83,6 @@ extension HTTPClient {
 extension HTTPError.Code {
     /// Another task or process writes the download's part.
     public static let partInUse = Self(rawValue: "partInUse")
-    /// The downloaded file doesn't have the expected digest. It was removed.
+    /// The call has removed the downloaded file, because it doesn't have the expected digest.
     public static let digestMismatch = Self(rawValue: "digestMismatch")
 }

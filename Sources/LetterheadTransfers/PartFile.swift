@@ -3,8 +3,8 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// What the bytes in a part file belong to. It is stored beside the part. It contains only hashes of the URL or the
-/// key, because they may contain secrets.
+/// What the bytes in a part file belong to. This record is a file beside the part. It contains only hashes of the URL
+/// or the key, because they may contain secrets.
 struct PartRecord: Codable, Sendable, Hashable {
     private let salt: String
     private let resource: String
@@ -31,8 +31,8 @@ struct PartRecord: Codable, Sendable, Hashable {
     }
 }
 
-/// A download's incomplete file, beside its destination. It is locked until it has been closed, so that no other task
-/// or process writes it.
+/// A download's incomplete file, beside its destination. It holds a lock until it is closed, so that no other task or
+/// process writes it.
 final class PartFile: Sendable {
     /// Another task or process has locked the part.
     struct IsInUse: Error {}
@@ -115,7 +115,7 @@ final class PartFile: Sendable {
         return count >= 1 && count <= record.length ? Remains(record: record, count: count) : nil
     }
 
-    /// A damaged record counts as absent, and is replaced.
+    /// A damaged record counts as absent.
     private static func record(in file: URL) throws -> PartRecord? {
         do throws(PrivateFile.Failure) {
             return try PrivateFile.read(file, upTo: 1 << 16).flatMap { data in

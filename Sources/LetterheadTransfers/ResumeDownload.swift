@@ -44,7 +44,7 @@ private struct ResumedDownload {
         return try await fresh(try await source.load())
     }
 
-    /// Runs work on the part. The part is opened only when a response has arrived: a download that waits for a throttle
+    /// Runs work on the part. The part opens only when a response has arrived: a download that waits for a throttle
     /// holds no file.
     private func opening<Value>(
         for response: HTTPResponse? = nil, _ work: () throws -> Value

@@ -10,18 +10,17 @@ import Synchronization
 ///     attemptLinks: Balance(among: ["https://a.example.com", "https://b.example.com"]))
 /// ```
 ///
-/// Your program knows the fleet by the environment's origin. Credentials, cookies, redirects and
-/// caches belong to it, and responses and errors look as if it had responded. Only the connection, its certificate, the
-/// `Host` field and the exchange's events belong to the replica. Other requests, such as to a redirect's host, pass
-/// unchanged.
+/// Your program knows the fleet by the environment's origin. Credentials, cookies, redirects and caches belong to it,
+/// and responses and errors look as if it had responded. Only the connection, its certificate, the `Host` field and the
+/// exchange's events belong to the replica. Other requests, such as to a redirect's host, pass unchanged.
 ///
 /// Each attempt goes to a replica that its load has not tried, while there is one. The next replica is tried at once if
 /// nothing was sent, because a replica could not be reached, its ``CircuitBreaker`` is open or the queue of its
 /// `Throttle` is full. A request that answers a 401, as `.digest` sends it, goes to the replica that sent the 401,
-/// because no other replica knows its nonce. Other failures are returned, and `Retry` decides.
+/// because no other replica knows its nonce. For other failures, `Retry` decides.
 ///
-/// A replica that fails several times in a row is left alone for a while. A single request then finds out whether it
-/// has recovered. If all replicas rest, all are used.
+/// After several failures in a row, the link leaves a replica alone for a while. A single request then finds out
+/// whether it has recovered. If all replicas rest, all are used.
 ///
 /// Put it into the `attemptLinks`, above the links that belong to each replica. A reset forgets the failures.
 public final class Balance: LoaderLink {

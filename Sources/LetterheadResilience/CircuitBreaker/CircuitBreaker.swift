@@ -9,10 +9,10 @@ import Synchronization
 /// let client = HTTPClient(environment: .production, attemptLinks: CircuitBreaker(per: .host))
 /// ```
 ///
-/// A circuit opens when too many requests fail. Its requests then fail at once with `.circuitOpen`, and nothing is
-/// sent. After the open time, a few requests are sent as probes: if all succeed, the circuit closes, and if one fails,
-/// it opens again. If a probe is cancelled, or doesn't reach the server, the next request takes its place. Requests
-/// that were sent before the circuit has changed don't count.
+/// A circuit opens when too many requests fail. Its requests then fail at once with `.circuitOpen`, without reaching
+/// the server. After the open time, a few requests probe the server: if all succeed, the circuit closes, and if one
+/// fails, it opens again. If a probe is cancelled, or doesn't reach the server, the next request takes its place.
+/// Requests that were sent before the circuit has changed don't count.
 ///
 /// Put it into a client's `attemptLinks`, below ``Balance``, which then sends the request to another replica. `Retry`
 /// does not retry `.circuitOpen` by default, because the request would meet the same circuit.

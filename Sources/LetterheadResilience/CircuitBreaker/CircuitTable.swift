@@ -18,7 +18,7 @@ struct CircuitTable {
         case refused(String)
     }
 
-    /// The maximum number of circuits. If it is reached, closed circuits are forgotten.
+    /// The maximum number of circuits. Beyond it, the table forgets closed circuits.
     private static let mostCircuits = 1_000
 
     private var places: [RouteKey: Int] = [:]

@@ -15,8 +15,8 @@ import Synchronization
 /// first request's result.
 ///
 /// At most the given share of the requests is hedged, so a service that is slow as a whole receives little more than
-/// before. The share is saved up as requests are sent, for at most ten hedges at once. Each failed request takes one
-/// away, so a service in trouble receives no hedges.
+/// before. Requests save up this share, for at most ten hedges at once. Each failed request takes one away, so a
+/// service in trouble receives no hedges.
 ///
 /// These requests are never hedged:
 ///
@@ -193,7 +193,7 @@ extension RequestConfigurable {
 }
 
 extension HTTPEvent.Name {
-    /// A hedge is sent. The fact `count` contains its number, and `wait` the time since the request.
+    /// A hedge begins. The fact `count` contains its number, and `wait` the time since the request.
     public static let hedgeSent: Self = "hedge.sent"
     /// A hedge has the first good response. The fact `count` contains its number.
     public static let hedgeWon: Self = "hedge.won"

@@ -20,7 +20,7 @@ struct Latencies {
     /// How many response times are kept for each route, and how many must be known before the first hedge. The quantile
     /// is computed again after each `step` more.
     fileprivate static let (kept, step) = (128, 32)
-    /// The maximum number of routes. If it is reached, all are measured again.
+    /// The maximum number of routes. Beyond it, all are measured again.
     private static let mostRoutes = 500
 
     private let quantile: Double
