@@ -97,7 +97,7 @@ public struct Page<Value: Sendable>: Sendable {
 }
 
 extension Page {
-    /// Returns an error of the page sequence, with the response of the page.
+    /// Returns a page sequence's error, with the page's response.
     func error(_ code: HTTPError.Code, _ message: String) -> HTTPError {
         HTTPError(code, request: response.request, response: response, message: message)
     }
@@ -105,7 +105,7 @@ extension Page {
     var uncounted: HTTPError {
         error(
             .invalidRequest,
-            "\(Value.self) is not a collection, so the last page cannot be detected; use items(of:at:)")
+            "\(Value.self) is not a collection, so the last page cannot be detected without items(of:at:)")
     }
 }
 
@@ -115,7 +115,7 @@ public enum PageContinuation<Next: Sendable>: Sendable {
     case ended
     /// The page is returned, and it is the last one.
     case last
-    /// The page is returned, and another one follows, with this template or position.
+    /// The page is returned, and the next one has this template or position.
     case next(Next)
 
     /// Transforms the next page's template or position.
@@ -128,7 +128,7 @@ public enum PageContinuation<Next: Sendable>: Sendable {
     }
 }
 
-/// A decorator that is paginated around a paginated template, so that it applies to each page.
+/// A decorator that is paginated if its base is, so that it applies to each page.
 ///
 /// Add this line to your decorator. Its `base` must be a variable:
 ///

@@ -19,8 +19,8 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// The value of a name, or nil if there is none. Setting an existing name keeps its position. Setting nil removes
-    /// the parameter.
+    /// A name's value. Nil for a missing name. Setting an existing name keeps its position. Setting nil removes the
+    /// parameter.
     public subscript(name: String) -> (any ParameterValue)? {
         get { places[Array(name.utf8)].map { items[$0].value } }
         set {
@@ -38,7 +38,7 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Appends the parameters of `other` with names that are missing here: `parameters.fill(from: ["page": page])`.
+    /// Appends `other`'s parameters with names that are missing here: `parameters.fill(from: ["page": page])`.
     public mutating func fill(from other: RequestParameters) {
         for (name, value) in other where self[name] == nil { self[name] = value }
         conflict = conflict ?? other.conflict

@@ -50,7 +50,7 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// ``HTTPResponse``. For any other type, implement ``decode(_:)``. Otherwise, decoding the response fails with
     /// `.cannotDecodeResponse`.
     ///
-    /// Decoding runs outside the main actor. In a module whose default isolation is the main actor, declare the model
+    /// Decoding runs outside the main actor. If your module's default isolation is the main actor, declare the model
     /// `nonisolated`.
     associatedtype Response: Sendable = HTTPResponse
 

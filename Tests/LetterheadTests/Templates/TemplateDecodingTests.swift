@@ -110,7 +110,7 @@ private struct OtherResponse<Base: RequestTemplate>: RequestDecorator {
             let error = try await #require(throws: HTTPError.self) { _ = try await send(template) }
             #expect(error.code == .cannotDecodeResponse && error.response?.status == 200)
             #expect(error.message.contains("NotDecodable"))
-            #expect(error.message.hasSuffix("is not Decodable; implement decode(_:) in the template"))
+            #expect(error.message.hasSuffix("is not Decodable, so the template must implement decode(_:)"))
         }
     }
 
@@ -120,8 +120,8 @@ private struct OtherResponse<Base: RequestTemplate>: RequestDecorator {
         #expect(error.code == .cannotDecodeResponse)
         #expect(
             error.message
-                == "the template does not know that Array<Int> is Decodable: in a generic template, require Decodable; "
-                + "if an actor isolates the conformance, declare the model nonisolated")
+                == "the template does not know that Array<Int> is Decodable (in a generic template, require "
+                + "Decodable, and if an actor isolates the conformance, declare the model nonisolated)")
     }
 
     @Test func `a template that is streamed or built needs no decoder`() async throws {

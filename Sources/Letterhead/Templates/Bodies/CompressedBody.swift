@@ -5,12 +5,12 @@ extension HTTPBody {
     /// Returns this body compressed with gzip (RFC 1952), with a `Content-Encoding` header. The server must support
     /// compressed requests.
     ///
-    /// - Parameter level: the compression level, from 1 (fastest) to 9 (smallest). Any other level is
-    ///   ``HTTPBodyError/invalid(_:file:)`` when the request is sent. Default: 6.
+    /// - Parameter level: the compression level, from 1 (fastest) to 9 (smallest). Sending with any other level fails
+    ///   with ``HTTPBodyError/invalid(_:file:)``. Default: 6.
     public func compressed(level: Int = 6) -> some HTTPBody { CompressedBody(self, level: level) }
 }
 
-/// A body that is compressed with gzip (RFC 1952) while it is sent.
+/// Compresses a body with gzip (RFC 1952) while sending it.
 ///
 /// ```swift
 /// JSONBody(report).compressed()
@@ -28,7 +28,7 @@ struct CompressedBody: SteadyBody {
 
     var isEmpty: Bool { body.isEmpty }
 
-    /// The headers of the body, with `gzip` as the last of its Content-Encodings (RFC 9110, 8.4).
+    /// The body's headers, with `gzip` as the last Content-Encoding (RFC 9110, 8.4).
     var additionalHeaders: HTTPHeaders {
         var headers = body.additionalHeaders.httpHeaders
         headers[.contentEncoding] = headers[.contentEncoding].map { "\($0), gzip" } ?? "gzip"

@@ -10,7 +10,7 @@ public struct DataBody: HTTPBody, SteadyBody {
     public let data: Data
     public var additionalHeaders: HTTPHeaders
 
-    /// Creates a body from bytes. Without a `contentType`, it has no Content-Type, unless there is one among the
+    /// Creates a body from bytes. It has no Content-Type unless you pass a `contentType`, or a Content-Type among the
     /// `additionalHeaders`, which takes precedence.
     public init(_ data: Data, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]) {
         self.data = data

@@ -2,11 +2,11 @@
 import CLetterheadZlib
 import LetterheadFoundation
 
-/// Compresses bytes in the gzip format with the system's zlib. A class, because the state of zlib must not move and
-/// must be freed.
+/// Compresses bytes to the gzip format with the system's zlib. A class, because zlib's state must not move and must be
+/// freed.
 final class Deflater {
     private static let pieceSize = 64 << 10
-    /// The largest input of one call, because zlib counts the bytes in 32 bits.
+    /// The largest input that one call takes, because zlib counts the bytes in 32 bits.
     private static let largestInput = 1 << 30
 
     private let stream: UnsafeMutablePointer<CZlibStream>
@@ -31,7 +31,7 @@ final class Deflater {
         output.deallocate()
     }
 
-    /// Compresses more bytes, and returns the output that is available, or after the last bytes the rest of it.
+    /// Compresses more bytes and returns the output so far. After the last bytes, returns all remaining output.
     func deflated(_ data: Data, isLast: Bool) throws(HTTPBodyError) -> Data {
         var compressed = Data()
         let status = data.withUnsafeBytes { input in
@@ -63,7 +63,7 @@ final class Deflater {
     }
 }
 
-/// Compresses a body while it is read.
+/// Compresses a body while reading it.
 actor DeflateWalk {
     private let deflater: Deflater
     private var walk: BodyChunks.Iterator
@@ -74,7 +74,7 @@ actor DeflateWalk {
         walk = chunks.makeAsyncIterator()
     }
 
-    /// Returns the next compressed bytes, which are empty if zlib needs more input; nil at the end.
+    /// Returns the next compressed bytes, or empty data if zlib needs more input. Nil at the end.
     func next() async throws -> Data? {
         guard !isFinished else { return nil }
         var walk = walk

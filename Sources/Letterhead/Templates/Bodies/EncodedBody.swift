@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A body that encodes a value with any encoder when the request is sent. For JSON, use ``JSONBody``; for a form,
-/// ``FormBody``.
+/// A body that encodes a value with any encoder when the request is sent. Use ``JSONBody`` for JSON, and ``FormBody``
+/// for a form.
 ///
 /// ```swift
 /// EncodedBody(settings, encoder: PropertyListEncoder(), contentType: "application/x-plist")
 /// ```
 ///
-/// If the encoder throws, the request fails with `.invalidRequest` and the underlying error, and nothing is sent.
+/// If the encoder throws, sending fails with `.invalidRequest` and the underlying error before a byte leaves.
 public struct EncodedBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders
     private let make: @Sendable () throws -> Data
@@ -25,11 +25,10 @@ public struct EncodedBody: HTTPBody {
     public func encode() throws -> Data { try make() }
 }
 
-/// A type that encodes a value to the bytes of a body: `JSONEncoder`, `PropertyListEncoder`, or a custom encoder for
-/// another format.
+/// Encodes a value to a body's bytes: `JSONEncoder`, `PropertyListEncoder`, or a custom encoder for another format.
 ///
-/// Pass an encoder to ``EncodedBody`` or ``JSONBody``. To write one, implement a single function, which is called when
-/// the request is sent. Every attempt sends these bytes. It throws an error if a value cannot be encoded.
+/// Pass an encoder to ``EncodedBody`` or ``JSONBody``. To write one, implement a single function. Sending the request
+/// calls it once, and every attempt sends its bytes. Throw an error for a value that you cannot encode.
 ///
 /// ```swift
 /// struct LinesEncoder: HTTPBodyEncoder {
@@ -43,26 +42,26 @@ public protocol HTTPBodyEncoder: Sendable {
 extension JSONEncoder: HTTPBodyEncoder {}
 extension PropertyListEncoder: HTTPBodyEncoder {}
 
-/// A body that encodes a value as JSON (RFC 8259) when the request is sent. Use it for any `Encodable` value; for named
-/// values that you write in place, ``RequestTemplate/parameters`` are shorter.
+/// A body that encodes a value as JSON (RFC 8259) when the request is sent. Use it for any `Encodable` value. For a few
+/// named values without a type, ``RequestTemplate/parameters`` are shorter.
 ///
 /// ```swift
 /// JSONBody(user)
 /// JSONBody(user, encoder: snakeCase)
 /// ```
 ///
-/// If JSON cannot represent a value, such as a number that is not finite, the request fails with `.invalidRequest` and
-/// the underlying `EncodingError`, and nothing is sent. The body is never empty: even an empty string is encoded as two
-/// bytes.
+/// If JSON cannot represent a value, such as an infinite number, sending fails with `.invalidRequest` and the
+/// underlying `EncodingError` before a byte leaves. The body is never empty: even an empty string has two bytes in
+/// JSON.
 public struct JSONBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders
-    /// A closure, so that a description of the body does not contain the value.
+    /// A closure, so that the body's description doesn't contain the value.
     private let make: @Sendable (any HTTPBodyEncoder) throws -> Data
     fileprivate var encoder: (any HTTPBodyEncoder)?
 
-    /// Creates a body from a value. The encoder determines the names of the keys, and how dates are written. Default:
-    /// the request's or the client's encoder (``RequestSettings/encoder``), or else one that sorts the keys and does not
-    /// escape slashes. A Content-Type among the `additionalHeaders` takes precedence over `contentType`.
+    /// Creates a body from a value. The encoder names the keys and formats dates. Default: the request's or the
+    /// client's encoder (``RequestSettings/encoder``), or else one that sorts the keys and doesn't escape slashes. A
+    /// Content-Type among the `additionalHeaders` takes precedence over `contentType`.
     public init(
         _ value: some Encodable & Sendable, encoder: (any HTTPBodyEncoder)? = nil,
         contentType: MediaType = "application/json; charset=utf-8", additionalHeaders: HTTPHeaders = [:]
@@ -72,12 +71,12 @@ public struct JSONBody: HTTPBody {
         self.additionalHeaders = additionalHeaders.describing(contentType)
     }
 
-    /// Returns the JSON. A request calls it once, and keeps the bytes.
+    /// Returns the JSON. A request calls this once and keeps the bytes.
     public func encode() throws -> Data { try make(encoder ?? JSONEncoder.standard) }
 }
 
 extension JSONEncoder {
-    /// The encoder of bodies that have no other: the same value is always the same text.
+    /// The encoder for bodies without one. The same value always has the same text.
     static let standard: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -90,10 +89,9 @@ enum BodyEncoderOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// The encoder of each ``JSONBody`` that is created without one, also in a compressed body and in the parts of a form.
-    /// A client applies it when the request is sent, and ``StandardRequestBuilder`` when the request is built. It does
-    /// not apply to ``RequestTemplate/parameters``. Default: nil (the client's encoder, or else sorted keys and plain
-    /// slashes).
+    /// The encoder for each ``JSONBody`` without one, also in a compressed body and in a form's parts. A client applies
+    /// it when you send the request, and ``StandardRequestBuilder`` when you build it. It doesn't apply to
+    /// ``RequestTemplate/parameters``. Default: nil (the client's encoder, or else sorted keys and plain slashes).
     public var encoder: (any HTTPBodyEncoder)? {
         get { self[option: BodyEncoderOption.self] }
         set { self[option: BodyEncoderOption.self] = newValue }
@@ -101,15 +99,15 @@ extension RequestSettings {
 }
 
 extension RequestConfigurable {
-    /// Sets the encoder of a ``JSONBody`` that has none; see ``RequestSettings/encoder``.
+    /// Sets the encoder for each ``JSONBody`` without one. See ``RequestSettings/encoder``.
     public func encoder(_ encoder: (any HTTPBodyEncoder)?) -> Configured {
         configured { $0.encoder = encoder }
     }
 }
 
 extension HTTPBody {
-    /// Returns the body with an encoder for each ``JSONBody`` in it that has none; nil if there is no such body, or if its
-    /// bytes are decided.
+    /// Returns the body with an encoder for each ``JSONBody`` without one. Nil if the body contains no such
+    /// ``JSONBody``, or if its bytes are decided.
     func taking(_ encoder: any HTTPBodyEncoder) -> (any HTTPBody)? {
         switch self {
         case var json as JSONBody where json.encoder == nil:
@@ -123,7 +121,7 @@ extension HTTPBody {
 }
 
 extension HTTPRequest {
-    /// Passes the encoder of the request to its body.
+    /// Passes the request's encoder to its body.
     mutating func passEncoder() {
         if let encoder, let body = body.taking(encoder) { self.body = body }
     }

@@ -9,21 +9,21 @@ import LetterheadFoundation
 /// NDJSONBody { database.rows() }                       // a new sequence for each attempt, so the request can be retried
 /// ```
 ///
-/// Each value becomes one line of JSON. On Linux, a value is encoded when the connection accepts more bytes. The
-/// transport over `URLSession` encodes all values before it sends the request. The request fails with `.invalidRequest`
+/// Each value becomes one line of JSON. On Linux, the transport encodes a value when the connection accepts more bytes.
+/// The transport over `URLSession` encodes all values before it sends the request. Sending fails with `.invalidRequest`
 /// if a value cannot be encoded, or if the encoder writes line breaks, for example with `.prettyPrinted`. If a part of
-/// the body has been sent by then, the connection is closed (over HTTP/2, only the stream), so that the server does not
-/// process the incomplete body as a complete one.
+/// the body has left by then, the transport closes the connection (over HTTP/2, only the stream), so that the server
+/// doesn't take the incomplete body for a complete one.
 public struct NDJSONBody: HTTPBody, SteadyBody {
     private var stream: StreamBody
 
-    /// Creates a body from a sequence that is created anew each time the body is sent.
+    /// Creates a body from a closure that creates a new sequence for each attempt.
     ///
     /// - Parameters:
     ///   - encoder: encodes each value. Default: nil (sorted keys and plain slashes).
     ///   - contentType: the media type. Default: `application/x-ndjson`.
     ///   - additionalHeaders: further headers. A Content-Type among them takes precedence.
-    ///   - make: creates the sequence when its first value is needed. If this closure throws, the request fails.
+    ///   - make: creates the sequence when its first value is needed. If it throws, the request fails.
     public init<Values: AsyncSequence & SendableMetatype>(
         encoder: (any HTTPBodyEncoder)? = nil, contentType: MediaType = "application/x-ndjson",
         additionalHeaders: HTTPHeaders = [:], _ make: @escaping @Sendable () async throws -> Values
@@ -31,8 +31,8 @@ public struct NDJSONBody: HTTPBody, SteadyBody {
         self.init(encoder, contentType, additionalHeaders, isReplayable: true, make)
     }
 
-    /// Creates a body from a sequence that can be iterated only once, and is not sent again for a retry, a redirect or
-    /// a refresh of credentials. The defaults are those of ``init(encoder:contentType:additionalHeaders:_:)``.
+    /// Creates a body from a sequence that can be iterated only once. It isn't sent again for a retry, a redirect or
+    /// new credentials. The defaults are the same as in ``init(encoder:contentType:additionalHeaders:_:)``.
     public init<Values: AsyncSequence & Sendable>(
         once values: Values, encoder: (any HTTPBodyEncoder)? = nil,
         contentType: MediaType = "application/x-ndjson", additionalHeaders: HTTPHeaders = [:]
@@ -54,14 +54,14 @@ public struct NDJSONBody: HTTPBody, SteadyBody {
 
     public var isReplayable: Bool { stream.isReplayable }
 
-    /// Returns the lines. The iteration of the values begins when the first line is read.
+    /// Returns the lines. Reading the first line starts the iteration over the values.
     public func chunks() throws -> BodyChunks { try stream.chunks() }
 
     private static func line(of value: some Encodable, _ encoder: any HTTPBodyEncoder) throws -> Data {
         var line = try encoder.encode(value)
         guard !line.contains(UInt8(ascii: "\n")) else {
             throw HTTPBodyError.invalid(
-                "the encoder of an NDJSONBody wrote a line break; it must encode each value as one line")
+                "the encoder of an NDJSONBody wrote a line break, but must encode each value as one line")
         }
         line.append(UInt8(ascii: "\n"))
         return line

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// A file that can be sent. The file is inspected before it is opened, because opening a pipe blocks, and opening a
-/// device may have side effects.
+/// A file to send. It is inspected before it is opened, because opening a pipe blocks, and opening a device may have
+/// side effects.
 struct RegularFile: Sendable {
     let url: URL
     let range: Range<Int>?
@@ -21,7 +21,7 @@ struct RegularFile: Sendable {
     /// Opens the file.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the file cannot be opened, is no longer a regular file, or has
-    ///   changed its size since it was inspected.
+    ///   another size than at its inspection.
     func open() throws(HTTPBodyError) -> OpenFile {
         // O_NONBLOCK prevents blocking if a pipe has replaced the file in the meantime.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
@@ -33,10 +33,10 @@ struct RegularFile: Sendable {
         return file
     }
 
-    /// Returns the number of bytes to send of a file that the system describes in this way.
+    /// Returns the number of bytes to send from a file with this status.
     fileprivate func size(in status: stat) throws(HTTPBodyError) -> Int {
         if let kind = PrivateFile.kind(of: status) {
-            let remedy = status.st_mode & S_IFMT == S_IFIFO ? "; send its bytes with StreamBody" : ""
+            let remedy = status.st_mode & S_IFMT == S_IFIFO ? " (send its bytes with StreamBody)" : ""
             throw error("the file is \(kind)\(remedy)")
         }
         let whole = Int(clamping: status.st_size)
@@ -50,7 +50,7 @@ struct RegularFile: Sendable {
 
     fileprivate func error(_ message: String) -> HTTPBodyError { HTTPBodyError.invalid(message, file: url) }
 
-    /// Returns the error of the last call of the system.
+    /// Returns the last system call's error.
     fileprivate func systemError() -> HTTPBodyError {
         let code = errno
         return switch code {
@@ -61,7 +61,7 @@ struct RegularFile: Sendable {
     }
 }
 
-/// An open file, which is closed when the last reference is released.
+/// An open file. Releasing the last reference closes it.
 final class OpenFile: Sendable {
     private let descriptor: Int32
     private let file: RegularFile
@@ -78,17 +78,17 @@ final class OpenFile: Sendable {
         guard try file.size(in: status) == file.size else { throw changed }
     }
 
-    /// Throws an error if the size of the file has changed, or if the file contains more bytes than its reported size,
-    /// as files in `/proc` do.
+    /// Throws an error if the file's size has changed, or if the file contains more bytes than its reported size, as
+    /// files in `/proc` do.
     func checkEnd() throws(HTTPBodyError) {
         try checkSize()
         guard file.range == nil else { return }
         guard try read(1).isEmpty else {
-            throw file.error("the file contains more bytes than its reported size; read it and send a DataBody")
+            throw file.error("the file contains more bytes than its reported size (read it and send a DataBody)")
         }
     }
 
-    /// Returns this number of further bytes, or fewer at the end.
+    /// Returns the next `count` bytes, or fewer at the end.
     func read(_ count: Int) throws(HTTPBodyError) -> Data {
         let tooLarge = file.error("the file does not fit into memory")
         return try Data.filled(count: count, orThrow: tooLarge) { buffer throws(HTTPBodyError) in

@@ -7,31 +7,30 @@ import Synchronization
 #endif
 
 /// A body that reads its bytes from an asynchronous sequence, no faster than the bytes can be sent. Use it for bytes
-/// that you produce while they are sent; for a file, use ``FileBody``.
+/// that you produce during the upload. For a file, use ``FileBody``.
 ///
 /// ```swift
 /// StreamBody(length: size, contentType: "video/mp4") { try camera.recording() }   // a new sequence for each attempt
 /// StreamBody(once: camera.live)                                                   // can be sent only once
 /// ```
 ///
-/// Set a length if you know it: it is sent as the Content-Length, and a longer or shorter stream fails with
-/// ``HTTPBodyError/invalid(_:file:)``. Otherwise, the body is sent without a Content-Length. A one-shot stream is not
-/// sent again for a retry, a redirect or a refresh of credentials.
+/// Set a length if you know it: it becomes the Content-Length, and a longer or shorter stream fails with
+/// ``HTTPBodyError/invalid(_:file:)``. Otherwise, the request has no Content-Length. A one-shot stream isn't sent again
+/// for a retry, a redirect or new credentials.
 public struct StreamBody: HTTPBody, SteadyBody {
     public var additionalHeaders: HTTPHeaders
     public let contentLength: Int?
-    /// Whether the stream can be created anew.
+    /// Whether each attempt can have a new stream.
     public let isReplayable: Bool
     private let walk: @Sendable () throws -> BodyChunks
 
-    /// Creates a body from a stream that is created anew each time the body is sent.
+    /// Creates a body from a closure that creates a new stream for each attempt.
     ///
     /// - Parameters:
-    ///   - length: the number of bytes. A negative number is refused when the request is sent. Default: nil (not
-    ///     known).
+    ///   - length: the number of bytes. Sending fails if it is negative. Default: nil (unknown).
     ///   - contentType: the media type. Default: nil (no Content-Type).
     ///   - additionalHeaders: further headers. A Content-Type among them takes precedence.
-    ///   - make: creates the stream when its first bytes are requested. If this closure throws, the request fails.
+    ///   - make: creates the stream when its first bytes are needed. If it throws, the request fails.
     public init<Stream: AsyncSequence & SendableMetatype>(
         length: Int? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:],
         _ make: @escaping @Sendable () async throws -> Stream
@@ -39,15 +38,14 @@ public struct StreamBody: HTTPBody, SteadyBody {
         self.init(length, contentType, additionalHeaders, isReplayable: true, make)
     }
 
-    /// Creates a body from a stream that can be iterated only once. The other parameters are those of a stream that is
-    /// created anew.
+    /// Creates a body from a stream that can be iterated only once, and so sent only once.
     public init<Stream: AsyncSequence & Sendable>(
         once stream: Stream, length: Int? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]
     ) where Stream.Element == Data {
         self.init(length, contentType, additionalHeaders, isReplayable: false) { stream }
     }
 
-    /// Creates a body from a closure. If the body is not replayable, the closure is called at most once.
+    /// Creates a body from a closure. Unless the body is replayable, the closure is called at most once.
     init<Stream: AsyncSequence & SendableMetatype>(
         _ length: Int?, _ contentType: MediaType?, _ additionalHeaders: HTTPHeaders, isReplayable: Bool,
         _ make: @escaping @Sendable () async throws -> Stream
@@ -69,9 +67,8 @@ public struct StreamBody: HTTPBody, SteadyBody {
 
     /// Creates a body from pieces that you already have, or that a lazy sequence produces while they are sent.
     ///
-    /// A collection can be iterated again, so its body can be sent again. Any other sequence is sent at most once, because
-    /// it may be consumed by the first iteration. Each piece is requested when the one before it has been sent. The other
-    /// parameters are those of a stream.
+    /// A collection can be iterated again, so its body can be sent again. Any other sequence is sent at most once,
+    /// because the first iteration may consume it. Each piece is requested after the previous one has left.
     public init<Pieces: Sequence & Sendable>(
         _ pieces: Pieces, length: Int? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]
     ) where Pieces.Element == Data {
@@ -83,7 +80,7 @@ public struct StreamBody: HTTPBody, SteadyBody {
         }
     }
 
-    /// Returns the bytes. The iteration of the stream begins when the first bytes are requested.
+    /// Returns the bytes. Requesting the first bytes starts the stream's iteration.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a negative length.
     public func chunks() throws -> BodyChunks { try walk().held(to: contentLength) }
@@ -101,7 +98,7 @@ private struct AsyncPieces<Pieces: Sequence & Sendable>: AsyncSequence, Sendable
     }
 }
 
-/// Iterates over an asynchronous sequence, whose iterator is mutable state.
+/// Iterates over an asynchronous sequence. An actor, because the iterator is mutable state.
 package actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
     private let make: @Sendable () async throws -> Stream
     private var iterator: Stream.AsyncIterator?
@@ -117,7 +114,7 @@ package actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
     }
 }
 
-/// Ensures that a stream is used only once, by all copies of a body.
+/// Ensures that all copies of a body use a stream only once.
 final class OneTimeTicket: Sendable {
     private let isTaken = Atomic(false)
 
@@ -126,17 +123,17 @@ final class OneTimeTicket: Sendable {
     func take() throws(HTTPBodyError) { if isTaken.exchange(true, ordering: .relaxed) { throw Self.spent } }
 
     private static let spent = HTTPBodyError.invalid(
-        "the stream can be sent only once and has already been sent; pass a closure that creates it")
+        "the stream can be sent only once and has already been sent (pass a closure that creates it)")
 }
 
 // `InputStream` is not in FoundationEssentials.
 #if Foundation || canImport(Darwin)
     extension StreamBody {
-        /// Creates a body from a stream of Foundation, which is opened when its first bytes are requested, and closed at its
-        /// end. It is sent at most once. The other parameters are those of a stream.
+        /// Creates a body from one of Foundation's streams, which can be sent only once. Requesting its first bytes
+        /// opens it, and its end closes it.
         ///
-        /// You hand the stream over: do not use it afterwards. Reading blocks a thread while the stream waits for bytes, so
-        /// prefer an asynchronous sequence for a stream that is not in memory or in a file.
+        /// Don't use the stream afterwards. Reading blocks a thread while the stream waits for bytes, so prefer an
+        /// asynchronous sequence unless the bytes are in memory or in a file.
         public init(
             _ stream: sending InputStream, length: Int? = nil, contentType: MediaType? = nil,
             additionalHeaders: HTTPHeaders = [:]
@@ -148,7 +145,7 @@ final class OneTimeTicket: Sendable {
         }
     }
 
-    /// Reads a stream of Foundation in pieces of at most 64 KiB. An actor, because the stream is mutable state.
+    /// Reads an `InputStream` in pieces of at most 64 KiB. An actor, because the stream is mutable state.
     private actor InputStreamReader {
         private let stream: InputStream
 

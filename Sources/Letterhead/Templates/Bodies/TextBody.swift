@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A body that consists of a string, encoded in the charset of its media type. If you have the encoded bytes already,
-/// use ``DataBody``.
+/// A body that sends a string, encoded in its media type's charset. If you have the encoded bytes already, use
+/// ``DataBody``.
 ///
 /// ```swift
 /// TextBody("hé")                                              // text/plain; charset=utf-8
@@ -14,11 +14,12 @@ public struct TextBody: HTTPBody, SteadyBody {
     public var additionalHeaders: HTTPHeaders
     private let charset: String
 
-    /// Creates a body from a string. If the media type has no `charset`, the text is encoded in UTF-8, and the charset
-    /// is added. A Content-Type among the `additionalHeaders` takes precedence, but does not change the bytes.
+    /// Creates a body from a string. Without a `charset` in the media type, the text is encoded in UTF-8, and the media
+    /// type gets this charset. A Content-Type among the `additionalHeaders` takes precedence, but doesn't change the
+    /// bytes.
     ///
-    /// If the charset is unknown or cannot represent a character, the request fails with `.invalidRequest`, and the
-    /// underlying error is ``HTTPBodyError/invalid(_:file:)``.
+    /// If the charset is unknown or cannot represent a character, sending fails with `.invalidRequest` and the
+    /// underlying error ``HTTPBodyError/invalid(_:file:)``.
     public init(_ text: String, contentType: MediaType = .plainText, additionalHeaders: HTTPHeaders = [:]) {
         self.text = text
         charset = contentType["charset"] ?? "utf-8"
@@ -30,16 +31,16 @@ public struct TextBody: HTTPBody, SteadyBody {
 
     public var isEmpty: Bool { text.isEmpty }
 
-    /// The number of bytes of the text in its charset; nil if it cannot be encoded.
+    /// The number of bytes in the text's charset. Nil if the charset cannot represent the text.
     public var contentLength: Int? { isUTF8 ? text.utf8.count : try? encode().count }
 
     public func encode() throws -> Data {
         if isUTF8 { return Data(text.utf8) }
         guard let encoding = TextEncoding.encoding(of: charset) else {
-            throw HTTPBodyError.invalid("the charset of the text is unknown; use utf-8")
+            throw HTTPBodyError.invalid("the charset of the text is unknown (use utf-8)")
         }
         guard let data = text.data(using: encoding, allowLossyConversion: false) else {
-            throw HTTPBodyError.invalid("the text contains a character that its charset cannot represent; use utf-8")
+            throw HTTPBodyError.invalid("the text contains a character that its charset cannot represent (use utf-8)")
         }
         return data
     }

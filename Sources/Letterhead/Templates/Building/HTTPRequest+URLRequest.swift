@@ -63,7 +63,7 @@
             if urlRequest.httpBody == nil, urlRequest.httpBodyStream != nil {
                 throw HTTPError(
                     .invalidRequest, request: self,
-                    message: "the URLRequest has a body stream; use a StreamBody")
+                    message: "the URLRequest has a body stream (use a StreamBody)")
             }
         }
 

@@ -63,7 +63,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     /// - Throws: `.invalidRequest` in these cases:
     ///   - The template has parameters and a body, and the method is neither GET nor HEAD.
     ///   - Its `body` isn't an ``HTTPBody``.
-    ///   - Its base URL has no scheme or no host, or its environment is refused.
+    ///   - Its base URL has no scheme or no host, or its environment is invalid.
     ///   - The name or the value of one of its cookies is invalid.
     ///   - It requests a page at the position ``PagePosition/unknown``, or its pagination cannot set a parameter.
     public func request() throws(HTTPError) -> HTTPRequest {
@@ -97,7 +97,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     private func baseWithoutHost(of request: HTTPRequest) -> HTTPError {
         HTTPError(
             .invalidRequest, request: request,
-            message: "the base URL of \(Template.self) has no scheme or no host; write it as https://host/path")
+            message: "the base URL of \(Template.self) has no scheme or no host (write it as https://host/path)")
     }
 
     private var isUnknownPage: Bool {

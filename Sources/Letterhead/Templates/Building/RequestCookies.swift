@@ -48,7 +48,7 @@ struct RequestCookie: Sendable {
         let isQuoted = bytes.count >= 2 && bytes.first == UInt8(ascii: "\"") && bytes.last == UInt8(ascii: "\"")
         let inside = isQuoted ? bytes.dropFirst().dropLast() : bytes[...]
         guard !inside.allSatisfy({ (0x21...0x7E).contains($0) && !"\",;\\".utf8.contains($0) }) else { return nil }
-        return "the value of the cookie \(name) contains a character that is not allowed; percent-encode the value"
+        return "the value of the cookie \(name) contains a character that must be percent-encoded"
     }
 }
 

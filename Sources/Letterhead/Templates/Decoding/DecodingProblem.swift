@@ -57,7 +57,7 @@ struct DecodingProblem: CustomStringConvertible {
         guard let value = context.unknown?.value ?? value(at: context.codingPath)?.string else { return nil }
         let found = ", found \(redaction.words(isSecret ? Redaction.placeholder : value, upTo: 64))"
         guard !isSecret, context.unknown == nil, !context.debugDescription.isEmpty else { return found }
-        return found + "; the decoder reports \(redaction.words(context.debugDescription, upTo: 100))"
+        return found + " (the decoder reports \(redaction.words(context.debugDescription, upTo: 100)))"
     }
 
     /// The offset, and the rule that a malformed text violates.
@@ -87,7 +87,7 @@ struct DecodingProblem: CustomStringConvertible {
         switch error {
         case DecodingError.typeMismatch(let type, let context) where type == Double.self:
             let isDate = value(at: context.codingPath)?.string?.utf8.dropFirst(4).first == UInt8(ascii: "-")
-            return isDate ? "; set dateDecodingStrategy of the decoder to .iso8601 if it is a date" : nil
+            return isDate ? " (if it is a date, set dateDecodingStrategy of the decoder to .iso8601)" : nil
         case DecodingError.keyNotFound(let key, let context):
             // The names differ only in case style.
             guard let name = value(at: context.codingPath)?.object?.member(key.stringValue)?.key else { return nil }
@@ -95,7 +95,7 @@ struct DecodingProblem: CustomStringConvertible {
             let remedy =
                 name.utf8.contains(UInt8(ascii: "_")) && !isConverted
                 ? "set keyDecodingStrategy of the decoder to .convertFromSnakeCase" : "declare CodingKeys"
-            return "; the object contains \(Redaction.standard.words(name, upTo: 64)): \(remedy)"
+            return ", but the object contains \(Redaction.standard.words(name, upTo: 64)): \(remedy)"
         default: return nil
         }
     }

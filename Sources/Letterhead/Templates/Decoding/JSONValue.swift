@@ -28,7 +28,7 @@ public enum JSONValue: Sendable {
     /// Members are not ordered.
     case object([String: JSONValue])
 
-    /// The member of an object, or null if there is no such member or the value isn't an object. Setting a member
+    /// An object's member. Null if the object doesn't have it, or if the value isn't an object. Setting a member
     /// replaces any other kind of value with an object.
     public subscript(name: String) -> JSONValue {
         get { object?[name] ?? .null }
@@ -41,7 +41,7 @@ public enum JSONValue: Sendable {
         }
     }
 
-    /// The element of an array, or null if the index is outside of the array or the value isn't an array.
+    /// An array's element. Null if the index is out of bounds, or if the value isn't an array.
     public subscript(index: Int) -> JSONValue {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return .null }
         return elements[index]
@@ -57,7 +57,7 @@ public enum JSONValue: Sendable {
 }
 
 extension JSONValue: Hashable {
-    /// The value of a number without a fraction, regardless of its case.
+    /// A number without a fraction, regardless of its case.
     private var whole: Int128? {
         switch self {
         case .int(let number): Int128(number)
@@ -211,7 +211,7 @@ extension JSONValue: QueryValue {
     public func append(to query: inout QueryParameters, name: String) {
         switch self {
         case .null:
-            query.append(QueryParameters.Item(name, refused: "a query item cannot be JSON null; use nil to omit it"))
+            query.append(QueryParameters.Item(name, refused: "a query item cannot be JSON null (to omit it, use nil)"))
         case .object: query.append(QueryParameters.Item(name, refused: "a query item cannot be a JSON object"))
         case .bool(let value): value.append(to: &query, name: name)
         case .int(let value): value.append(to: &query, name: name)

@@ -32,7 +32,7 @@ enum ResponseDecoding {
         guard !data.isEmpty else {
             throw HTTPError(
                 .emptyResponse, request: response.request, response: response,
-                message: "the body is empty, and \(type) requires one; make Response optional to allow an empty body")
+                message: "the body is empty, and \(type) requires one (to allow an empty body, make Response optional)")
         }
         return try decoder(of: response).value(of: type, from: data)
     }
@@ -43,9 +43,9 @@ enum ResponseDecoding {
         if let value = response as? Value ?? () as? Value { return value }
         let rule =
             type is any Decodable.Type
-            ? "the template does not know that \(type) is Decodable: in a generic template, require Decodable; if an actor "
-                + "isolates the conformance, declare the model nonisolated"
-            : "\(type) is not Decodable; implement decode(_:) in the template"
+            ? "the template does not know that \(type) is Decodable (in a generic template, require Decodable, and if "
+                + "an actor isolates the conformance, declare the model nonisolated)"
+            : "\(type) is not Decodable, so the template must implement decode(_:)"
         throw HTTPError(.cannotDecodeResponse, request: response.request, response: response, message: rule)
     }
 
@@ -70,20 +70,21 @@ enum ResponseDecoding {
         }
     }
 
-    /// Decodes the body as text in the response's charset, or as UTF-8 if there is none.
+    /// Decodes the body as text in the response's charset, or as UTF-8 if it declares none.
     private static func text(_ data: Data, of response: HTTPResponse) throws -> String {
         let charset = response.headers.mediaType?["charset"] ?? "utf-8"
         guard let encoding = TextEncoding.encoding(of: charset) ?? response.request.unknownCharset else {
+            let name = Redaction.visible(String(charset.unicodeScalars.prefix(40)))
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response,
                 message:
-                    "the charset \(Redaction.visible(String(charset.unicodeScalars.prefix(40)))) of the response is not supported; "
-                    + "set unknownCharset(.utf8), or decode the body as Data and convert it")
+                    "the response's charset \(name) is not supported (set unknownCharset(.utf8), or decode the body as "
+                    + "Data and convert it)")
         }
         guard let text = String(data: data, encoding: encoding) else {
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response,
-                message: "the body cannot be decoded in the charset of the response (UTF-8 if none is declared)")
+                message: "the body cannot be decoded in the response's charset (UTF-8 if it declares none)")
         }
         // Comparing strings would normalize them.
         let scalars = text.unicodeScalars
@@ -114,8 +115,8 @@ extension HTTPResponse {
 }
 
 extension HTTPError {
-    /// Decodes the response's body to a template's ``RequestTemplate/Failure`` type. Returns nil if there is no
-    /// response, or if its body is empty or cannot be decoded.
+    /// Decodes the response's body to a template's ``RequestTemplate/Failure`` type. Returns nil without a response,
+    /// and for a body that is empty or cannot be decoded.
     ///
     /// ```swift
     /// catch let error as HTTPError { show(error.failure(of: CreateUser.self)?.title) }
@@ -124,7 +125,7 @@ extension HTTPError {
         decoded(Template.Failure.self)
     }
 
-    /// Decodes the response's body to a type. Returns nil if there is no response, or if its body is empty or cannot be
+    /// Decodes the response's body to a type. Returns nil without a response, and for a body that is empty or cannot be
     /// decoded.
     ///
     /// Use it for templates without a ``RequestTemplate/Failure`` type, such as ``Get``, and for plain requests.

@@ -35,7 +35,7 @@ extension RequestTemplate {
         }
     }
 
-    /// Returns the body with the template's boundary, if there is one.
+    /// Returns the body with the template's boundary, if it has one.
     private func placed(_ body: MultipartBody) -> MultipartBody {
         boundary.map { MultipartBody(body.parts, subtype: body.subtype, boundary: $0) } ?? body
     }
@@ -57,6 +57,6 @@ private struct PartsWithoutPlace: HTTPBody {
 
     func encode() throws -> Data {
         throw HTTPBodyError.invalid(
-            "parts were added to a \(body), which is not a MultipartBody; use multipart(_:) to replace it")
+            "parts were added to a \(body), which is not a MultipartBody (to replace it, use multipart(_:))")
     }
 }

@@ -84,8 +84,8 @@ private struct Shouting: HTTPBodyDecoder {
         }
         #expect(
             error?.message
-                == "the charset euc-jp of the response is not supported; set unknownCharset(.utf8), "
-                + "or decode the body as Data and convert it")
+                == "the response's charset euc-jp is not supported (set unknownCharset(.utf8), or decode the body as Data "
+                + "and convert it)")
     }
 
     @Test func `text in a charset that is not supported is decoded in the encoding of the setting`() async throws {
@@ -228,10 +228,10 @@ private struct Shouting: HTTPBodyDecoder {
         arguments: [
             (
                 #"{"spans":[{"start":"yesterday"}]}"#,
-                #"spans[0].start: the value is malformed, found "yesterday"; the decoder reports "Expected date"#
+                #"spans[0].start: the value is malformed, found "yesterday" (the decoder reports "Expected date"#
             ),
             (#"{"token":"SECRET"}"#, #"token: the value is malformed, found "<redacted>""#),
-            (#"{"link":""}"#, #"link: the value is malformed, found ""; the decoder reports "Invalid URL string.""#),
+            (#"{"link":""}"#, #"link: the value is malformed, found "" (the decoder reports "Invalid URL string.")"#),
         ])
     func `a date that cannot be decoded is in the error with its path and the reason, unless its name is secret`(
         json: String, message: String
@@ -251,8 +251,8 @@ private struct Shouting: HTTPBodyDecoder {
         }
         #expect(
             error?.message
-                == "decoding Event: spans[0].start: expected Double, found a string; set dateDecodingStrategy of the decoder to "
-                + ".iso8601 if it is a date")
+                == "decoding Event: spans[0].start: expected Double, found a string (if it is a date, set "
+                + "dateDecodingStrategy of the decoder to .iso8601)")
     }
 
     private enum State: String, Decodable { case open, closed }
@@ -307,14 +307,14 @@ private struct Shouting: HTTPBodyDecoder {
     @Test(arguments: [
         (
             #"{"owners":[{"first_name":"a"}]}"#,
-            "; the object contains \"first_name\": set keyDecodingStrategy of the "
+            ", but the object contains \"first_name\": set keyDecodingStrategy of the "
                 + "decoder to .convertFromSnakeCase"
         ),
-        (#"{"owners":[{"FirstName":"a"}]}"#, "; the object contains \"FirstName\": declare CodingKeys"),
+        (#"{"owners":[{"FirstName":"a"}]}"#, ", but the object contains \"FirstName\": declare CodingKeys"),
         (#"{"owners":[{"name":"a"}]}"#, "owners[0].firstName: expected a value, found no such member"),
         (
             #"{"Owners":[]}"#,
-            "owners: expected a value, found no such member; the object contains \"Owners\": declare "
+            "owners: expected a value, found no such member, but the object contains \"Owners\": declare "
                 + "CodingKeys"
         ),
     ]) func `a missing name that exists in another case style is in the error, with the remedy`(
@@ -332,7 +332,7 @@ private struct Shouting: HTTPBodyDecoder {
         let error = await #expect(throws: HTTPError.self) {
             try await send(template, body: Data(#"{"user_id":1}"#.utf8))
         }
-        #expect(error?.message.hasSuffix("; the object contains \"user_id\": declare CodingKeys") == true)
+        #expect(error?.message.hasSuffix(", but the object contains \"user_id\": declare CodingKeys") == true)
     }
 
     @Test func `a text that resembles the name of a kind is not in the error`() {

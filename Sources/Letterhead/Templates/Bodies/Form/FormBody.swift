@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A body with the names and values of a form (`application/x-www-form-urlencoded`). Use it for sign-in and token
-/// endpoints and for HTML forms; to send files, use ``MultipartBody``.
+/// A body with a form's names and values (`application/x-www-form-urlencoded`). Use it for sign-in and token endpoints
+/// and for HTML forms. To send files, use ``MultipartBody``.
 ///
 /// ```swift
 /// FormBody(["grant_type": "password", "scope": scopes])       // in this order
@@ -11,11 +11,11 @@ public import LetterheadFoundation
 /// FormBody(["q": "a b"], encoder: FormEncoder(spaces: .plus)) // q=a+b
 /// ```
 ///
-/// Everything except ASCII letters, digits and `*-._` is percent-encoded (URL Standard, 5.2). The encoder determines how
-/// a space is written, by default as `%20`. A value of nil is omitted, as in a query. Write `""` for `name=`.
+/// Everything except ASCII letters, digits and `*-._` is percent-encoded (URL Standard, 5.2). The encoder writes a
+/// space as `%20` by default. A nil value is omitted, as in a query. Write `""` for `name=`.
 ///
-/// The values are encoded when you create the form. If one of them cannot be encoded, the request fails with
-/// `.invalidRequest` and the underlying `EncodingError`.
+/// Creating the form encodes the values. If a value cannot be encoded, sending fails with `.invalidRequest` and the
+/// underlying `EncodingError`.
 public struct FormBody: HTTPBody, SteadyBody {
     public var additionalHeaders: HTTPHeaders = [
         .contentType: "application/x-www-form-urlencoded; charset=utf-8"
@@ -23,14 +23,14 @@ public struct FormBody: HTTPBody, SteadyBody {
     private let form: Result<Data, any Error>
 
     /// Creates a form from items in order: strings, numbers, booleans, dates, or nested values. Several items may have
-    /// the same name, and items with the value nil are omitted.
+    /// the same name, and nil values are omitted.
     public init(
         _ items: KeyValuePairs<String, (any Encodable)?>, encoder: FormEncoder = FormEncoder()
     ) {
         form = Result { try encoder.form { try $0.encode(items.lazy.map { ($0.key, $0.value) }) } }
     }
 
-    /// Creates a form from query items in order. An item without a value is written as `name=`.
+    /// Creates a form from query items in order. An item without a value becomes `name=`.
     public init(_ items: [URLQueryItem], encoder: FormEncoder = FormEncoder()) {
         form = .success(encoder.form { for item in items { $0.writer.write(item.name, item.value ?? "") } })
     }
@@ -44,7 +44,7 @@ public struct FormBody: HTTPBody, SteadyBody {
         form = Result { try FormEncoder().form { try $0.encode(items.lazy.map { ($0.key, $0.value) }) } }
     }
 
-    /// Creates a form from the properties of a value, or from a dictionary. The value must have names at its top level.
+    /// Creates a form from a value's properties, or from a dictionary. The value must have names at its top level.
     public init(encoding value: some Encodable, encoder: FormEncoder = FormEncoder()) {
         form = Result { try encoder.encode(value) }
     }
@@ -52,7 +52,7 @@ public struct FormBody: HTTPBody, SteadyBody {
     /// Whether the form has no items.
     public var isEmpty: Bool { contentLength == 0 }
 
-    /// The number of bytes; nil if a value cannot be encoded.
+    /// The number of bytes. Nil if a value cannot be encoded.
     public var contentLength: Int? { try? form.get().count }
 
     public func encode() throws -> Data { try form.get() }
@@ -66,18 +66,18 @@ extension FormBody: CustomStringConvertible, CustomDebugStringConvertible, Custo
 }
 
 extension QueryParameters {
-    /// Creates a query from the properties of a value.
+    /// Creates a query from a value's properties.
     ///
     /// ```swift
-    /// struct Filter: Encodable, Sendable { var state = "open"; var labels = ["a", "b"]; var perPage: Int? }
+    /// struct Filter: Encodable, Sendable { var state = "open", labels = ["a", "b"], perPage: Int? }
     /// var query: QueryParameters { QueryParameters(encoding: filter) }   // state=open&labels=a&labels=b
     /// ```
     ///
-    /// The encoder determines how values are named and written, and the query how they are escaped. The default is the
-    /// form of a query literal, in which an array has one item for each element.
+    /// The encoder names and formats the values, and the query escapes them. By default, an array has one item for each
+    /// element, as in a query literal.
     ///
-    /// If the value has no names at its top level, as an array, or if it cannot be encoded, the request is refused with
-    /// `.invalidRequest` before anything is sent.
+    /// Sending fails with `.invalidRequest` if the value cannot be encoded, or has no names at its top level, such as
+    /// an array.
     public init(
         encoding value: some Encodable, encoder: FormEncoder = FormEncoder(arrays: .repeated)
     ) {

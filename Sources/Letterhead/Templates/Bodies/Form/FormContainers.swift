@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Encodes a value whose name in the form is known; nil at the top level.
+/// Encodes a value with its name in the form. At the top level, the name is nil.
 struct FormValueEncoder: Encoder, SingleValueEncodingContainer {
     let writer: FormWriter
     let name: String?
-    /// The path and the last key, which are joined only if they are needed.
+    /// The path and the last key, joined only when needed.
     let path: [any CodingKey]
     let key: (any CodingKey)?
 
@@ -18,7 +18,7 @@ struct FormValueEncoder: Encoder, SingleValueEncodingContainer {
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer { FormElements(parent: outer) }
 
-    /// The same value as the parent of others.
+    /// The same value as a parent.
     private var outer: FormValueEncoder { FormValueEncoder(writer: writer, name: name, path: codingPath, key: nil) }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
@@ -40,7 +40,7 @@ struct FormValueEncoder: Encoder, SingleValueEncodingContainer {
         }
     }
 
-    /// Writes named values in order, and omits those that are nil.
+    /// Writes named values in order, and omits nil values.
     func encode(_ items: some Sequence<(String, (any Encodable)?)>) throws {
         for (name, value) in items { if let value { try member(FormKey(stringValue: name), name).encode(value) } }
     }
@@ -64,7 +64,7 @@ struct FormValueEncoder: Encoder, SingleValueEncodingContainer {
         FormValueEncoder(writer: writer, name: name.map { "\($0)[\(text)]" } ?? text, path: path, key: key)
     }
 
-    /// Returns the error for a value at the top level that has no name.
+    /// Returns the error for a value without a name at the top level.
     func nameless(_ value: Any?) -> EncodingError {
         error(value as Any, "A form needs names: encode a type with properties, or a dictionary.")
     }
@@ -75,7 +75,7 @@ struct FormValueEncoder: Encoder, SingleValueEncodingContainer {
 }
 
 extension FormValueEncoder {
-    /// Returns the text of a value that is written as a single string; nil for any other value.
+    /// Returns a scalar's text. Nil for any other value.
     @inline(__always)
     private func text<Value: Encodable>(of value: Value) throws -> String? {
         switch value {
@@ -94,8 +94,8 @@ extension FormValueEncoder {
         }
     }
 
-    /// Returns a string that is parsed as the same number. A whole number in the range of `Int64` is written with all
-    /// digits and without a fraction.
+    /// Returns a string that parses to the same number. A whole number in `Int64`'s range has all its digits and no
+    /// fraction.
     private func finite(_ number: some BinaryFloatingPoint & LosslessStringConvertible) throws -> String {
         guard number.isFinite else { throw error(number, "The number is not finite.") }
         return Int64(exactly: number).map { String($0) } ?? String(number)
@@ -107,7 +107,7 @@ extension FormValueEncoder {
         throw error(date.timeIntervalSince1970, "The date is not in the years 0...9999.")
     }
 
-    /// Returns the words of a name in lower case, joined by underscores: `myURLProperty` becomes `my_url_property`.
+    /// Returns a name's words in lower case, joined by underscores: `myURLProperty` becomes `my_url_property`.
     ///
     /// A word begins at an upper-case letter after a lower-case letter or a digit, and at the last of several
     /// upper-case letters before a lower-case letter, as in `JSONEncoder`.
@@ -123,7 +123,7 @@ extension FormValueEncoder {
     }
 }
 
-/// The properties of a value.
+/// Encodes a value's properties.
 struct FormProperties<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let parent: FormValueEncoder
 
@@ -131,7 +131,7 @@ struct FormProperties<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encodeNil(forKey key: Key) {}
 
-    // Inlined, so that the type of a scalar is known when the program is compiled.
+    // Inlined, so that the compiler knows a scalar's type.
     @inline(__always)
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try parent.property(key).encode(value) }
 
@@ -150,7 +150,7 @@ struct FormProperties<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { parent.property(key) }
 }
 
-/// The elements of an array.
+/// Encodes an array's elements.
 struct FormElements: UnkeyedEncodingContainer {
     let parent: FormValueEncoder
     var count = 0
@@ -180,8 +180,7 @@ struct FormElements: UnkeyedEncodingContainer {
     }
 }
 
-/// A dictionary whose keys are strings or numbers. It is sorted, because the order of a dictionary differs between
-/// processes.
+/// A dictionary with strings or numbers as keys. It is sorted, because a dictionary's order differs between processes.
 private protocol SortedForm {
     var sorted: [(String, (any Encodable)?)] { get }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// An encoder that writes the properties of a value as the items of a form (`application/x-www-form-urlencoded`).
+/// An encoder that writes a value's properties as a form's items (`application/x-www-form-urlencoded`).
 ///
 /// ```swift
 /// FormEncoder()                       // {tags: [a, b], user: {isNew: false}} → tags[]=a&tags[]=b&user[isNew]=false
@@ -10,21 +10,20 @@ public import LetterheadFoundation
 /// FormEncoder(spaces: .plus)          // a+b, and not a%20b
 /// ```
 ///
-/// The examples show the names before they are escaped: `tags[]` is written as `tags%5B%5D`.
+/// The examples show the names before escaping. `tags[]` becomes `tags%5B%5D`.
 ///
-/// The properties of a type are written in the order in which the type encodes them. The keys of a dictionary are
-/// sorted. `Data` is written in Base64, a boolean as `true` or `false`, and nil is omitted. To write a value in another
-/// way, encode a string in the type's `encode(to:)`.
+/// Properties keep the order in which their type encodes them, and a dictionary's keys are sorted. `Data` becomes
+/// Base64, and a boolean `true` or `false`. Nil is omitted. To write a value in another way, encode a string in the
+/// type's `encode(to:)`.
 public struct FormEncoder: HTTPBodyEncoder {
-    /// How the properties of a type are named. The keys of a dictionary are never changed. For other names, declare
-    /// `CodingKeys`.
+    /// The names of a type's properties. A dictionary's keys never change. For other names, declare `CodingKeys`.
     public enum Keys: Hashable, Sendable {
         case asWritten
         /// `isNew` becomes `is_new`, and `myURLProperty` becomes `my_url_property`.
         case snakeCase
     }
 
-    /// How the elements of an array are named.
+    /// The names of an array's elements.
     public enum Arrays: Hashable, Sendable {
         /// `tags[]=a&tags[]=b`, as PHP and Rails read it.
         case brackets
@@ -34,15 +33,15 @@ public struct FormEncoder: HTTPBodyEncoder {
         case indexed
     }
 
-    /// How a date is written.
+    /// The format of dates.
     public enum Dates: Hashable, Sendable {
         /// ISO 8601 in UTC, `2026-01-31T08:00:00Z`.
         case iso8601
-        /// Seconds since 1970, with a fraction if there is one.
+        /// Seconds since 1970, with a fraction if the date has one.
         case seconds
     }
 
-    /// How a space is written.
+    /// The escape for a space.
     public enum Spaces: Hashable, Sendable {
         /// `%20`
         case percent
@@ -55,7 +54,7 @@ public struct FormEncoder: HTTPBodyEncoder {
     public var dates: Dates
     public var spaces: Spaces
 
-    /// Creates an encoder. The default of each parameter is the first case of its type.
+    /// Creates an encoder. Each parameter's default is its type's first case.
     public init(
         keys: Keys = .asWritten, arrays: Arrays = .brackets, dates: Dates = .iso8601, spaces: Spaces = .percent
     ) {
@@ -64,13 +63,13 @@ public struct FormEncoder: HTTPBodyEncoder {
 
     /// Returns a value encoded as a form.
     ///
-    /// - Throws: `EncodingError` for a value without names at its top level, such as an array, for a number that is not
-    ///   finite, and for a date that ISO 8601 cannot represent.
+    /// - Throws: `EncodingError` for a value without names at its top level, such as an array, for an infinite number
+    ///   or NaN, and for a date that ISO 8601 cannot represent.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data { try form { try $0.encode(value) } }
 
     /// Returns the form that a closure writes.
     ///
-    /// - Parameter set: how names and values are escaped. Default: nil (as a form, with the encoder's spaces).
+    /// - Parameter set: the bytes that stay unescaped. Default: nil (as in a form, with the encoder's spaces).
     func form(escaping set: EscapeSet? = nil, _ write: (FormValueEncoder) throws -> Void) rethrows -> Data {
         let writer = FormWriter(style: self, set: set ?? (spaces == .plus ? .formPlus : .form))
         try write(FormValueEncoder(writer: writer, name: nil, path: [], key: nil))
@@ -78,7 +77,7 @@ public struct FormEncoder: HTTPBodyEncoder {
     }
 }
 
-/// The bytes of one form, to which all containers of an encoding append. A writer is used only within the call that
+/// The bytes of one form. All containers of an encoding append to them. A writer is used only within the call that
 /// creates it.
 final class FormWriter {
     let style: FormEncoder
@@ -103,7 +102,7 @@ final class FormWriter {
     }
 }
 
-/// A key of a dictionary, or the position of an element.
+/// A dictionary's key, or an element's position.
 struct FormKey: CodingKey {
     let stringValue: String
     let intValue: Int?

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A body that consists of several parts (RFC 2046, 5.1): a form with files (RFC 7578), or another multipart type. To
-/// add parts to a template instead of writing its body, use ``RequestTemplate/multipart(_:subtype:)``.
+/// A body with several parts (RFC 2046, 5.1): a form with files (RFC 7578), or another multipart type. To add parts to
+/// a template instead of writing its body, use ``RequestTemplate/multipart(_:subtype:)``.
 ///
 /// ```swift
 /// MultipartBody([
@@ -11,29 +11,29 @@ public import LetterheadFoundation
 /// ])
 /// ```
 ///
-/// The boundary of a value never changes, so every retry sends the same bytes. The length is exact if the lengths of
-/// all parts are known. Files and streams are read in pieces while they are sent, unless ``encode()`` is called.
+/// A value's boundary never changes, so every retry sends the same bytes. The length is known if the lengths of all
+/// parts are. Sending reads files and streams in pieces, while ``encode()`` reads them as a whole.
 ///
-/// The subtype of the media type is one of these, or any other token:
+/// The media type's subtype is one of these, or any other token:
 ///
-/// - `form-data`: a form with files, in which every part has a name (RFC 7578). This is the default.
+/// - `form-data`: a form with files (RFC 7578). Every part needs a name. This is the default.
 /// - `mixed`: independent parts in order (RFC 2046, 5.1.3).
-/// - `alternative`: the same content in several formats, of which the last one is preferred (RFC 2046, 5.1.4).
-/// - `related`: parts that refer to each other, of which the first one is the root (RFC 2387).
+/// - `alternative`: the same content in several formats, the preferred one last (RFC 2046, 5.1.4).
+/// - `related`: parts that refer to each other, the root first (RFC 2387).
 ///
-/// You need no boundary: by default, it has 189 random bits, so that no part can contain it by accident.
+/// You don't need to set a boundary. By default, it has 189 random bits, so no part can contain it by accident.
 public struct MultipartBody: HTTPBody, SteadyBody {
     public let parts: [MultipartBody.Part]
-    /// The subtype of the media type, such as `form-data`.
+    /// The media type's subtype, such as `form-data`.
     public let subtype: String
     public let boundary: String
 
-    /// Creates a body. If the subtype, the boundary or a part is malformed, encoding the body fails with
-    /// ``HTTPBodyError/invalid(_:file:)``, before anything is sent.
+    /// Creates a body. If the subtype, the boundary or a part is malformed, sending fails with
+    /// ``HTTPBodyError/invalid(_:file:)`` before a byte leaves.
     ///
     /// - Parameters:
     ///   - parts: the parts, in order.
-    ///   - subtype: the second half of the media type, as in `multipart/form-data`.
+    ///   - subtype: the media type's second half, as in `multipart/form-data`.
     ///   - boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space. The parts are not
     ///     searched for it, so set one only if no part can contain it. Default: nil (a random one).
     public init(_ parts: [MultipartBody.Part], subtype: String = "form-data", boundary: String? = nil) {
@@ -45,10 +45,10 @@ public struct MultipartBody: HTTPBody, SteadyBody {
         (0..<3).map { _ in String(UInt64.random(in: 1 << 63 ... .max), radix: 16) }.joined()
     }
 
-    /// Whether the body is a form, in which every part has a name. A subtype is not case-sensitive (RFC 2046, 5.1).
+    /// Whether the body is a form, so that every part needs a name. A subtype isn't case-sensitive (RFC 2046, 5.1).
     package var isForm: Bool { ASCII.lowercased(subtype) == "form-data" }
 
-    /// Returns the same body with further parts at its end. The type and the boundary are kept.
+    /// Returns the same body with further parts at its end.
     func adding(_ added: [MultipartBody.Part]) -> MultipartBody {
         MultipartBody(parts + added, subtype: subtype, boundary: boundary)
     }
@@ -58,8 +58,8 @@ public struct MultipartBody: HTTPBody, SteadyBody {
         return MultipartBody(parts.map { $0.mapBody(change) }, subtype: subtype, boundary: boundary)
     }
 
-    /// The Content-Type with the boundary. For related parts it also contains the type of the first part (RFC 2387,
-    /// 3.1). Without a valid subtype, there is no Content-Type, because the body is refused before it is sent.
+    /// The Content-Type with the boundary. For related parts, it also contains the first part's type (RFC 2387, 3.1).
+    /// With an invalid subtype, it is absent, because such a body cannot be sent.
     public var additionalHeaders: HTTPHeaders {
         guard ASCII.isToken(subtype) else { return [:] }
         let isToken = ASCII.isToken(boundary)
@@ -72,30 +72,30 @@ public struct MultipartBody: HTTPBody, SteadyBody {
 
     public var isReplayable: Bool { parts.allSatisfy(\.body.isReplayable) }
 
-    /// The number of bytes; nil if the length of a part is not known.
+    /// The number of bytes. Nil if a part's length is unknown.
     public var contentLength: Int? {
         segments { BodyChunks(length: $0.contentLength) { nil } }.length
     }
 
     /// Reads the whole body into memory, including its files. To read it in pieces, use ``chunks()``.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed;
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed,
     ///   ``HTTPBodyError/notInMemory(type:)`` for a stream, and the errors of the parts' bodies.
     public func encode() throws -> Data {
         try check()
         return try segments { BodyChunks(try $0.encode()) }.data()
     }
 
-    /// Returns the bytes of the body: in one piece if the body is in memory and has at most 1 MiB, otherwise in several
-    /// pieces. Each call starts at the first byte.
+    /// Returns the body's bytes, in one piece if they are in memory and at most 1 MiB. Each call starts at the first
+    /// byte.
     ///
-    /// - Throws: the errors of ``encode()``, except that a stream is read.
+    /// - Throws: the errors of ``encode()``, except for a stream, which it reads.
     public func chunks() throws -> BodyChunks {
         try check()
         return try segments { try $0.chunks().held(to: $0.contentLength) }.chunks()
     }
 
-    /// Returns the layout of the body (RFC 2046, 5.1.1), with the contents that a closure returns.
+    /// Returns the body's layout (RFC 2046, 5.1.1), with the contents that a closure returns.
     private func segments(_ content: (any HTTPBody) throws -> BodyChunks) rethrows -> MultipartSegments {
         // Every delimiter except the first ends the preceding content.
         let delimiter = Array("\r\n--\(boundary)\r\n".utf8)
@@ -116,7 +116,7 @@ public struct MultipartBody: HTTPBody, SteadyBody {
 }
 
 extension MultipartBody: CustomStringConvertible, CustomReflectable {
-    /// The type of the body, and the name and length of each part.
+    /// The body's type, and each part's name and length.
     public var description: String {
         "multipart/\(subtype): \(parts.map(\.description).joined(separator: ", "))"
     }
@@ -125,7 +125,7 @@ extension MultipartBody: CustomStringConvertible, CustomReflectable {
 }
 
 extension HTTPBodyError {
-    /// Returns the same error with the number of the part in its message.
+    /// Returns the same error with the part's number in its message.
     func inside(part index: Int) -> HTTPBodyError {
         guard case .invalid(let message, let file) = self else { return self }
         return .invalid("part \(index + 1): \(message)", file: file)
@@ -150,7 +150,7 @@ extension MultipartBody {
         if let rule = brokenRuleOfBoundary { throw HTTPBodyError.invalid(rule) }
     }
 
-    /// The violated rule of RFC 2046, 5.1.1; nil if the boundary is valid.
+    /// The violated rule of RFC 2046, 5.1.1. Nil if the boundary is valid.
     private var brokenRuleOfBoundary: String? {
         if boundary.isEmpty { return "the boundary is empty" }
         if boundary.utf8.count > 70 { return "the boundary has more than 70 characters" }

@@ -3,18 +3,17 @@ public import LetterheadFoundation
 
 extension MultipartBody {
     /// A part of a ``MultipartBody``: a string, bytes, a file, a stream, or any other body. Set a `filename` if the
-    /// server should treat a part as a file; its extension then determines the media type, unless you set a
+    /// server should treat a part as a file. Its extension then determines the media type, unless you set a
     /// `contentType`.
     ///
     /// ```swift
     /// [.text("hi", name: "caption"), .file(at: url, name: "avatar"), .body(JSONBody(user), name: "user")]
     /// ```
     ///
-    /// Names and filenames are escaped as in the WHATWG HTML Standard, 4.10.21.8: quotation marks and line breaks are
-    /// replaced, so that they cannot end the field. All other characters are sent as UTF-8. The parts of a form require a
-    /// name; those of other multipart types do not. Further headers are checked like those of a request. A Content-Type
-    /// among them takes precedence. A Content-Disposition among them replaces the derived one. A part with both a name and
-    /// such a Content-Disposition is malformed, and the body cannot be sent.
+    /// Names and filenames are sent in UTF-8, with quotation marks and line breaks escaped as in the WHATWG HTML
+    /// Standard, 4.10.21.8. Only a form's parts require a name. A part's `headers` follow the same rules as a
+    /// request's. A Content-Type among them takes precedence, and a Content-Disposition replaces the derived one. A
+    /// part with both a name and such a Content-Disposition is malformed, and sending the body fails.
     public struct Part: Sendable {
         package let body: any HTTPBody
         package let fields: PartFields
@@ -28,8 +27,8 @@ extension MultipartBody {
             MultipartBody.Part(change(body), fields)
         }
 
-        /// Creates a part from a string, which is not escaped. It is encoded in the charset of its media type, or in
-        /// UTF-8 if that has none. Without a `filename` and a `contentType`, the part has no media type.
+        /// Creates a part from a string, which is not escaped. Its media type's charset encodes it, or else UTF-8.
+        /// Without a `filename` and a `contentType`, the part has no media type.
         public static func text(
             _ text: String, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
             headers: HTTPHeaders = [:]
@@ -50,8 +49,8 @@ extension MultipartBody {
             MultipartBody.Part(DataBody(data), PartFields(name, filename, contentType, headers))
         }
 
-        /// Creates a part from a file, which is read while it is sent; see ``FileBody``. By default, the filename is
-        /// the last component of the path, whose extension determines the media type.
+        /// Creates a part from a file. See ``FileBody``. By default, the filename is the path's last component, and its
+        /// extension determines the media type.
         public static func file(
             at url: URL, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
             headers: HTTPHeaders = [:]
@@ -61,8 +60,8 @@ extension MultipartBody {
                 headers: headers)
         }
 
-        /// Creates a part from a stream that is created anew each time the body is sent; see ``StreamBody``. Without a
-        /// `length`, the length of the whole body is not known either.
+        /// Creates a part from a closure that creates a new stream for each attempt. See ``StreamBody``. Without a
+        /// `length`, the whole body's length is unknown too.
         public static func stream<Stream: AsyncSequence & SendableMetatype>(
             length: Int? = nil, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
             headers: HTTPHeaders = [:], _ make: @escaping @Sendable () async throws -> Stream
@@ -74,7 +73,7 @@ extension MultipartBody {
         }
 
         /// Creates a part from any body with its headers: JSON, a one-shot stream, or a nested multipart body. The
-        /// further `headers` take precedence over those of the body.
+        /// part's `headers` take precedence over the body's.
         public static func body(
             _ body: any HTTPBody, name: String? = nil, filename: String? = nil, headers: HTTPHeaders = [:]
         ) -> MultipartBody.Part {
@@ -86,7 +85,7 @@ extension MultipartBody {
 }
 
 extension MultipartBody.Part: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name and the length. The content is not included, because it may be secret regardless of the name.
+    /// The name and the length. The content is omitted, because it may be secret regardless of the name.
     public var description: String {
         let length = body.contentLength.map { "\($0) bytes" } ?? "length unknown"
         return "part \(fields.shownName.map { "\"\($0)\", " } ?? "")\(length)"

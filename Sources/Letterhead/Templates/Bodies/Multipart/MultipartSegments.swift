@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The bytes of a multipart body in order: for each part a delimiter, the header fields and the content, and at the end
-/// the closing delimiter. The length, the bytes in memory and the stream follow from them.
+/// A multipart body's bytes in order: for each part a delimiter, the header fields and the content, and at the end the
+/// closing delimiter. The length, the bytes in memory and the stream follow from them.
 struct MultipartSegments: Sendable {
     enum Segment: Sendable {
         case bytes([UInt8])
@@ -15,7 +15,7 @@ struct MultipartSegments: Sendable {
             }
         }
 
-        /// The bytes if they are in memory; otherwise nil.
+        /// Nil if the bytes aren't in memory.
         var data: Data? {
             switch self {
             case .bytes(let bytes): Data(bytes)
@@ -28,13 +28,13 @@ struct MultipartSegments: Sendable {
 
     init(_ segments: [Segment]) { self.segments = segments }
 
-    /// The number of bytes; nil if the length of a segment is not known.
+    /// The number of bytes. Nil if a segment's length is unknown.
     var length: Int? {
         let known = segments.compactMap(\.length)
         return known.count == segments.count ? known.reduce(0, +) : nil
     }
 
-    /// Returns the bytes of all segments, which must be in memory.
+    /// Returns all segments' bytes, which must be in memory.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if there is not enough memory.
     func data() throws(HTTPBodyError) -> Data {
@@ -56,7 +56,7 @@ struct MultipartSegments: Sendable {
         }
     }
 
-    /// Returns the bytes in one piece if they are in memory and have at most 1 MiB, and otherwise in several pieces.
+    /// Returns the bytes, in one piece if they are in memory and at most 1 MiB.
     func chunks() throws(HTTPBodyError) -> BodyChunks {
         let length = length
         let isPulled = segments.contains { if case .body(let chunks) = $0 { chunks.data == nil } else { false } }
@@ -66,10 +66,10 @@ struct MultipartSegments: Sendable {
     }
 }
 
-/// Iterates over segments. Those in memory are returned directly, and files and streams are read in pieces.
+/// Iterates over segments. It returns segments in memory directly, and reads files and streams in pieces.
 private actor MultipartWalk {
-    /// The size up to which bytes are joined, so that a small part does not become a separate piece. Larger contents
-    /// are not copied.
+    /// Joins bytes up to this size, so that a small part doesn't become a separate piece. Larger contents aren't
+    /// copied.
     private static let joined = 64 << 10
 
     private let segments: [MultipartSegments.Segment]
@@ -99,7 +99,7 @@ private actor MultipartWalk {
         return nil
     }
 
-    /// Returns the next bytes in memory; nil if the next segment is not in memory.
+    /// Returns the next bytes in memory. Nil if the next segment isn't in memory.
     private func held() -> Data? {
         guard var held = segments[index].data else { return nil }
         index += 1

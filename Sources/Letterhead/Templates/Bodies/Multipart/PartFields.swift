@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The header fields of a part: Content-Disposition (RFC 7578, 4.2), Content-Type, then the others in order.
+/// A part's header fields: Content-Disposition (RFC 7578, 4.2), Content-Type, then the others in order.
 package struct PartFields: Sendable {
     /// The lines, and the empty line after them.
     let lines: [UInt8]
-    /// The violated rule; nil if all fields are well formed.
+    /// The violated rule. Nil if all fields are well formed.
     let brokenRule: String?
-    /// The media type of the content.
+    /// The content's media type.
     package let type: String?
     private let name: String?
     private let filename: String?
     private let headers: HTTPHeaders
 
-    /// The name and the filename, if the part has a name and no custom header other than Content-Type; otherwise nil.
+    /// The name and the filename. Nil if the part has no name, or a custom header other than Content-Type.
     package var form: (name: String, filename: String?)? {
         guard let name, headers.allSatisfy({ $0.name == .contentType }) else { return nil }
         return (name, filename)
@@ -71,7 +71,7 @@ package struct PartFields: Sendable {
 
     private static func rule(_ name: String?, _ type: String?, _ headers: HTTPHeaders) -> String? {
         if name != nil, headers.contains(.contentDisposition) {
-            return "it has both a name and a Content-Disposition header; set only one of them"
+            return "it has both a name and a Content-Disposition header (set only one of them)"
         }
         if headers.values(for: .contentDisposition).count > 1 {
             return "the Content-Disposition header is set more than once"
