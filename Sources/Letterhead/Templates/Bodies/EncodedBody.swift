@@ -8,7 +8,7 @@ public import LetterheadFoundation
 /// EncodedBody(settings, encoder: PropertyListEncoder(), contentType: "application/x-plist")
 /// ```
 ///
-/// If the encoder throws, sending fails with `.invalidRequest` and the underlying error before a byte leaves.
+/// If the encoder throws, sending fails with `.invalidRequest` and the underlying error before anything is sent.
 public struct EncodedBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders
     private let make: @Sendable () throws -> Data
@@ -51,7 +51,7 @@ extension PropertyListEncoder: HTTPBodyEncoder {}
 /// ```
 ///
 /// If JSON cannot represent a value, such as an infinite number, sending fails with `.invalidRequest` and the
-/// underlying `EncodingError` before a byte leaves. The body is never empty: even an empty string has two bytes in
+/// underlying `EncodingError` before anything is sent. The body is never empty: even an empty string has two bytes in
 /// JSON.
 public struct JSONBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders

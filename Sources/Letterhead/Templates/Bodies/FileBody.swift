@@ -9,9 +9,9 @@ public import LetterheadFoundation
 /// FileBody(at: url, range: 0..<1024)      // the first 1024 bytes
 /// ```
 ///
-/// Sending fails with ``HTTPBodyError/invalid(_:file:)`` before a byte leaves if the file is missing or unreadable, if
-/// it is a directory, a pipe or a device, or if the range isn't inside the file. If the file's size changes during the
-/// upload, the upload is aborted. With a range, the file may grow.
+/// Sending fails with ``HTTPBodyError/invalid(_:file:)`` before anything is sent if the file is missing or unreadable,
+/// if it is a directory, a pipe or a device, or if the range isn't inside the file. If the file's size changes during
+/// the upload, the upload is aborted. With a range, the file may grow.
 public struct FileBody: HTTPBody, SteadyBody {
     public let url: URL
     /// The range of bytes to send. Nil for the whole file.

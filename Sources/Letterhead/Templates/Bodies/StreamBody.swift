@@ -68,7 +68,7 @@ public struct StreamBody: HTTPBody, SteadyBody {
     /// Creates a body from pieces that you already have, or that a lazy sequence produces while they are sent.
     ///
     /// A collection can be iterated again, so its body can be sent again. Any other sequence is sent at most once,
-    /// because the first iteration may consume it. Each piece is requested after the previous one has left.
+    /// because the first iteration may consume it. Each piece is requested after the previous one has been sent.
     public init<Pieces: Sequence & Sendable>(
         _ pieces: Pieces, length: Int? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]
     ) where Pieces.Element == Data {

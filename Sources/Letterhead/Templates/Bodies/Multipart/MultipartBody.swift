@@ -29,7 +29,7 @@ public struct MultipartBody: HTTPBody, SteadyBody {
     public let boundary: String
 
     /// Creates a body. If the subtype, the boundary or a part is malformed, sending fails with
-    /// ``HTTPBodyError/invalid(_:file:)`` before a byte leaves.
+    /// ``HTTPBodyError/invalid(_:file:)`` before anything is sent.
     ///
     /// - Parameters:
     ///   - parts: the parts, in order.
