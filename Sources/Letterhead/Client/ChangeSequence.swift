@@ -137,9 +137,9 @@ where Template.Response: Equatable {
             let rule =
                 interval <= .zero ? "the interval of changes(of:every:) is zero or less" : reconnection.brokenRule
             let repeats =
-                "changes(of:every:) sends the request again, and \(request.method.printable) is not idempotent; "
+                "changes(of:every:) sends the request again, and \(request.method.printable) is not idempotent "
             let isRepeatable = reconnection.allowsRepeating(request)
-            if let rule = rule ?? (isRepeatable ? nil : repeats + "mark the template with idempotent(key: .none)") {
+            if let rule = rule ?? (isRepeatable ? nil : repeats + "(mark the template with idempotent(key: .none))") {
                 throw HTTPError(.invalidRequest, request: request, message: rule, mayHaveBeenSent: false)
             }
             client.sequence?.deadline = reconnection.deadline.map {

@@ -132,7 +132,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
                 throw HTTPError(
                     .invalidRequest, request: request,
                     message:
-                        "a closure provides the environment when a request is sent; use urlRequest(in:) of a builder")
+                        "a closure provides the environment when a request is sent (use a builder's urlRequest(in:))")
             }
             if !request.options.contains(ServerEnvironment.self) {
                 request.serverEnvironment = request.context.environment?.environment

@@ -21,7 +21,7 @@ package struct PrivateFile {
             case .unreadable(let code): "cannot be read: \(String(cString: strerror(code)))"
             case .tooLarge: "is too large"
             case .foreign: "belongs to another user"
-            case .shared: "can be written by other users; set its permissions to 0600"
+            case .shared: "can be written by other users (set its permissions to 0600)"
             case .kind(let kind): "is \(kind)"
             }
         }

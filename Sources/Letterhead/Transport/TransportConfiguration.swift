@@ -156,7 +156,7 @@ public struct TransportConfiguration: Sendable, Hashable {
             ("queueTimeout", queueTimeout), ("connectTimeout", connectTimeout),
             ("firstByteTimeout", firstByteTimeout), ("idleTimeout", idleTimeout), ("tcpKeepAlive", tcpKeepAlive),
         ] {
-            if let limit, limit <= .zero { return "\(name) is zero or less; use nil for no limit" }
+            if let limit, limit <= .zero { return "\(name) is zero or less (use nil for no limit)" }
         }
         return nil
     }

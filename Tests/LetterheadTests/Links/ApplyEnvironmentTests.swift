@@ -42,7 +42,8 @@ import Testing
         for (url, isNamed) in [("https://own/people", true), ("https://a/people", false)] {
             let request = try HTTPRequest.to(url)
             let error = await #expect(throws: HTTPError.self) { try await client.send(request) }
-            let rule = "the environment's A, Accept belong to https://a; to send them with this request, set them on it"
+            let rule =
+                "the environment's A, Accept belong to https://a (to send them with this request, set them on it)"
             #expect(error?.message.contains("; headers were not sent: \(rule)") == isNamed, "\(error?.message ?? "")")
         }
     }

@@ -337,7 +337,7 @@
             var request = HTTPRequest(url: server.url())
             request.connectTimeout = limit
             let error = await failure(CurlLoader(), request)
-            let rule = "the connectTimeout is zero or less; use nil for the limit of the transport"
+            let rule = "the connectTimeout is zero or less (use nil for the transport's limit)"
             #expect(error?.code == .invalidRequest && error?.message == rule)
             #expect(server.connectionCount == 0)
         }

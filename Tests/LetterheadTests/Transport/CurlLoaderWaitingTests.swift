@@ -140,7 +140,7 @@
             for number in 0..<2 { held.append(try await client.stream(Get<Data>("exports/\(number)"))) }
             let error = await #expect(throws: HTTPError.self) { try await client.send(Get<Data>("last")) }
             #expect(error?.code == .timedOut && error?.mayHaveBeenSent == false)
-            let text = "no connection became free within 0.2 seconds: 2 responses of this host are still being read; "
+            let text = "no connection became free within 0.2 seconds: 2 responses of this host are still being read ("
             #expect(error?.message.hasPrefix(text) == true, "\(String(describing: error))")
             let left = log.events.first { $0.name == .queueLeft }
             #expect(left?[.holders] == ["GET exports/{} (2)"])

@@ -163,7 +163,7 @@
             for request in [HTTPRequest(url: server.url), upload] {
                 let error = await failure(configuration, request)
                 let expected =
-                    "the server refused the certificate of the client (alert \(identity.alert)); set security.identity"
+                    "the server refused the client's certificate with the alert \(identity.alert) (set security.identity)"
                 #expect(error?.code == .insecureConnection && error?.message == expected, "\(error as Any)")
                 #expect(error?.mayHaveBeenSent == true && error?.underlying != nil)
             }

@@ -96,7 +96,7 @@
             let error = await failure(configuration, server)
             #expect(error?.code == .insecureConnection && error?.mayHaveBeenSent == false && server.requests.isEmpty)
             let host = try #require(server.url.host())
-            let expected = "pinnedKeys for \(host); the key of the server is sha256//\(Certificates.validPin)"
+            let expected = "pinnedKeys for \(host), and the server's key is sha256//\(Certificates.validPin)"
             #expect(error?.message.contains(expected) == true, "\(String(describing: error))")
             configuration.security.pinnedKeys = [Data(count: 31)]
             #expect(await failure(configuration, server)?.code == .invalidRequest)
@@ -123,7 +123,7 @@
             let error = await #expect(throws: HTTPError.self) {
                 try await CurlLoader(configuration).load(HTTPRequest(url: url))
             }
-            let expected = "pinnedKeysByHost for localhost; the key of the server is sha256//\(Certificates.validPin)"
+            let expected = "pinnedKeysByHost for localhost, and the server's key is sha256//\(Certificates.validPin)"
             #expect(error?.code == .insecureConnection && error?.message.contains(expected) == true)
         }
 

@@ -74,7 +74,7 @@ public final class ResetGuard: LoaderLink {
 extension HTTPError {
     static func resetInProgress(_ request: HTTPRequest) -> HTTPError {
         HTTPError(
-            .resetInProgress, request: request, message: "the chain is being reset; retry after the reset",
+            .resetInProgress, request: request, message: "the chain is being reset (retry after the reset)",
             mayHaveBeenSent: false)
     }
 }

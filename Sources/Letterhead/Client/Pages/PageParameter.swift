@@ -31,7 +31,7 @@ struct ParameterDraft: Sendable {
         guard let name = path.first else { return }
         if !parameter.isJSON(in: self) {
             guard !value.hasObject else {
-                return refuse(path, "a query parameter cannot hold a JSON object; use .json for the parameter")
+                return refuse(path, "a query parameter cannot hold a JSON object (use .json for the parameter)")
             }
             query.set(name, to: value == .null ? nil : value)
         } else if path.count == 1 {

@@ -55,7 +55,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
         guard generation.hasEnded else { return }
         throw HTTPError(
             .cancelled, request: try StandardRequestBuilder(template ?? start).request(),
-            message: "the client was reset; start a new page sequence", mayHaveBeenSent: false)
+            message: "the client was reset (start a new page sequence)", mayHaveBeenSent: false)
     }
 
     /// Ends the template's progress updates. The first request has done so, unless it was never sent.
@@ -95,8 +95,8 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
 
     private var brokenCheckpoint: String? {
         unreached.map {
-            "\(Template.self) does not lead to page \($0) of the checkpoint; implement resumed(from:) in it, or use a "
-                + "checkpoint of the same template"
+            "\(Template.self) does not lead to page \($0) of the checkpoint (implement resumed(from:) in it, or use a "
+                + "checkpoint of the same template)"
         }
     }
 
@@ -136,7 +136,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
     private mutating func brokenRule(by next: Template) -> String? {
         let settings = loader.settings
         if !seen.insert(next.position.seenKey).inserted {
-            return "page \(next.page) was already visited; the pages form a loop"
+            return "page \(next.page) was already visited, so the pages form a loop"
         }
         if emptyPages > settings.maximumEmptyPages {
             return "more than \(settings.maximumEmptyPages) pages in a row are empty (maximumEmptyPages)"

@@ -132,11 +132,11 @@ public struct PageSettings: Sendable {
     }
 
     var brokenRule: String? {
-        if let maximumPages, maximumPages < 0 { return "maximumPages is negative; use 0 or more" }
-        if let maximumItems, maximumItems < 0 { return "maximumItems is negative; use 0 or more" }
-        if maximumEmptyPages < 0 { return "maximumEmptyPages is negative; use 0 or more" }
-        if pageLimit < 0 { return "pageLimit is negative; use 0 or more" }
-        if let deadline, deadline <= .zero { return "the deadline is zero or less; use nil for no limit" }
-        return delay < .zero ? "the delay is negative; use zero or more" : nil
+        if let maximumPages, maximumPages < 0 { return "maximumPages is negative (use 0 or more)" }
+        if let maximumItems, maximumItems < 0 { return "maximumItems is negative (use 0 or more)" }
+        if maximumEmptyPages < 0 { return "maximumEmptyPages is negative (use 0 or more)" }
+        if pageLimit < 0 { return "pageLimit is negative (use 0 or more)" }
+        if let deadline, deadline <= .zero { return "the deadline is zero or less (use nil for no limit)" }
+        return delay < .zero ? "the delay is negative (use zero or more)" : nil
     }
 }

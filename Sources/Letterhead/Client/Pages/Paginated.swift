@@ -99,8 +99,8 @@ extension URLParts {
     /// A reference without a scheme and a host is allowed, because it doesn't restrict the request's origin.
     fileprivate var brokenPageRule: String? {
         if scheme == nil, authority == nil { return nil }
-        if userInfo != nil { return "the URL of the page contains a user or password; use HTTPAuthentication" }
-        return HTTPOrigin(self) == nil ? "the URL of the page has no host; use an absolute http or https URL" : nil
+        if userInfo != nil { return "the URL of the page contains a user or password (use HTTPAuthentication)" }
+        return HTTPOrigin(self) == nil ? "the URL of the page has no host (use an absolute http or https URL)" : nil
     }
 }
 

@@ -110,7 +110,7 @@ extension Pagination {
             isPinned: { $0.contains(parameter) },
             blindly: { $0.advanced(by: step) },
             write: { position, draft in
-                if step == 0 { draft.refuse("the step of the pagination is 0; use another number") }
+                if step == 0 { draft.refuse("the step of the pagination is 0 (use another number)") }
                 if let size, size < 1 { draft.refuse("the page size \(size) is less than 1") }
                 if let count = position.count { draft.write(.int(Int64(count)), at: parameter) }
             },
@@ -253,14 +253,14 @@ extension Page {
         guard linked == origin else {
             throw error(
                 .invalidResponse,
-                "the link to the next page leads to another origin: this page is at \(origin), the next one is at "
-                    + "\(linked); it was not requested")
+                "the link to the next page leads from \(origin) to another origin, so the page at \(linked) was not "
+                    + "requested")
         }
         guard response.request.removedHeaders.isEmpty else {
             throw error(
                 .invalidResponse,
-                "the request for this page was redirected to another origin and lost its credentials; the link to the "
-                    + "next page, at \(origin), was not followed")
+                "the request for this page was redirected to another origin and lost its credentials, so the link "
+                    + "to the next page, at \(origin), was not followed")
         }
         return target.string
     }

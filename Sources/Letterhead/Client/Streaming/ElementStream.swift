@@ -231,7 +231,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     /// Throws `.cancelled` if the client was reset since the first connection was opened.
     private func refuseIfStale() throws {
         guard generation?.hasEnded == true else { return }
-        throw error(.cancelled, "the client was reset; start a new \(Parser.name)")
+        throw error(.cancelled, "the client was reset (start a new \(Parser.name))")
     }
 }
 
@@ -301,9 +301,9 @@ extension ElementStream {
                 message:
                     "the \(Parser.name) cannot continue: "
                     + (request.body.isReplayable
-                        ? "\(request.method.printable) is not idempotent, so the request is not sent again; return another "
-                            + "one for the next connection, or mark it with idempotent(key: .none)"
-                        : "the body can be sent only once; return another request for the next connection")
+                        ? "\(request.method.printable) is not idempotent, so the request is not sent again (return "
+                            + "another one for the next connection, or mark it with idempotent(key: .none))"
+                        : "the body can be sent only once (return another request for the next connection)")
             )
     }
 

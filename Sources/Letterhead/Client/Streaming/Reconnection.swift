@@ -80,12 +80,12 @@ public struct Reconnection: Sendable {
     /// Nil if the settings are valid.
     var brokenRule: String? {
         if let maximumAttempts, maximumAttempts < 0 {
-            return "maximumAttempts of Reconnection is negative; use 0 or more"
+            return "maximumAttempts of Reconnection is negative (use 0 or more)"
         }
         if let deadline, deadline <= .zero {
-            return "the deadline of Reconnection is zero or less; use nil for no limit"
+            return "the deadline of Reconnection is zero or less (use nil for no limit)"
         }
-        if longestServerDelay < .zero { return "longestServerDelay of Reconnection is negative; use zero or more" }
+        if longestServerDelay < .zero { return "longestServerDelay of Reconnection is negative (use zero or more)" }
         return strategy.alternate == nil
             ? nil : "a strategy of Reconnection cannot send another request or run a task"
     }

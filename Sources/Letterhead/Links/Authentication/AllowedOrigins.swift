@@ -61,7 +61,7 @@ struct AllowedOrigins: Hashable, Sendable {
 
     static func rule(ofCredentialsFor origin: HTTPOrigin?) -> String {
         let owner = origin?.description ?? "no known origin"
-        return "the credentials belong to \(owner); to send them with this request, add its origin to allowedOrigins"
+        return "the credentials belong to \(owner) (to send them with this request, add its origin to allowedOrigins)"
     }
 
     private func verdict(at origin: HTTPOrigin, listed: Set<HTTPOrigin>, _ chooser: Chooser) -> Verdict {
@@ -69,7 +69,7 @@ struct AllowedOrigins: Hashable, Sendable {
         if origin.scheme != "https", listed.contains(where: { $0.scheme == "https" && $0.host == origin.host }) {
             return .refuse(Self.insecure)
         }
-        let rule = "the credentials belong to other origins; add the request's origin to allowedOrigins"
+        let rule = "the credentials belong to other origins (add the request's origin to allowedOrigins)"
         return chooser == .client ? .leaveUnsigned(rule) : .refuse(rule)
     }
 
@@ -77,7 +77,7 @@ struct AllowedOrigins: Hashable, Sendable {
     func areSafe(for origin: HTTPOrigin) -> Bool { origin.isSecure || listed?.contains(origin) == true }
 
     private static let insecure =
-        "credentials are sent over https only; to allow http, add the request's origin with http to allowedOrigins"
+        "credentials are sent over https only (to allow http, add the request's origin with http to allowedOrigins)"
 }
 
 /// The single origin of credentials without `allowedOrigins`: the first one that they are used for. Concurrent requests

@@ -121,8 +121,8 @@ extension HTTPAuthentication {
                     throw HTTPError(
                         signing: Failure(
                             .misconfigured,
-                            "need.next is below the authentication and cannot sign a request with \(chosen); set the "
-                                + "header of the request, or send it with a client"), request: own)
+                            "need.next is below the authentication and cannot sign a request with \(chosen) (set the "
+                                + "request's header, or send it with a client)"), request: own)
                 }
                 return try await next.load(own, onBehalfOf: request, as: "refresh")
             }

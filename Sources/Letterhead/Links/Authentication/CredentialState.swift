@@ -222,7 +222,7 @@ enum CredentialRefusal: Error {
 
     private var content: (HTTPError.Code, (any Error)?, String) {
         switch self {
-        case .resetting: (.resetInProgress, nil, "a reset of the credentials is in progress; retry after the reset")
+        case .resetting: (.resetInProgress, nil, "the credentials are being reset (retry after the reset)")
         case .reset: (.cancelled, nil, "the credentials were reset while the request was in progress")
         case .otherOrigin(let origin):
             Self.content(
@@ -232,16 +232,16 @@ enum CredentialRefusal: Error {
             Self.content(
                 of: HTTPAuthentication.Failure(
                     .limitReached,
-                    "credentials were requested \(limit.count) times within \(limit.window), which is the limit; "
+                    "credentials were requested \(limit.count) times within \(limit.window), which is the limit "
                         + (isInsufficient
-                            ? "to store a credential for each kind of request, implement key(for:) in the provider"
-                            : "the server probably refuses the credentials that it issues")))
+                            ? "(to store a credential for each kind of request, implement key(for:) in the provider)"
+                            : "(the server probably refuses the credentials that it issues)")))
         case .ownRequest:
             Self.content(
                 of: HTTPAuthentication.Failure(
                     .misconfigured,
-                    "the code that obtains the credentials has sent a request that would wait for them; send it to "
-                        + "need.next, or set its authentication to .anonymous"))
+                    "the code that obtains the credentials has sent a request that would wait for them (send it to "
+                        + "need.next, or set its authentication to .anonymous)"))
         case .failed(let error) where error.isCancelledRequest:
             (.cancelled, error, "the request for credentials was cancelled")
         case .failed(let error as HTTPAuthentication.Failure): Self.content(of: error)

@@ -217,7 +217,7 @@ extension HTTPAuthentication {
     private static func unknown(_ name: Name, _ request: HTTPRequest) -> HTTPError {
         HTTPError(
             signing: Failure(
-                .unknownName, "no authentication is named \"\(name)\"; pass the client a composite that contains it"),
+                .unknownName, "no authentication is named \"\(name)\" (pass the client a composite that contains it)"),
             request: request)
     }
 }

@@ -28,7 +28,7 @@ public struct Deadline: LoaderLink {
         guard let limit = isSet ? request.deadline : standard else { return try await next.load(request) }
         guard limit > .zero else {
             throw HTTPError(
-                .invalidRequest, request: request, message: "the deadline is zero or less; use nil for no limit")
+                .invalidRequest, request: request, message: "the deadline is zero or less (use nil for no limit)")
         }
         var limited = request
         let point = limited.limit(to: limit, on: timeline)

@@ -7,7 +7,7 @@ import Synchronization
 /// let throttle = Throttle(limit: 4)                     // all requests of this link
 /// let throttle = Throttle(limit: 2, per: .host)         // to each host
 /// let throttle = Throttle(limit: 4, streams: 2)         // 4 calls, and 2 streamed responses
-/// throttle.limit = 0                                    // pause; running loads continue
+/// throttle.limit = 0                                    // pause, while running loads continue
 /// request.throttling = .priority(1)                     // before the others
 /// request.throttling = .never                           // not throttled and not counted
 /// ```
@@ -94,7 +94,7 @@ public final class Throttle: LoaderLink {
     }
 
     private static let negative = TurnOutcome.refused(
-        "streams, limit or queueLimit of the Throttle is negative; use 0 or more")
+        "streams, limit or queueLimit of the Throttle is negative (use 0 or more)")
     private static let slot = "a slot of the Throttle"
 
     private func waitTurn(of request: HTTPRequest, key: Throttle.Settings.Scope.Key, priority: Int)

@@ -46,7 +46,7 @@ public struct FollowRedirects: LoaderLink {
         let policy = original.redirectPolicy?.removing(policy.removedHeaders) ?? policy
         guard policy.limit >= 0 else {
             throw HTTPError(
-                .invalidRequest, request: original, message: "the redirect limit is negative; use 0 or more",
+                .invalidRequest, request: original, message: "the redirect limit is negative (use 0 or more)",
                 mayHaveBeenSent: true
             )
         }

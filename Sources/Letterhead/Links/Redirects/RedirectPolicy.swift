@@ -256,11 +256,11 @@ extension RedirectPolicy.Redirect {
             case .otherOrigin:
                 "the redirect leads to another origin, and the redirect policy forbids it or the body is secret"
             case .downgrade:
-                "the redirect leads from https to http; to follow it, use a policy with allowingDowngrade()"
+                "the redirect leads from https to http (to follow it, use a policy with allowingDowngrade())"
             case .scheme: "the redirect leads to a scheme other than http or https"
             case .location: "the redirect has no valid Location header"
             case .oneTimeBody:
-                "the redirect requires sending the body again, but it can be sent only once; use a replayable body"
+                "the redirect requires sending the body again, but it can be sent only once (use a replayable body)"
             }
         }
     }

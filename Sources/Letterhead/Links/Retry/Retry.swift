@@ -223,7 +223,7 @@ private struct RetryLoad {
         maximum = request.maximumRetries ?? standardMaximum
         guard maximum >= 0 else {
             throw HTTPError(
-                .invalidRequest, request: request, message: "maximumRetries is negative; use 0 for no retries")
+                .invalidRequest, request: request, message: "maximumRetries is negative (use 0 for no retries)")
         }
         (self.request, self.timeline) = (request, timeline)
         start = maximum > 0 ? timeline.now : .zero

@@ -104,13 +104,13 @@ extension RetryRules {
             switch self {
             case .cancelled: "not retried: the request was cancelled or reset"
             case .transformerFailed: "not retried: a response transformer failed the request"
-            case .noneLeft(0): "not retried: maximumRetries is 0; use retry(_:maximumRetries:)"
+            case .noneLeft(0): "not retried: maximumRetries is 0 (use retry(_:maximumRetries:))"
             case .noneLeft(1): "not retried: the one allowed retry was made"
             case .noneLeft(let maximum): "not retried: all \(maximum) allowed retries were made"
             case .signedOnce: "not retried below the authentication: the signature can be used only once"
             case .nested: "not retried here: another Retry further up the chain retries the request"
             case .oneTimeBody: "not retried: the body can be sent only once"
-            case .unsafeMethod: "not retried: the method is not idempotent; use idempotent() if it may be sent twice"
+            case .unsafeMethod: "not retried: the method is not idempotent (use idempotent() if it may be sent twice)"
             case .strategyEnded: "not retried: the strategy allows no further retry"
             case .alternatesUsedUp: "not retried: the maximum number of alternate requests for one request was reached"
             case .serverDelay(let delay, let longest):

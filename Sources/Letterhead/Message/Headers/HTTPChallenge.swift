@@ -86,7 +86,7 @@ private struct ChallengeReader {
         }
     }
 
-    /// Reads a token68 that ends at a comma or at the end of the field; otherwise reads nothing.
+    /// Reads a token68 that ends at a comma or at the end of the field. Otherwise, reads nothing.
     private mutating func token68() -> String? {
         let start = index
         _ = read { ASCII.isTokenCharacter($0) || $0 == UInt8(ascii: "/") }

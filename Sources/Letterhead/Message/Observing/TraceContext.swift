@@ -149,7 +149,7 @@ public struct TraceContextPropagation: Sendable {
         self.random = random
         brokenRule =
             origins?.contains(nil) == true
-            ? "an allowed origin of TraceContextPropagation has no host; write it as https://host" : nil
+            ? "an allowed origin of TraceContextPropagation has no host (write it as https://host)" : nil
     }
 
     var context: TraceContext? { TraceContext.current ?? TraceContext.new(random) }

@@ -265,7 +265,7 @@ extension HTTPRequest {
     /// The rule that the limit violates, or nil if the request can be sent.
     var brokenConnectTimeout: String? {
         guard let connectTimeout, connectTimeout <= .zero else { return nil }
-        return "the connectTimeout is zero or less; use nil for the limit of the transport"
+        return "the connectTimeout is zero or less (use nil for the transport's limit)"
     }
 
     private var isConditional: Bool { headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince) }
@@ -302,8 +302,8 @@ extension HTTPRequest {
     /// has had its origin. See ``meetRequiredOrigin()``.
     var brokenOrigin: String? {
         guard let required = self[option: RequiredOriginOption.self], let origin, origin != required else { return nil }
-        return "the URL of the page leads to \(required), but the request would be sent to \(origin); send it to the "
-            + "origin of the page, or start at the first page"
+        return "the URL of the page leads to \(required), but the request would be sent to \(origin) (send it to the "
+            + "page's origin, or start at the first page)"
     }
 
     /// Ends the rule if the request has the required origin. Links below may then send it to another host, as for

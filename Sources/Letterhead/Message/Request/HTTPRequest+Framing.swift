@@ -133,7 +133,7 @@ extension HTTPRequest {
         if !ASCII.isToken(method.rawValue) {
             return "the method is not a token (RFC 9110): use letters, digits and !#$%&'*+-.^_`|~"
         }
-        if method == .connect { return "CONNECT is reserved for proxies; set a proxy in the TransportConfiguration" }
+        if method == .connect { return "CONNECT is reserved for proxies (set a proxy in the TransportConfiguration)" }
         if let rule = headers.brokenRule(bodyLength: body.contentLength) { return rule }
         if (method == .head || method == .trace) && !body.isEmpty { return "\(method) cannot carry a body" }
         if !body.isEmpty, let rule = body.additionalHeaders.httpHeaders.brokenBodyRule {
@@ -153,10 +153,10 @@ extension HTTPRequest {
         guard let host, !host.isEmpty else { return missingHost.message }
         if !hasHTTPScheme { return "the scheme is not http or https" }
         if !Self.isHost(host) {
-            return "the host contains a character that is not allowed; write international names in Punycode (xn--)"
+            return "the host contains a character that is not allowed (international names need Punycode, xn--)"
         }
         if let port, !(1...65535).contains(port) { return "the port is not in 1...65535" }
-        if userInfo != nil { return "the URL contains a user or password; use HTTPAuthentication" }
+        if userInfo != nil { return "the URL contains a user or password (use HTTPAuthentication)" }
         if !ASCII.isPrintable(path.string) { return "the path contains a character that must be escaped" }
         return query.brokenRule ?? brokenOrigin
     }
@@ -246,14 +246,14 @@ extension HTTPHeaders {
                 hasHost = true
             }
             if name == .proxyAuthorization {
-                return "the header Proxy-Authorization could reach the server; set the credentials of the proxy with "
-                    + "TransportConfiguration.Proxy.authenticated(user:password:)"
+                return "the header Proxy-Authorization could reach the server (set the proxy's credentials with "
+                    + "TransportConfiguration.Proxy.authenticated(user:password:))"
             }
             if name == .contentLength, let length = bodyLength(), fields[place].value.isSame(as: "\(length)") {
                 continue
             }
             if name == .contentLength || name == .transferEncoding {
-                return "the header \(name) frames the message and is written by the library; set the body instead"
+                return "the header \(name) frames the message and is written by the library (set the body instead)"
             }
             if name == .contentType { contentTypes += 1 }
             if contentTypes > 1 { return "the header Content-Type is set more than once" }

@@ -359,6 +359,6 @@ extension HTTPRequest {
         HTTPError(
             .invalidRequest, request: self,
             message: "the request has no host: set baseURL in the template, an environment in the client, or a URL "
-                + "with a scheme in the request; without a scheme, example.com/path is read as a path")
+                + "with a scheme in the request (without a scheme, example.com/path is a path)")
     }
 }

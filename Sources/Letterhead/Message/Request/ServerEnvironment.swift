@@ -147,8 +147,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         if provider != nil {
             throw HTTPError(
                 .invalidRequest, request: request,
-                message: "a closure provides the environment when a request is sent; it must not return another closure"
-            )
+                message: "a closure provides the environment for each request, and must not return another closure")
         }
         if let defect {
             throw HTTPError(.invalidRequest, request: request, message: "the environment is refused: \(defect)")
@@ -178,8 +177,8 @@ extension HTTPRequest {
             .map { Redaction.visible($0.rawValue) }.sorted()
         return names.isEmpty
             ? nil
-            : "the environment's \(names.joined(separator: ", ")) belong to \(owner); to send them with this request, "
-                + "set them on it"
+            : "the environment's \(names.joined(separator: ", ")) belong to \(owner) (to send them with this request, "
+                + "set them on it)"
     }
 }
 

@@ -124,7 +124,7 @@ extension HTTPResponse {
         response.body = HTTPResponseBody()
         return HTTPError(
             .responseTooLarge, request: request, response: response, underlying: error,
-            message: "\(error); see responseLimit")
+            message: "\(error) (see responseLimit)")
     }
 }
 

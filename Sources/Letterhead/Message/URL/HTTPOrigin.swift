@@ -15,12 +15,12 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
     func defect(in text: String) -> String? {
         let isURL = ASCII.allBytes(of: text) { (0x21...0x7E).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }
         guard isURL else {
-            return "the base URL contains a character that no URL contains; percent-encode it"
+            return "the base URL contains a character that must be percent-encoded"
         }
         guard let scheme, ["http", "https"].contains(ASCII.lowercased(scheme)) else {
-            return "the base URL begins with neither https:// nor http://; write it as https://host/path"
+            return "the base URL begins with neither https:// nor http:// (write it as https://host/path)"
         }
-        guard host != nil else { return "the base URL has no host; write it as https://host/path" }
+        guard host != nil else { return "the base URL has no host (write it as https://host/path)" }
         return text.utf8.contains(UInt8(ascii: "#")) ? "the base URL has a fragment, which is never sent" : nil
     }
 

@@ -31,8 +31,8 @@ public struct RequestPath: Hashable, Sendable {
             switch self {
             case .emptyValue: "a value in it is empty"
             case .dotValue: "a value in it is \".\" or \"..\""
-            case .host: "it begins with a host; set the host on the request, the base URL or the environment"
-            case .query: "it contains \"?\" or \"#\"; parameters belong in the query"
+            case .host: "it begins with a host (set the host on the request, the base URL or the environment)"
+            case .query: "it contains \"?\" or \"#\" (parameters belong in the query)"
             case .template(let rule): rule
             }
         }

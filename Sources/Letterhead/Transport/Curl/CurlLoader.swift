@@ -152,7 +152,7 @@
                 ASCII.equalIgnoringCase(request.scheme, "https")
                     || TransportConfiguration.Proxy.PlainTarget(proxy) == .path
                     ? nil
-                    : "httpVersions is .http2PriorKnowledge, which an HTTP proxy does not support; set proxy to .direct"
+                    : "httpVersions is .http2PriorKnowledge, which HTTP proxies do not support (set proxy to .direct)"
             }
         }
     }

@@ -50,8 +50,8 @@
             let setting = isOfOrigin ? "maximumConnectionsPerHost" : "maximumConnections"
             return TransportFailure(
                 .timedOut,
-                "no connection became free within \(limit): \(parts.joined(separator: ", ")); read or drop the bodies "
-                    + "of streamed responses, or raise \(setting) or queueTimeout", mayHaveBeenSent: false)
+                "no connection became free within \(limit): \(parts.joined(separator: ", ")) (read or drop the bodies "
+                    + "of streamed responses, or raise \(setting) or queueTimeout)", mayHaveBeenSent: false)
         }
 
         /// - Parameter lane: the lane of an origin, or nil for all.

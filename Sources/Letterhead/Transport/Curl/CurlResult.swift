@@ -35,7 +35,7 @@
             if let alert, let name = Self.refusals[alert] {
                 return TransportFailure(
                     .insecureConnection,
-                    "the server refused the certificate of the client (alert \(name)); set security.identity",
+                    "the server refused the client's certificate with the alert \(name) (set security.identity)",
                     mayHaveBeenSent: wasSent, underlying: words)
             }
             // libcurl uses the same code for a broken connection and for malformed chunks.
@@ -57,12 +57,12 @@
         /// The likely reason that a user can remove, with the words of OpenSSL and of GnuTLS.
         private func advice(_ reason: String, isSecure: Bool) -> String {
             switch rawValue {
-            case 1 where !isSecure: "; if the port expects TLS, write https"
+            case 1 where !isSecure: " (if the port expects TLS, write https)"
             case 35 where ["wrong version number", "unexpected TLS packet"].contains { reason.holds($0) }:
-                "; the port probably expects http"
+                " (the port probably expects http)"
             case 60
             where ["self-signed", "self signed", "local issuer", "signer not found"].contains { reason.holds($0) }:
-                "; to trust its authority, set security.roots"
+                " (to trust its authority, set security.roots)"
             default: ""
             }
         }

@@ -20,7 +20,7 @@
             let host = transfer?.request.host ?? ""
             let rule = loop.configuration.security.pinningRule(of: host)
             let pin = lh_curl_get_certificate(easy).flatMap { PublicKeyPin.pin(ofPEM: String(cString: $0)) }
-            return "\(rule) for \(host); the key of the server is \(pin ?? "not known")"
+            return "\(rule) for \(host), and the server's key is \(pin ?? "not known")"
         }
 
         /// Calls the checks of the configuration, unless the connection has passed them before. Returns false if the

@@ -54,16 +54,17 @@
             if !plan.method.isIdempotent, !isRefused {
                 progress.failure = TransportFailure(
                     .connectionLost,
-                    "\(event); the transport sends \(plan.method) only once; use idempotent() and retry(…) if it may be "
-                        + "sent twice")
+                    "\(event), and the transport sends \(plan.method) only once (use idempotent() and retry(…) if "
+                        + "it may be sent twice)")
             } else if !rewind(to: 0) {
                 // Bytes of the body that libcurl has read but not sent are lost, and libcurl requests a rewind only for
                 // bytes that it had sent. The body is therefore always rewound here.
                 progress.failure = TransportFailure(
-                    .connectionLost, "\(event); the request's body can be sent only once", mayHaveBeenSent: !isRefused)
+                    .connectionLost, "\(event), and the request's body can be sent only once",
+                    mayHaveBeenSent: !isRefused)
             } else if !wasRefused, transfer?.request.isSignedOnce == true {
                 progress.failure = TransportFailure(
-                    .signatureSpent, "\(event); the request's signature can be used only once")
+                    .signatureSpent, "\(event), and the request's signature can be used only once")
             }
             return progress.failure == nil
         }
@@ -204,7 +205,7 @@
             guard progress.headBytes <= limit else {
                 progress.failure = TransportFailure(
                     .responseTooLarge,
-                    "the response's head is larger than the \(limit) bytes allowed; see maximumHeadSize")
+                    "the response's head is larger than the \(limit) bytes allowed (see maximumHeadSize)")
                 return false
             }
             guard line.isBlankLine else {
@@ -301,7 +302,8 @@
                 }
             } else if transfer.reply.body.count + bytes.count > transfer.wireLimit(isCoded: progress.isCoded) {
                 progress.failure = TransportFailure(
-                    .responseTooLarge, "the body is larger than the \(transfer.limit) bytes allowed; see responseLimit")
+                    .responseTooLarge,
+                    "the body is larger than the \(transfer.limit) bytes allowed (see responseLimit)")
             } else if !transfer.reply.body.append(bytes) {
                 progress.failure = .noMemory
             }

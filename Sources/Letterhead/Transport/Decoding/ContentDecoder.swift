@@ -51,7 +51,7 @@ struct ContentDecoder: Sendable {
         while let piece = try stack.next() {
             guard decoded.count + piece.count <= limit else {
                 throw TransportFailure(
-                    .responseTooLarge, "the decompressed body exceeds its limit; see responseLimit")
+                    .responseTooLarge, "the decompressed body exceeds its limit (see responseLimit)")
             }
             guard decoded.append(piece) else { throw .noMemory }
         }

@@ -131,7 +131,7 @@
     extension HTTPRequest {
         /// The `URLSession` rule that a well-formed request violates, or nil if it can be sent.
         fileprivate var brokenURLSessionRule: String? {
-            if connectTimeout != nil { return "URLSession does not support connectTimeout; use timeout" }
+            if connectTimeout != nil { return "URLSession does not support connectTimeout (use timeout)" }
             return method == .get && !body.isEmpty ? "URLSession does not support a GET request with a body" : nil
         }
     }

@@ -128,7 +128,7 @@
                     throw TransportFailure(
                         .insecureConnection,
                         "the public key of the server does not match the pinned keys "
-                            + "(\(pinningRule(of: host)) for \(host); the key of the server is \(text))",
+                            + "(\(pinningRule(of: host)) for \(host), and the server's key is \(text))",
                         mayHaveBeenSent: false)
                 }
                 try check(chain, of: host)
