@@ -39,7 +39,7 @@ package enum ASCII {
         return isASCII(text) ? lowercased(text) : ""
     }
 
-    /// Returns the members of a comma-separated list in several fields (RFC 9110, 5.6.1), without empty ones.
+    /// Returns a comma-separated list's members (RFC 9110, 5.6.1) without empty ones. The list may span several fields.
     package static func members(of fields: [String]) -> [String] {
         fields.flatMap { $0.split(at: ",") }.map { trimmed($0) }.filter { !$0.isEmpty }
     }
@@ -69,11 +69,10 @@ package enum ASCII {
         }
     }
 
-    /// Returns whether a string is a valid value of a header field (RFC 9110, 5.5): tabs are its only control
-    /// characters.
+    /// Returns whether a string is a valid header field value (RFC 9110, 5.5): tabs are its only control characters.
     package static func isFieldValue(_ text: String) -> Bool { allBytes(of: text, standIn: fieldValues) }
 
-    /// Returns whether a table has a `.` for each byte of a string.
+    /// Returns whether a table has a `.` for each of a string's bytes.
     ///
     /// All bytes are inspected without a branch for each, which is faster: strings are short, and few are refused.
     @inline(__always)
@@ -99,7 +98,7 @@ package enum ASCII {
         xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
         """
 
-    // The same table for the value of a header field.
+    // The same table for a header field's value.
     private static let fieldValues: StaticString = """
         xxxxxxxxx.xxxxxxxxxxxxxxxxxxxxxx\
         ................................\
@@ -119,7 +118,7 @@ package enum ASCII {
         return hasBlanks ? cut(text) : text
     }
 
-    /// Returns a part of a string without leading and trailing spaces and tabs.
+    /// Returns a substring without leading and trailing spaces and tabs.
     package static func trimmed(_ text: Substring) -> String { trimmed(String(text)) }
 
     private static func cut(_ text: String) -> String {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// A buffer for a string of many small pieces, without intermediate strings.
+/// A buffer that joins many small pieces to a string, without intermediate strings.
 struct ByteText: ~Copyable {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
     private(set) var count = 0
@@ -63,8 +63,7 @@ struct ByteText: ~Copyable {
         digits.reverse()
     }
 
-    /// Appends a string. Every byte of the string that is in the set is appended as `%XX`, so at most three times as
-    /// many bytes are appended as the string has.
+    /// Appends a string with each byte in the set as `%XX`, which appends at most three times the string's bytes.
     @inline(__always)
     mutating func append(_ text: String, escaping set: EscapeSet) {
         count += PercentEncoding.write(text, set, to: take(3 * text.utf8.count))
@@ -78,7 +77,7 @@ struct ByteText: ~Copyable {
     }
 }
 
-/// The charsets of strings, by their names in media types.
+/// String encodings by their charset names in media types.
 enum TextEncoding {
     /// Returns the encoding for a name, ignoring its case, or nil for an unknown name, and for an encoding that
     /// Foundation doesn't have on this platform.

@@ -2,8 +2,8 @@
 package import LetterheadFoundation
 
 extension String {
-    /// Calls a closure with the UTF-8 bytes of the string. Unlike `withUTF8`, it doesn't need a variable. Only a
-    /// string from Objective-C is copied.
+    /// Calls a closure with the string's UTF-8 bytes. Unlike `withUTF8`, it doesn't need a variable. Only a string from
+    /// Objective-C is copied.
     @inline(__always)
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         utf8.withContiguousStorageIfAvailable(body) ?? withCopiedBytes(body)
@@ -17,16 +17,16 @@ extension String {
     }
 }
 
-// Text of a peer is bytes. Operations on characters don't find a delimiter before a combining mark, regard canonically
+// A peer's text is bytes. Operations on characters don't find a delimiter before a combining mark, regard canonically
 // equivalent strings as equal, and take quadratic time for many marks.
 extension StringProtocol where SubSequence == Substring {
-    /// Returns the parts between the occurrences of an ASCII character.
+    /// Splits the string at each occurrence of an ASCII character.
     package func split(at mark: Unicode.Scalar, omittingEmpty: Bool = true) -> [Substring] {
         self[...].utf8.split(separator: UInt8(ascii: mark), omittingEmptySubsequences: omittingEmpty)
             .map { Substring($0) }
     }
 
-    /// Returns the parts before and after the first occurrence of an ASCII character, or nil if there is none.
+    /// Splits the string at the first occurrence of an ASCII character. Returns nil if the string doesn't contain it.
     package func cut(at mark: Unicode.Scalar) -> (head: Substring, tail: Substring)? {
         utf8.firstIndex(of: UInt8(ascii: mark)).map { (self[..<$0], self[utf8.index(after: $0)...]) }
     }
@@ -44,7 +44,7 @@ extension StringProtocol where SubSequence == Substring {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }
 
-    /// Returns the string with other bytes instead of each occurrence of a string, which must not be empty.
+    /// Replaces each occurrence of a string, which must not be empty.
     package func replacingBytes(of part: String, with new: String) -> String {
         String(decoding: Array(utf8).replacing(Array(part.utf8), with: Array(new.utf8)), as: UTF8.self)
     }
@@ -66,7 +66,7 @@ extension String {
 }
 
 extension String? {
-    /// The bytes of the string, to compare strings or to use them as keys.
+    /// The string's bytes, to compare strings or to use them as keys.
     package var bytes: [UInt8]? { map { Array($0.utf8) } }
 }
 
@@ -79,7 +79,7 @@ extension Hasher {
 extension Data {
     /// Returns data that is allocated once and that a closure fills. The memory is neither zeroed nor copied.
     ///
-    /// - Parameter fill: writes the bytes, and returns their number. The rest of the memory isn't used.
+    /// - Parameter fill: writes the bytes, and returns their number. The remaining memory isn't used.
     package static func filled<Failure: Error>(
         count: Int, orThrow failure: @autoclosure () -> Failure,
         _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
@@ -97,16 +97,16 @@ extension Data {
     }
 }
 
-// These use positions instead of iterators for speed: a base URL is parsed for every request that is built.
+// These use positions instead of iterators for speed: building a request parses its base URL.
 extension UnsafeBufferPointer<UInt8> {
-    /// Returns the first position of an ASCII character in a range of the bytes.
+    /// Returns an ASCII character's first position in a range.
     func first(_ mark: Unicode.Scalar, from start: Int, to end: Int) -> Int? {
         guard start < end, let base = baseAddress, let place = memchr(base + start, Int32(mark.value), end - start)
         else { return nil }
         return UnsafeRawPointer(place) - UnsafeRawPointer(base)
     }
 
-    /// Returns the last position of an ASCII character in a range of the bytes.
+    /// Returns an ASCII character's last position in a range.
     func last(_ mark: Unicode.Scalar, from start: Int, to end: Int) -> Int? {
         var place = first(mark, from: start, to: end)
         while let found = place, let next = first(mark, from: found + 1, to: end) { place = next }
@@ -120,8 +120,8 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension Array {
-    /// Replaces all elements that fulfill a condition with one element, at the position of the first of them. If no
-    /// element fulfills the condition, the new element is appended. If the new element is nil, the others are removed.
+    /// Replaces all elements that fulfill a condition with one element, at the first match's position. Without a match,
+    /// appends the element. If the element is nil, only removes the matches.
     mutating func replace(with element: Element?, where fits: (Element) -> Bool) {
         guard let place = firstIndex(where: fits) else {
             if let element { append(element) }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// A large value that its copies share until one of them is changed.
+/// A large value. Copies share it until one changes it.
 ///
-/// A copy of the wrapper copies one reference. Only a change of a value that is shared copies its parts.
+/// Copying the wrapper copies one reference. Only changing a shared value copies its parts.
 @propertyWrapper
 struct CopyOnWrite<Value: Sendable>: Sendable {
-    /// `@unchecked`: its value is changed only while the box has a single owner. The exclusivity of the value is
-    /// unchecked, because it is reached only through the variable that contains the wrapper, which Swift checks.
+    /// `@unchecked`: its value is changed only while the box has a single owner. The value's exclusivity is unchecked,
+    /// because only the variable that contains the wrapper leads to it, and Swift checks that variable.
     private final class Box: @unchecked Sendable {
         @exclusivity(unchecked) var value: Value
 
@@ -16,7 +16,7 @@ struct CopyOnWrite<Value: Sendable>: Sendable {
 
     init(wrappedValue: Value) { box = Box(wrappedValue) }
 
-    /// The value. It is read and changed in place, so that a change of one of its arrays doesn't copy the array.
+    /// The value. It is read and changed in place, so that changing one of its arrays doesn't copy the array.
     var wrappedValue: Value {
         @inline(__always) _read { yield box.value }
         @inline(__always) _modify {

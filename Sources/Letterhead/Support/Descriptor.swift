@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Reading and writing by the number of an open file, also if a signal interrupts the call.
+/// Reads and writes an open file by its descriptor, also if a signal interrupts the call.
 package enum Descriptor {
-    /// Writes all bytes. Returns false, with the reason in `errno`, if some of them cannot be written.
+    /// Writes all bytes. Returns false, with the reason in `errno`, if it cannot write all.
     package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -4,19 +4,19 @@ import Synchronization
 /// Operations that tasks share by key. A task joins the operation in flight for a key or starts one, and waits for its
 /// value with a separate time limit and cancellation.
 ///
-/// An operation runs in a task with the highest priority of its waiting tasks. It is cancelled when the last waiting
-/// task leaves, unless it is lasting, and when the flights are reset. The key is then free at once, and the value is
-/// discarded: an operation that stores its value has to check in the same critical section whether it was cancelled.
+/// An operation runs in a task with its waiting tasks' highest priority. It is cancelled when the flights are reset,
+/// and, unless it is lasting, when the last waiting task leaves. The key is then free at once, and the value is
+/// discarded. An operation that stores its value must check in the same critical section whether it was cancelled.
 package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     package enum Outcome: Sendable {
         case value(Value)
         case cancelled
-        /// The time limit of the waiting task passed.
+        /// The waiting task's time limit passed.
         case late
         case reset
     }
 
-    /// The place of one waiting task.
+    /// One waiting task's place.
     package struct Ticket: Sendable {
         fileprivate let key: Key
         fileprivate let flight: Int
@@ -28,13 +28,13 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }
 
     private struct Flight {
-        /// The number of its first ticket.
+        /// Its first ticket's number.
         let number: Int
         let isLasting: Bool
         /// The operation until it is started, and its task afterwards.
         var operation: (@Sendable () async -> Value)?
         var task: Task<Void, Never>?
-        /// The highest priority of the tasks that joined before the operation was started.
+        /// The highest priority among the tasks that joined before the operation started.
         var priority: TaskPriority?
         var waiters: [Int: OneShot<Outcome>] = [:]
 
@@ -63,21 +63,21 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
             return Ticket(key: key, flight: lastNumber, number: lastNumber)
         }
 
-        /// Notes the priority of a waiting task, and returns the task of the operation if it has been started.
+        /// Notes a waiting task's priority, and returns the operation's task if it has started.
         mutating func raise(_ ticket: Ticket, to priority: TaskPriority) -> Task<Void, Never>? {
             guard let index = index(of: ticket) else { return nil }
             flights.values[index].priority = max(flights.values[index].priority ?? priority, priority)
             return flights.values[index].task
         }
 
-        /// Returns the index of the flight of a ticket, or nil if it has ended.
+        /// Returns the index of a ticket's flight, or nil if it has ended.
         func index(of ticket: Ticket) -> Dictionary<Key, Flight>.Index? {
             flights.index(forKey: ticket.key).flatMap { flights.values[$0].number == ticket.flight ? $0 : nil }
         }
     }
 
-    /// A flight that was removed. It is released after the lock, because releasing the data of a key may call a
-    /// deallocator that cancels a waiting task.
+    /// A flight that was removed. It is released after the lock, because releasing a key's data may call a deallocator
+    /// that cancels a waiting task.
     private typealias Removed = (key: Key, value: Flight)
 
     private let state = Mutex(State())
@@ -88,11 +88,11 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     package var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
 
-    /// Joins the operation in flight for a key, or nil if there is none.
+    /// Joins the operation in flight for a key. Nil if no operation is.
     package func join(_ key: Key) -> Ticket? { state.withLock { $0.join(key) } }
 
-    /// Joins the operation in flight for a key, or creates a flight. The owner of its first ticket starts the operation
-    /// by waiting, so that a flight can be created under a lock that the operation takes.
+    /// Joins the operation in flight for a key, or creates a flight. Its first ticket's owner starts the operation by
+    /// waiting, so a flight can be created under a lock that the operation takes.
     ///
     /// - Parameter isLasting: whether an operation that is started continues when no task waits for it.
     package func join(
@@ -131,7 +131,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         if let priority { Self.escalate(task, to: priority) }
     }
 
-    /// Creates a task that begins on the thread of its creator, if the system can do that.
+    /// Creates a task that begins on its creator's thread, if the system can do that.
     private static func task(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             Task.immediate { await operation() }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The links of `Link` fields, parsed as in RFC 8288, appendix B.2, in one pass over arbitrary bytes.
+/// `Link` fields' links, parsed as in RFC 8288, appendix B.2, in one pass over arbitrary bytes.
 struct LinkHeader: Sendable {
     struct Link: Sendable, Equatable {
         /// The text between the angle brackets.
@@ -27,7 +27,7 @@ struct LinkHeader: Sendable {
 
     private init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Returns the links of all fields, in order. For a malformed field, it returns the links before the error.
+    /// Returns all fields' links in order. For a malformed field, it returns the links before the error.
     static func links(in fields: [String]) -> [Link] {
         fields.flatMap { field in
             var reader = LinkHeader(field)

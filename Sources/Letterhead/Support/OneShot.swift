@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A value that is set once and can be awaited by any number of tasks. Only the first call sets it.
+/// A value that is set once. Any number of tasks can await it. Only the first call sets it.
 ///
 /// It doesn't observe cancellation: a task that must not wait forever has to ensure that the value is set.
 package final class OneShot<Value: Sendable>: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Percent-encoding with a table, in one pass over the bytes (RFC 3986, 2.1). All escaping in the library uses it.
 package enum PercentEncoding {
-    /// Returns the string with every byte of the set as `%XX`, or the string itself if it contains no byte of the set.
+    /// Returns the string with every byte in the set as `%XX`, or the string itself if it contains no such byte.
     package static func escape(_ text: String, _ set: EscapeSet) -> String {
         text.withBytes { bytes -> String? in
             let escapes = count(bytes, set)
@@ -26,7 +26,7 @@ package enum PercentEncoding {
         } ?? text
     }
 
-    /// Returns the first characters of a string that may contain escapes. A character is never split, whether or not
+    /// Returns the first characters of a string that may contain escapes. It never splits a character, whether or not
     /// its bytes are escaped.
     static func literalPrefix(_ text: String, _ count: Int) -> String {
         text.withBytes { bytes in
@@ -46,7 +46,7 @@ package enum PercentEncoding {
         return String(decoding: decoded(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// Returns the names and the values of a form, decoded: `+` is a space. An item without `=` has an empty value.
+    /// Returns a form's decoded names and values: `+` is a space. An item without `=` has an empty value.
     package static func formItems(of text: String) -> [(name: String, value: String)] {
         func decode(_ part: Substring) -> String {
             String(decoding: decoded(part.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }), as: UTF8.self)
@@ -87,7 +87,7 @@ package enum PercentEncoding {
         return output
     }
 
-    /// Returns the number of bytes of a string that the set escapes. Each adds two bytes.
+    /// Counts the bytes that the set escapes. Each adds two bytes.
     static func count(_ bytes: UnsafeBufferPointer<UInt8>, _ set: EscapeSet) -> Int {
         let length = set.withWords { words in
             var length = 0
@@ -125,9 +125,9 @@ package enum PercentEncoding {
         }
     }
 
-    /// Writes the escaped bytes of a string, and returns their number.
+    /// Writes a string's escaped bytes, and returns their number.
     ///
-    /// - Parameter target: memory for three bytes for each byte of the string, and for one more.
+    /// - Parameter target: memory for three times the string's bytes, and for one more.
     static func write(_ text: String, _ set: EscapeSet, to target: UnsafeMutableRawPointer) -> Int {
         text.withBytes { bytes in
             set.withWords { words in
@@ -151,7 +151,7 @@ package enum PercentEncoding {
         index + 2 < bytes.count && hexValue(bytes[index + 1]) != nil && hexValue(bytes[index + 2]) != nil
     }
 
-    /// Returns whether a byte, which may be escaped, continues a character of UTF-8.
+    /// Returns whether a byte, which may be escaped, continues a UTF-8 character.
     private static func isContinuation(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
         guard bytes[index] == UInt8(ascii: "%"), isEscape(bytes, at: index) else { return bytes[index] & 0xC0 == 0x80 }
         return (hexValue(bytes[index + 1]) ?? 0) & 0xC == 0x8
@@ -172,7 +172,7 @@ package struct EscapeSet: Sendable {
     /// A byte thus costs one load and one store, without branches that depend on the string.
     private let words: [UInt32]
 
-    /// Creates a set of all bytes except ASCII letters, digits, and the given characters.
+    /// Creates a set with all bytes except ASCII letters, digits, and the given characters.
     private init(keeping others: String, spaceAsPlus: Bool = false) {
         words = (UInt8.min...UInt8.max).map { byte in
             switch byte {

@@ -5,14 +5,14 @@ package import LetterheadFoundation
 /// responses. Other users may create files in the same folder, such as `/tmp`.
 package struct PrivateFile {
     package enum Failure: LocalizedError {
-        /// The number of the system's error.
+        /// The system's error number.
         case unwritable(Int32), unreadable(Int32)
         case tooLarge
         /// The file belongs to a user who is neither the current user nor root.
         case foreign
         /// Other users can write the file.
         case shared
-        /// What there is instead of a regular file with one name.
+        /// What the path leads to instead of a regular file with one name.
         case kind(String)
 
         package var rule: String {
@@ -63,7 +63,7 @@ package struct PrivateFile {
 }
 
 extension URL {
-    /// Returns the URL of a hidden file in the same folder. Its name doesn't contain the name of this file, which can
+    /// Returns the URL of a hidden file in the same folder. Its name doesn't contain this file's name, which can
     /// already be as long as a file system allows.
     func hiddenNeighbor(_ mark: String) -> URL {
         deletingLastPathComponent().appendingPathComponent(".letterhead-\(mark)")
@@ -73,8 +73,9 @@ extension URL {
 }
 
 extension PrivateFile {
-    /// Opens a file of the library. Links aren't followed, and pipes aren't waited for. An existing file must be a
-    /// regular file of this user, without another name if it is written: someone else could have put it there.
+    /// Opens one of the library's files. It doesn't follow links or wait for pipes. An existing file must be a regular
+    /// file that belongs to this user. To write it, it must have no other name, because someone else could have put it
+    /// there.
     ///
     /// - Parameter flags: `O_CREAT` creates a missing file. With `O_EXCL`, the file must be missing. `O_TRUNC` would
     ///   empty a file before it is checked.
@@ -109,9 +110,8 @@ extension PrivateFile {
         throw .unwritable(EAGAIN)
     }
 
-    /// Locks a file, which is created if it is missing and then stays. Returns its descriptor, which holds the lock
-    /// until `unlock(_:)` or the end of the process, or nil if another descriptor has the lock and the call doesn't
-    /// wait.
+    /// Locks a file, and creates it if it is missing. Returns its descriptor, which holds the lock until `unlock(_:)`
+    /// or the process's end. Returns nil if another descriptor has the lock and the call doesn't wait.
     package static func lock(_ url: URL, waits: Bool = false) throws(Failure) -> Int32? {
         let descriptor = try open(url.filePath, O_RDWR | O_CREAT)
         var code: Int32
@@ -163,12 +163,12 @@ extension PrivateFile {
         if stat(url.filePath, &facts) == 0, let kind = kind(of: facts) { throw .kind(kind) }
     }
 
-    /// Throws an error unless files can be created in the folder of a URL.
+    /// Throws an error unless files can be created in a URL's folder.
     static func checkFolder(of url: URL) throws(Failure) {
         guard access(url.deletingLastPathComponent().filePath, W_OK | X_OK) == 0 else { throw .unwritable(errno) }
     }
 
-    /// Returns the bytes of a file that only its owner can write, or nil if the file is missing.
+    /// Returns a file's bytes if only its owner can write it, or nil if the file is missing.
     ///
     /// A user who can write the file can replace its secrets: the program would then act for another user, or send
     /// tokens to a session that this user observes.

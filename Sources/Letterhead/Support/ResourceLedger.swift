@@ -3,7 +3,7 @@ import Synchronization
 
 /// Registers resources with a leak check: tasks, streamed bodies, slots, hidden files and transports.
 ///
-/// Until the first check of the process, a resource costs one atomic read.
+/// Until the process's first check, a resource costs one atomic read.
 package enum ResourceLedger {
     /// Registers a resource with the check that runs in the calling task, and returns what ends the registration, or
     /// nil without a check. The closure describes the resource and its owner, without secrets.
@@ -15,7 +15,7 @@ package enum ResourceLedger {
     // A function that stood in the mutex by itself would be wrapped again by each read.
     private struct Hook { let register: Register }
 
-    /// Sets the function that registers all later resources of the process.
+    /// Sets the function that registers the process's later resources.
     package static func use(_ new: @escaping Register) {
         hook.withLock { $0 = Hook(register: new) }
         hasRegister.store(true, ordering: .releasing)
@@ -27,7 +27,7 @@ package enum ResourceLedger {
     }
 }
 
-/// The registration of one resource. It ends with ``release()``, or when the last reference is dropped.
+/// One resource's registration. It ends with ``release()``, or when the last reference is dropped.
 final class ResourceLease: Sendable {
     private let end: @Sendable () -> Void
 

@@ -3,7 +3,7 @@
     import CryptoKit
 #endif
 
-/// The hash of FIPS 180-4. It uses the platform's implementation if there is one.
+/// The SHA-256 hash (FIPS 180-4), computed by the platform where possible.
 package enum SHA256Hash {
     package static func hash(_ message: [UInt8]) -> [UInt8] {
         var hasher = SHA256Hasher()
@@ -12,7 +12,7 @@ package enum SHA256Hash {
     }
 }
 
-/// The hash of a message that arrives in pieces, such as a file.
+/// Hashes a message that arrives in pieces, such as a file.
 package struct SHA256Hasher: ~Copyable {
     #if canImport(CryptoKit)
         private var hash = CryptoKit.SHA256()
@@ -40,13 +40,13 @@ package struct SHA256Hasher: ~Copyable {
 }
 
 #if !canImport(CryptoKit)
-    /// FIPS 180-4, 6.2. Memory is allocated once and read without checks of bounds, because files may be large.
+    /// FIPS 180-4, 6.2. Memory is allocated once and read without bounds checks, because files may be large.
     private struct PlainSHA256 {
         private var state: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
         ]
         private var words = [UInt32](repeating: 0, count: 64)
-        /// The bytes of the last block that isn't complete.
+        /// The incomplete last block.
         private var rest: [UInt8] = []
         private var count: UInt64 = 0
 
@@ -111,7 +111,7 @@ package struct SHA256Hasher: ~Copyable {
             state[7] &+= h
         }
 
-        /// Writes the 64 words of a block (6.2.2, step 1).
+        /// Writes a block's 64 words (6.2.2, step 1).
         private static func schedule(
             _ bytes: UnsafeRawBufferPointer, from start: Int, in words: UnsafeMutableBufferPointer<UInt32>
         ) {

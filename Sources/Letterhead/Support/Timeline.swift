@@ -3,7 +3,7 @@
 package struct Timeline: Sendable {
     private let read: @Sendable () -> Duration
 
-    /// Starts at the current time of the clock.
+    /// Starts at the clock's current time.
     package init(_ clock: any Clock<Duration>) { read = Self.reader(clock) }
 
     package var now: Duration { read() }
@@ -43,7 +43,7 @@ extension Duration {
         return isOver || isOverToo ? .max : sum
     }
 
-    /// The duration in milliseconds, rounded up, and at most the largest number of 32 bits.
+    /// The duration in milliseconds, rounded up, and at most the largest 32-bit number.
     package var wholeMilliseconds: Int {
         let nanoseconds = wholeNanoseconds
         let milliseconds = nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The parts of a URI reference as strings, byte for byte as ``URLRanges`` finds them.
+/// A URI reference's parts as strings, byte for byte as ``URLRanges`` finds them.
 package struct URLParts: Sendable {
     package var scheme: String?
     package var authority: String?
@@ -20,7 +20,7 @@ package struct URLParts: Sendable {
         }
     }
 
-    /// The part of the authority before the last `@`: user and password.
+    /// The authority up to its last `@`: user and password.
     package var userInfo: String? {
         authority?.withBytes { bytes in
             AuthorityRanges(bytes, in: 0..<bytes.count).userInfo.map { bytes.text($0) }
@@ -42,7 +42,7 @@ package struct URLParts: Sendable {
 extension URLParts {
     /// Resolves a reference relative to this URL (RFC 3986, 5.2.2), byte for byte.
     ///
-    /// The result has the fragment of the reference, or this URL's if the reference has none (RFC 9110, 10.2.2).
+    /// The result has the reference's fragment, or else this URL's (RFC 9110, 10.2.2).
     package func resolving(_ reference: URLParts) -> URLParts {
         var target = reference
         target.fragment = reference.fragment ?? fragment
@@ -62,7 +62,7 @@ extension URLParts {
         return target
     }
 
-    /// Returns the same parts with the bytes of a set percent-encoded. Well-formed escapes are kept.
+    /// Returns the same parts with a set's bytes percent-encoded. It keeps well-formed escapes.
     package func escaped(path pathSet: EscapeSet, query querySet: EscapeSet) -> URLParts {
         var parts = self
         parts.path = PercentEncoding.escapeLiteral(path, pathSet)
@@ -71,7 +71,7 @@ extension URLParts {
         return parts
     }
 
-    /// The text of all parts (RFC 3986, 5.3).
+    /// All parts' text (RFC 3986, 5.3).
     package var string: String {
         var text = scheme.map { $0 + ":" } ?? ""
         if let authority { text += "//" + authority }
@@ -88,7 +88,7 @@ extension URLParts {
         return path[..<path.utf8.index(after: slash)] + relative
     }
 
-    /// Returns the path without `.` and `..` (RFC 3986, 5.2.4). Segments of `..` above the root are dropped.
+    /// Returns the path without `.` and `..` (RFC 3986, 5.2.4). It drops `..` segments above the root.
     static func removingDotSegments(_ path: String) -> String {
         var output: [Substring] = []
         let segments = path.split(at: "/", omittingEmpty: false)
@@ -107,8 +107,8 @@ extension URLParts {
     }
 }
 
-/// The ranges of the parts of a URI reference in its bytes, as in RFC 3986, appendix B. Nothing is decoded, repaired or
-/// normalized. A combining mark cannot hide a separator.
+/// The byte ranges of a URI reference's parts, as in RFC 3986, appendix B. Nothing is decoded, repaired or normalized.
+/// A combining mark cannot hide a separator.
 struct URLRanges {
     private(set) var scheme: Range<Int>?
     private(set) var authority: Range<Int>?
@@ -162,7 +162,7 @@ struct URLRanges {
     private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte | 0x20) }
 }
 
-/// The ranges of the parts of an authority in its bytes (RFC 3986, 3.2).
+/// The byte ranges of an authority's parts (RFC 3986, 3.2).
 struct AuthorityRanges {
     /// The part before the last `@`: user and password.
     private(set) var userInfo: Range<Int>?
