@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// Limits the number of simultaneous transfers to the allowed connections, for each origin and in total.
 ///
-/// The transfers to one origin begin in the order of their arrival. If transfers to several origins wait, the origins
-/// take turns. The limits don't apply to an origin with connections that carry several transfers at a time, as with
-/// HTTP/2. The transport calls ``next()`` whenever transfers have ended.
+/// Transfers to one origin begin in order of arrival. If transfers to several origins wait, the origins take turns. The
+/// limits don't apply to an origin with connections that carry several transfers at a time, as with HTTP/2. The
+/// transport calls ``next()`` whenever transfers have ended.
 struct ConnectionQueue<Element> {
     /// One origin's queue, shared by all transfers to it.
     final class Lane {
@@ -62,7 +62,7 @@ struct ConnectionQueue<Element> {
         return ticket
     }
 
-    /// Returns a waiting transfer that may begin now, and counts it as in progress. Returns nil if there is none.
+    /// Returns a waiting transfer that may begin now, and counts it as in progress. Returns nil if no transfer may.
     mutating func next() -> Element? {
         while underWay < most, let lane = ready.next() {
             lane.isReady = false

@@ -6,7 +6,7 @@ import LetterheadFoundation
 struct ReceivedResponse: ~Copyable {
     var head: [UInt8] = []
     var trailers: [UInt8] = []
-    /// The heads of the interim responses, at most ``mostInterim``.
+    /// The interim responses' heads, at most ``mostInterim``.
     var interim: [[UInt8]] = []
     /// The body, or empty for a streamed response.
     var body = GrowingBytes()

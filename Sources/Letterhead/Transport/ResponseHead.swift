@@ -150,7 +150,7 @@ struct HeadLines {
 
 // What a transport reads in a line before the head is complete.
 extension UnsafeRawBufferPointer {
-    /// Whether the line is the end of a head: CRLF, or a bare LF.
+    /// Whether the line ends a head: CRLF, or a bare LF.
     var isBlankLine: Bool {
         count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
     }

@@ -13,7 +13,7 @@ public import LetterheadFoundation
 /// ```
 ///
 /// Letterhead reads only the environment variables that specify proxies. libcurl also reads `SSLKEYLOGFILE`.
-/// `URLSession` supports only some of the settings: if you change another one, each request fails with
+/// `URLSession` supports only some of the settings. If you change any other setting, each request fails with
 /// `.invalidRequest`. See <doc:TheTransport>.
 public struct TransportConfiguration: Sendable, Hashable {
     /// The largest number of simultaneous connections to one origin (scheme, host and port). Further requests wait for

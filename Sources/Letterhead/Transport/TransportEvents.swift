@@ -2,7 +2,7 @@
 extension HTTPRequest {
     /// Records the connection's events, at the times that the transport measured.
     ///
-    /// - Parameter facts: the facts of a transfer that has failed, or that has at least a response's head.
+    /// - Parameter facts: the facts about a transfer that has failed, or that has at least a response's head.
     /// - Returns: whether a connection was recorded. A cancelled transfer may have none, or may not know it yet.
     @discardableResult
     func record(_ facts: TransportFacts) -> Bool {

@@ -87,7 +87,7 @@ extension TransportConfiguration {
         /// `.http3`. Otherwise, each request fails with `.invalidRequest`.
         ///
         /// On Apple platforms, `URLSession` decides when it asks: perhaps not for a connection that resumes a TLS
-        /// session, or that it shares between hosts of one certificate. The code for these platforms hasn't been run.
+        /// session, or that it shares between one certificate's hosts. The code for these platforms hasn't been run.
         ///
         /// - Parameter check: receives the verified certificates in DER, from the server's to the trusted authority's,
         ///   and the host in lower case, without a dot at the end and with brackets around an IPv6 address.
@@ -114,7 +114,7 @@ extension TransportConfiguration {
             return pinnedKeysByHost[Self.pinnedName(of: host)] ?? pinnedKeys
         }
 
-        /// Returns the name of the setting that applies to a host, for the message if the server has none of the keys.
+        /// Returns the setting that applies to a host, for the message if the server has none of the keys.
         func pinningRule(of host: String) -> String {
             pinnedKeysByHost[Self.pinnedName(of: host)] == nil ? "pinnedKeys" : "pinnedKeysByHost"
         }
@@ -157,7 +157,7 @@ final class CertificateCheck: Sendable, Hashable {
 enum PublicKeyPin {
     static func text(of digest: Data) -> String { "sha256//" + digest.base64EncodedString() }
 
-    /// Returns the pin of the first certificate in a PEM text, or nil if it is malformed.
+    /// Returns the pin for a PEM text's first certificate, or nil if it is malformed.
     static func pin(ofPEM text: String) -> String? {
         let lines = text.split(at: "\n").flatMap { $0.split(at: "\r") }.drop { !$0.begins(with: "-----BEGIN ") }
             .dropFirst()
@@ -189,7 +189,7 @@ private struct DERElements {
 
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-    /// Returns the next element if it has this tag: all of its bytes, and its content.
+    /// Returns the next element if it has this tag: all its bytes, and its content.
     mutating func next(_ tag: UInt8) -> (whole: ArraySlice<UInt8>, content: ArraySlice<UInt8>)? {
         guard rest.first == tag, let first = rest.dropFirst().first else { return nil }
         var (header, length) = (2, Int(first))

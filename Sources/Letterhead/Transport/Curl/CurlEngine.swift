@@ -9,7 +9,7 @@
     /// released.
     final class CurlEngine: Sendable {
         private let configuration: TransportConfiguration
-        /// The mailbox of the thread, or nil if no thread was started.
+        /// The thread's mailbox. Nil before a thread was started.
         private let current = Mutex<CurlMailbox?>(nil)
 
         init(_ configuration: TransportConfiguration) { self.configuration = configuration }
@@ -47,8 +47,8 @@
         }
 
         private static func run(_ mailbox: CurlMailbox) {
-            // All signals are blocked on this thread: other threads of the process handle them, and a broken connection
-            // causes an error instead of a SIGPIPE.
+            // This thread blocks all signals. The process's other threads handle them, and a broken connection causes
+            // an error instead of a SIGPIPE.
             var signals = sigset_t()
             sigfillset(&signals)
             pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -98,7 +98,7 @@
         /// A descriptor that becomes readable to wake the thread. The thread polls it together with its sockets.
         let wakeDescriptor: CInt
         private let state = Mutex(State())
-        /// The process that created the mailbox. The thread doesn't exist in forks of that process.
+        /// The process that created the mailbox. The thread doesn't exist in that process's forks.
         private let lineage = ProcessLineage.current
 
         let configuration: TransportConfiguration
@@ -114,8 +114,8 @@
 
         var isOpen: Bool { belongsToProcess && state.withLock { !$0.isClosed } }
 
-        /// Whether this process created the mailbox. In a fork, the thread doesn't exist, and the descriptor would
-        /// wake the thread of the parent process.
+        /// Whether this process created the mailbox. In a fork, the thread doesn't exist, and the descriptor would wake
+        /// the parent process's thread.
         var belongsToProcess: Bool { lineage == ProcessLineage.current }
 
         /// Adds a command, and wakes the thread if it sleeps. Returns false if the mailbox is closed or belongs to a
@@ -169,7 +169,7 @@
     /// Prevents a crash when the process exits. The TLS library frees its memory at the exit, while threads may still
     /// use it. All threads that use libcurl are therefore parked first.
     ///
-    /// The state is global, because a process exits as a whole. A forked process has none of the threads, so its exit
+    /// The state is global, because a process exits as a whole. A forked process doesn't have the threads, so its exit
     /// doesn't wait for them.
     enum CurlExit {
         private struct State {
@@ -182,8 +182,8 @@
 
         private static let state = Mutex(State())
 
-        /// Registers `parkAll` once, after libcurl has been initialized. Exit handlers run in reverse order of their
-        /// registration, so the threads are parked before the TLS library frees its memory.
+        /// Registers `parkAll` once, after libcurl has been initialized. Exit handlers run in reverse order, so the
+        /// threads are parked before the TLS library frees its memory.
         private static let isRegistered: Bool = atexit { CurlExit.parkAll() } == 0
 
         /// Records a thread that uses libcurl. Call this on that thread, after libcurl has been initialized.
@@ -196,7 +196,7 @@
             while isExiting { pause() }
         }
 
-        /// Removes a thread. Call this as the last action of the thread, which must be joinable and must have closed
+        /// Removes a thread. Call this as the thread's last action. The thread must be joinable and must have closed
         /// its mailbox.
         static func leave(_ mailbox: CurlMailbox) {
             let (isExiting, previous) = state.withLock { state in
@@ -238,8 +238,8 @@
         }
     }
 
-    /// Distinguishes a process from its forks. A fork has a copy of the memory, shares the descriptors, and has none of
-    /// the threads.
+    /// Distinguishes a process from its forks. A fork has a copy of the memory, shares the descriptors, and lacks the
+    /// threads.
     enum ProcessLineage {
         private static let forks = Atomic(0)
         private static let isRegistered: Bool =

@@ -3,18 +3,18 @@
     import CLibcurl
     import LetterheadFoundation
 
-    /// One of libcurl's easy handles, with the options that are the same for all transfers of a transport.
+    /// One of libcurl's easy handles, with the options that a transport's transfers share.
     ///
     /// Any thread may create it, because libcurl assigns a handle to a thread only while the handle is in use. From
-    /// ``CurlWire/init(loop:handle:)`` to the end of that object, only the thread of the loop uses it.
+    /// ``CurlWire/init(loop:handle:)`` until that object's end, only the loop's thread uses it.
     final class CurlHandle {
         let easy: OpaquePointer
         let reasonBuffer: UnsafeMutablePointer<CChar>
-        /// Whether TLS alerts can be observed. libcurl with OpenSSL doesn't require close_notify: it treats the end of
-        /// the connection as the end of the body.
+        /// Whether TLS alerts can be observed. libcurl with OpenSSL doesn't require close_notify: it treats the
+        /// connection's end as the body's end.
         let observesAlerts: Bool
 
-        /// Creates a handle. Returns nil if the system's libcurl rejects one of the options.
+        /// Creates a handle. Returns nil if the system's libcurl rejects an option.
         init?(_ configuration: TransportConfiguration) {
             guard let easy = curl_easy_init() else { return nil }
             self.easy = easy
@@ -24,7 +24,7 @@
             var options = CurlOptions(easy)
             options.set(.errorBuffer, UnsafeRawPointer(reasonBuffer))
             options.setAll(of: configuration)
-            // Available since 7.87. Without it, ending a transfer waits until the lookup of its host name has finished.
+            // Available since 7.87. Without it, ending a transfer waits for its host name lookup.
             _ = lh_curl_set_long(easy, .quickExit, 1)
             guard options.areAccepted else { return nil }
         }
@@ -37,7 +37,7 @@
         private static let reasonSize = 256
     }
 
-    /// Sets options of an easy handle, and remembers whether the system's libcurl has rejected one of them.
+    /// Sets an easy handle's options, and remembers whether the system's libcurl has rejected one.
     struct CurlOptions {
         private let easy: OpaquePointer
         private(set) var areAccepted = true
@@ -152,7 +152,7 @@
             set(.tcpKeepInterval, seconds)
         }
 
-        /// CURLHEADER_SEPARATE: the header lines of the request aren't part of the CONNECT request to a proxy.
+        /// CURLHEADER_SEPARATE: the request's header lines aren't part of the CONNECT request to a proxy.
         private static let separate = 1
         private static let httpAndHTTPS = 3
         private static let (tls12, tls13) = (6, 7)

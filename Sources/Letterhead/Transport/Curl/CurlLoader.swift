@@ -51,8 +51,8 @@
                 guard response.status == 417, request.mayOmitExpectation else { return response }
                 next.headers[.expect] = nil
             } catch {
-                // The server has certainly not processed the request, and libcurl doesn't repeat it: five connections
-                // refused it, or with 7.88, a GOAWAY left out a connection's only request.
+                // The server has certainly not processed the request, and libcurl doesn't send it again: five
+                // connections refused it, or with 7.88, a GOAWAY left out a connection's only request.
                 guard error.code == .connectionLost, !error.mayHaveBeenSent, request.body.isReplayable else {
                     throw error
                 }
@@ -123,7 +123,7 @@
         var mayOmitExpectation: Bool { headers.contains(.expect) && body.isReplayable && signature == nil }
     }
 
-    // The settings that some versions of libcurl don't support.
+    // The settings that some libcurl versions don't support.
 
     extension TransportConfiguration {
         /// Why no request can use the configuration, or nil if requests can.

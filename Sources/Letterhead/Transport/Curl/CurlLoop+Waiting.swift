@@ -20,7 +20,7 @@
     }
 
     extension CurlLoop {
-        /// Returns the failure of a transfer that timed out while it waited for a connection, and records which
+        /// Returns the failure for a transfer that timed out while it waited for a connection, and records which
         /// transfers hold the connections.
         ///
         /// - Parameter known: the holders from earlier calls, because many transfers can fail at once.
@@ -54,7 +54,7 @@
                     + "of streamed responses, or raise \(setting) or queueTimeout)", mayHaveBeenSent: false)
         }
 
-        /// - Parameter lane: the lane of an origin, or nil for all.
+        /// - Parameter lane: an origin's lane, or nil for all.
         private func holders(of lane: ConnectionQueue<CurlWire>.Lane?) -> ConnectionHolders {
             var holders = ConnectionHolders()
             for wire in active

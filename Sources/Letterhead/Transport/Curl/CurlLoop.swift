@@ -5,21 +5,21 @@
 
     /// The event loop that owns libcurl: it executes commands, waits for sockets, and ends transfers.
     ///
-    /// libcurl's callbacks store its address. Only its thread uses it. The arrays of its transfers use unchecked
-    /// exclusivity, because libcurl calls no callback while one of them changes.
+    /// libcurl's callbacks store its address. Only its thread uses it. Its transfers' arrays use unchecked exclusivity,
+    /// because libcurl calls no callback while one of them changes.
     final class CurlLoop {
         let configuration: TransportConfiguration
         private(set) var share: OpaquePointer
         let mailbox: CurlMailbox
         var multi: OpaquePointer
         let poller: SocketPoller
-        /// The time that ``tick()`` last read, in nanoseconds of a monotonic clock.
+        /// The time that ``tick()`` last read from a monotonic clock, in nanoseconds.
         var now: UInt64 = 0
         /// The entries of `connectTo`, in memory that libcurl reads.
         let connectTo: CurlText?
-        /// The form of the request target for requests without TLS.
+        /// The request target's form for requests without TLS.
         let plainTarget: TransportConfiguration.Proxy.PlainTarget
-        /// When libcurl must be called next, and the earliest deadline of a transfer.
+        /// When libcurl must be called next, and the earliest deadline among the transfers.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
         /// When a transfer last got a connection.
@@ -27,13 +27,13 @@
         /// In nanoseconds.
         let queueTimeout: UInt64
         var closedSocket = noSocket
-        /// The origin of the last transfer. The next transfer often has the same origin.
+        /// The last transfer's origin. The next transfer often has the same origin.
         var lastOrigin: CurlOrigin?
         /// Holds transfers back until a connection is free. Without it, libcurl 8.14 and 8.15 would try all waiting
         /// transfers again whenever one ends (libcurl's issue 18017), and their connect timeout would run while they
         /// wait.
         var queue: ConnectionQueue<CurlWire>
-        /// The transfer that was last sent on the connection of each TLS session, until it ends.
+        /// The transfer that was last sent on each TLS session's connection, until it ends.
         @exclusivity(unchecked) var lastUsers: [UnsafeRawPointer: CurlWire] = [:]
         @exclusivity(unchecked) private(set) var active: [CurlWire] = []
         @exclusivity(unchecked) private var unread: [ReceivePipe] = []
@@ -158,7 +158,7 @@
 
         private func start(_ transfer: CurlTransfer) {
             guard transfer.isPending else { return }  // It was cancelled before it was taken.
-            // A transfer that arrives after the sweep of its client's reset.
+            // A transfer that arrives after its client's reset has swept the loop.
             if transfer.request.wasReset { return transfer.finish(.failure(.cancelled.unsent)) }
             guard let wire = idle.popLast() ?? newWire(for: transfer) else {
                 return transfer.finish(.failure(.unsupported))
@@ -204,8 +204,8 @@
         /// Resumes a transfer that waits for its reader or for its request body.
         ///
         /// Transfers that libcurl has finished in the meantime are ended first with their own results, because libcurl
-        /// refuses to resume them. Only a transfer that is still unfinished then fails with the error of its request
-        /// body: the server may have responded before the body failed.
+        /// refuses to resume them. Only a transfer that is still unfinished then fails with its request body's error:
+        /// the server may have responded before the body failed.
         private func resume(_ wire: CurlWire) {
             let transfer = wire.transfer
             endFinished()
@@ -311,7 +311,7 @@
         /// connection, or only the stream if the connection uses HTTP/2.
         private func end(_ wire: CurlWire, _ outcome: CurlTransfer.Outcome) {
             let transfer = wire.transfer
-            // libcurl gives up after five repetitions, which it counts for all transfers of a handle.
+            // libcurl gives up after sending a request five more times. It counts them for all of a handle's transfers.
             let usualCount = if case .success = outcome { 1 } else { 0 }
             release(wire, isReusable: wire.progress.timesSent == usualCount)
             transfer?.pipe?.flush()
@@ -364,7 +364,7 @@
             curl_multi_socket_action(multi, socket, ready, &running)
         }
 
-        /// The number of nanoseconds until the next deadline, or -1 if there is none.
+        /// The nanoseconds until the next deadline, or -1 without a deadline.
         private var waitingTime: Int64 {
             let next = min(libcurlDeadline, ownDeadline)
             guard next != .max else { return -1 }
@@ -392,7 +392,7 @@
             return 0
         }
 
-        /// Closes the socket of a connection, perhaps long after the handle that opened it was released.
+        /// Closes a connection's socket, perhaps long after the handle that opened it was released.
         static let onCloseSocket: LHCurlCloseSocket = { context, socket in
             CurlLoop.with(context) { loop in
                 loop.poller.forget(socket)
@@ -410,8 +410,8 @@
             return 0
         }
 
-        /// Schedules the next call of libcurl: after this many milliseconds, immediately if the number is zero, or
-        /// never if it is negative.
+        /// Schedules libcurl's next call: after this many milliseconds, immediately for zero, or never for a negative
+        /// number.
         private func setLibcurlTimer(_ milliseconds: Int) {
             guard milliseconds > 0 else { return libcurlDeadline = milliseconds < 0 ? .max : 0 }
             libcurlDeadline = tick() + UInt64(milliseconds) * 1_000_000

@@ -19,16 +19,15 @@
         let method: HTTPMethod
         let isSecure: Bool
         let httpVersion: CurlHTTPVersion
-        /// The pinned digests of public keys. The server must have one of the keys, unless this is empty.
+        /// The pinned public keys' digests. The server must have one of the keys, unless this is empty.
         let pinnedKeys: [Data]
         let content: Content
-        // Time limits in nanoseconds: for an attempt, for a connection without activity, for the first byte of the
-        // response, and for the rest of the whole load until its deadline. `UInt64.max` means no limit.
+        // Time limits in nanoseconds: for an attempt, for a connection without activity, for the response's first byte,
+        // and for the whole load until its deadline. `UInt64.max` means no limit.
         let (timeout, idleTimeout, firstByteTimeout, timeLeft): (UInt64, UInt64, UInt64, UInt64)
         /// In milliseconds.
         let connectTimeout: Int
-        /// The maximum ratio of decompressed to compressed bytes of the response, or nil if the response isn't
-        /// decompressed.
+        /// The response's maximum ratio of decompressed to compressed bytes, or nil if the response isn't decompressed.
         let decodingRatio: Int?
         private let text: CurlText
         /// Whether the request target is stored separately, because the URL doesn't end with it: the URL has an empty
@@ -103,7 +102,7 @@
             }
             if omitted.contains(.host), !headers.contains(.host) { text.addLine("Host", nil) }
             if !headers.contains(.accept) { text.addLine("Accept", nil) }
-            // libcurl would add this field to requests to a proxy. The CONNECT request of a tunnel has separate lines.
+            // libcurl would add this field to requests to a proxy. A tunnel's CONNECT request has separate lines.
             if configuration.proxy.isInUse(isSecure: false), !headers.contains("Proxy-Connection") {
                 text.addLine("Proxy-Connection", nil)
             }
@@ -127,7 +126,7 @@
         var copiedBody: UnsafeRawPointer { text.body }
     }
 
-    /// C strings, a list of lines and the bytes of a body, in one block of memory.
+    /// C strings, a list of lines and a body's bytes, in one block of memory.
     ///
     /// It owns the memory that libcurl reads. `@unchecked`: nothing is written after `init`.
     final class CurlText: @unchecked Sendable {
@@ -156,8 +155,8 @@
                 bytes.append(0)
             }
 
-            /// Adds a header line. If the value is empty, a field with an empty value is sent. If the value is nil,
-            /// the line suppresses the field of that name that libcurl would add.
+            /// Adds a header line. If the value is empty, a field with an empty value is sent. If the value is nil, the
+            /// line suppresses the field that libcurl would add with that name.
             mutating func addLine(_ name: String, _ value: String?) {
                 lines.append(bytes.count)
                 append(name)

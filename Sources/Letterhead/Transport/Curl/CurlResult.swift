@@ -9,7 +9,7 @@
             .cannotConnect, "the process has reached its limit of threads or open files", mayHaveBeenSent: false)
     }
 
-    /// The result code of a libcurl transfer, and its meaning for a caller.
+    /// A libcurl transfer's result code, and its meaning for a caller.
     struct CurlResult: RawRepresentable, Equatable {
         let rawValue: CInt
 
@@ -24,7 +24,7 @@
         /// Returns the failure that the code describes.
         ///
         /// - Parameters:
-        ///   - reason: libcurl's own text, which may contain the text of the TLS library.
+        ///   - reason: libcurl's own text, which may contain the TLS library's text.
         ///   - alert: the last TLS alert that the connection has received.
         ///   - isSecure: whether the request uses TLS.
         func failure(
@@ -45,7 +45,7 @@
             let (code, known) = handshakeEnd(reason) ?? (wasSent ? meaningOnceSent : meaningUnsent) ?? meaning
             let text = known + advice(reason, isSecure: isSecure)
             // libcurl's text is included only if it names hosts, certificates or options. Its text about a response may
-            // contain bytes of the response.
+            // contain the response's bytes.
             let isTold = code == .cannotConnect || code == .insecureConnection || code == .invalidRequest
             // Code 25: libcurl refuses the upload, and nothing was sent. On a new connection, libcurl offers HTTP/1.1
             // again.
@@ -67,10 +67,10 @@
             }
         }
 
-        /// The words of libcurl and of its TLS library, as the underlying error.
+        /// What libcurl and its TLS library report, as the underlying error.
         private struct Words: SafelyDescribed { let description: String }
 
-        /// The alerts of a server that refuses a client's certificate, or the lack of one (RFC 8446, 6.2).
+        /// The alerts for a refused or missing client certificate (RFC 8446, 6.2).
         private static let refusals: [CInt: String] = [
             42: "bad certificate", 43: "unsupported certificate", 44: "certificate revoked", 45: "certificate expired",
             46: "certificate unknown", 48: "unknown CA", 49: "access denied", 116: "certificate required",
@@ -89,8 +89,7 @@
         private var meaningOnceSent: (HTTPError.Code, String)? {
             switch rawValue {
             case 1: (.invalidResponse, "the response is not HTTP, or has an unsupported version of HTTP")
-            // After the request was sent, a header field of the response causes these codes (bad argument, option or
-            // URL).
+            // After the request was sent, a response header field causes these codes (bad argument, option or URL).
             case 3, 4, 43, 45, 48, 49: (.invalidResponse, "the response has a malformed header field")
             // If a header line exceeds its limit, libcurl reports exhausted memory.
             case 27:
@@ -140,13 +139,13 @@
         }
     }
 
-    /// Behavior of libcurl that depends on its version. The documentation page "The transport" lists the reasons.
+    /// libcurl's behavior that depends on its version. The documentation page "The transport" lists the reasons.
     enum CurlQuirks {
         private static let version = lh_curl_version()
         private static let tlsLibrary = lh_curl_tls_library()
 
-        /// Returns the reason that a version of libcurl cannot be used, or nil if it can. 7.80.0 is the first version
-        /// that calls back before it sends a request.
+        /// Returns the reason that a libcurl version cannot be used, or nil if it can. 7.80.0 is the first version that
+        /// calls back before it sends a request.
         ///
         /// - Parameter version: the version as libcurl encodes it, such as 0x075001 for 7.80.1.
         static func brokenRule(of version: UInt32 = CurlQuirks.version) -> String? {
@@ -157,12 +156,12 @@
 
         /// Whether an easy handle may be used for a second transfer.
         ///
-        /// Before 8.1.0, a reused handle keeps a pointer to the last header field of its previous response. If the next
+        /// Before 8.1.0, a reused handle keeps a pointer to its previous response's last header field. If the next
         /// response begins with a folded line, libcurl writes to that field after it was freed (libcurl's issue 11101).
-        /// A reused handle may also read the body of a POST from the callback of the previous PUT (CVE-2023-28322).
+        /// A reused handle may also read a POST's body from the previous PUT's callback (CVE-2023-28322).
         static let reusesHandles = version >= 0x080100
 
-        /// Whether libcurl percent-decodes the user and the password of a proxy, as it does before 8.8.0.
+        /// Whether libcurl percent-decodes a proxy's user and password, as it does before 8.8.0.
         static let decodesProxyCredentials = version < 0x080800
 
         private static let features = lh_curl_features()
@@ -173,13 +172,13 @@
         /// connection fails (libcurl's issue 10634, fixed in 8.0.0).
         static let reusesHTTP2WithoutTLS = !(0x075800..<0x080000).contains(version)
 
-        /// Whether libcurl repeats an HTTP/2 request without an error text only if the server has refused its stream:
-        /// by REFUSED_STREAM, or by a GOAWAY with a lower last stream. After such a GOAWAY, nghttp2 closes the stream
-        /// with the same code. Each other way to the repetition has set a text by then, if OpenSSL is used. From 8.0 to
-        /// 8.6, a connection that ended has none.
+        /// Whether libcurl sends an HTTP/2 request again without an error text only if the server has refused its
+        /// stream: by REFUSED_STREAM, or by a GOAWAY with a lower last stream. After such a GOAWAY, nghttp2 closes the
+        /// stream with the same code. With OpenSSL, any other reason to send it again has set a text by then, except
+        /// from 8.0 to 8.6 for a connection that ended.
         static let explainsRepetitions = tlsLibrary == LH_TLS_OPENSSL && version >= 0x080700
 
-        /// Whether libcurl logs the streams of HTTP/2 and the last stream of a GOAWAY, as 7.88 does.
+        /// Whether libcurl logs HTTP/2 streams and a GOAWAY's last stream, as 7.88 does.
         ///
         /// In that version, a repetition without an error text may also follow a stream that was reset after it was
         /// processed. Only the numbers prove that a stream wasn't.
@@ -189,10 +188,10 @@
         /// HTTP/3.
         static let offersHTTP3 = offersHTTP2 && version >= 0x075800 && features & CInt(LH_CURL_HTTP3) != 0
 
-        /// Whether the DNS lookups of a request end with the request if they use DNS over HTTPS.
+        /// Whether a request's DNS lookups over HTTPS end with the request.
         ///
-        /// Before 8.10.0, libcurl keeps the connection of a cancelled lookup, and may deliver the answer to a later
-        /// lookup of another name.
+        /// Before 8.10.0, libcurl keeps a cancelled lookup's connection, and may deliver the answer to a later lookup
+        /// of another name.
         static let endsLookups = version >= 0x080A00
 
         /// Whether HTTP/2 may be offered over TLS.
@@ -206,13 +205,12 @@
         /// OpenSSL and its derivatives, the transport observes close_notify instead.
         static let reportsMissingCloseNotify = tlsLibrary == LH_TLS_GNUTLS
 
-        /// Whether the certificates of a server can be read when its connection is there, before a request is sent on
-        /// it.
+        /// Whether a server's certificates can be read on its new connection, before a request is sent there.
         static let readsChains = lh_curl_reads_chains() != 0
 
-        /// The result of `curl_global_init`. It is called once in the process, under the lock of this static
-        /// initializer. Before 7.84, no other libcurl function may be called at the same time. `curl_global_cleanup` is
-        /// never called, because Foundation uses libcurl too.
+        /// The result of `curl_global_init`. It is called once in the process, under this static initializer's lock.
+        /// Before 7.84, no other libcurl function may be called at the same time. `curl_global_cleanup` is never
+        /// called, because Foundation uses libcurl too.
         static let initialization = curl_global_init(everything)
         private static let everything = 3
     }

@@ -5,11 +5,11 @@
 
     /// One transfer, shared by its caller and the thread that owns libcurl.
     ///
-    /// It completes exactly once: by the thread or by a cancellation, whichever is first. The body of a streamed
-    /// response arrives after the completion.
+    /// The thread or a cancellation completes it, exactly once. A streamed response's body arrives after the
+    /// completion.
     final class CurlTransfer: Sendable {
         enum Outcome {
-            /// The ``reply`` has arrived: the whole response, or the head of a streamed one.
+            /// The ``reply`` has arrived: the whole response, or a streamed response's head.
             case success
             case failure(TransportFailure)
         }
@@ -29,16 +29,16 @@
         private let engine: CurlEngine
         private let state = Mutex(State.pending(nil))
 
-        /// The state of the transfer on its handle, until it ends. `nonisolated(unsafe)`: only the thread uses it.
+        /// The transfer's state on its handle, until it ends. `nonisolated(unsafe)`: only the thread uses it.
         nonisolated(unsafe) var wire: CurlWire?
-        /// A handle for this transfer alone, or nil if the thread uses a handle again. The caller creates it and
-        /// usually releases it, because that work would be a fifth of the work of the thread, which all callers share.
+        /// A handle for this transfer alone, or nil if the thread reuses a handle. The caller creates it and usually
+        /// releases it, because that would be a fifth of the work on the thread, which all callers share.
         ///
         /// `nonisolated(unsafe)`: after `init`, only the thread uses it. The last reference to the transfer releases
         /// it, which may be the caller's: the thread's wire holds it as well, until it has left the multi handle and
         /// the share.
         nonisolated(unsafe) var handle: CurlHandle?
-        /// The parts of the response that have arrived, except for a streamed body.
+        /// What has arrived from the response, except for a streamed body.
         ///
         /// `nonisolated(unsafe)`: only the thread uses it until the transfer completes. After that, only the caller
         /// changes a buffered response, and both the thread and the caller read a streamed response's head. A cancelled
@@ -90,10 +90,10 @@
             }
         }
 
-        /// Returns the next bytes of a streamed body, or nil at the end.
+        /// Returns a streamed body's next bytes, or nil at the end.
         ///
         /// - Parameter isolation: the reader's actor. A closure runs on an actor only if it captures the actor, and
-        ///   each change of the actor is a change of the thread.
+        ///   changing the actor changes the thread.
         func read(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
             guard let pipe else { return nil }
             if !Task.isCancelled, let step = try pipe.take() { return taken(step) }
@@ -112,8 +112,8 @@
 
         var isPending: Bool { outcome == nil }
 
-        /// Resumes the transfer on the thread, when there is room for more of the response or when more of the request
-        /// is available.
+        /// Resumes the transfer on the thread, when the response has room for more bytes or the request has more bytes
+        /// to send.
         func resume() { engine.post(.resume(self)) }
 
         /// Completes the transfer at once, and lets the thread close its connection.
@@ -131,7 +131,7 @@
             continuation?.resume()
         }
 
-        /// Completes the transfer, and ends the bodies of the request and of the response.
+        /// Completes the transfer, and ends the request's and the response's bodies.
         func finish(_ outcome: Outcome) {
             complete(outcome)
             if case .failure(let failure) = outcome { pipe?.end(failure) } else { pipe?.end() }
@@ -150,7 +150,7 @@
             } catch {
                 cancel()
                 // The error includes the head, because the status counts even if the body cannot be read. For example,
-                // the body of a redirect doesn't matter.
+                // a redirect's body doesn't matter.
                 var failure = error
                 failure.head = reply.head
                 return try failure.error(for: request).judgedByStatus()

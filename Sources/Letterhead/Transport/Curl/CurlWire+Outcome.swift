@@ -15,8 +15,7 @@
                 var failure = result.failure(
                     reason: reason, alert: progress.connection.alert, wasSent: wasSent,
                     isSecure: transfer?.plan.isSecure == true)
-                // libcurl writes this only if there was no error text, when five connections after another have
-                // refused.
+                // libcurl writes this only without an error text, after five connections in a row have refused.
                 let isExhausted = progress.connection.isExplained && reason.holds("Connection died, tried ")
                 if progress.isUnprocessed, !progress.hasAnswer, isExhausted || progress.connection.isLeftOut {
                     failure.mayHaveBeenSent = false
@@ -38,8 +37,8 @@
                 progress.hasUnauthenticatedEnd = !CurlQuirks.reportsMissingCloseNotify
             }
             if let transfer, !lines.isEmpty {
-                // The caller of a buffered response parses the whole reply, including the trailers. The caller of a
-                // streamed response has already continued, so its trailers are parsed here.
+                // A buffered response's caller parses the whole reply, including the trailers. A streamed response's
+                // caller has already continued, so its trailers are parsed here.
                 if transfer.pipe == nil {
                     transfer.reply.trailers = lines
                 } else {
@@ -51,7 +50,7 @@
             return .success
         }
 
-        /// Returns a failure with the part of the response that has arrived.
+        /// Returns a failure with what has arrived from the response.
         func outcome(failing failure: TransportFailure) -> CurlTransfer.Outcome {
             var failure = failure
             if progress.hasHead, let transfer {
@@ -61,7 +60,7 @@
             return .failure(failure)
         }
 
-        /// When the transfer times out if there is no further activity.
+        /// When the transfer times out without further activity.
         var deadline: UInt64 {
             min(progress.loadDeadline, progress.attemptDeadline, idleDeadline, firstByteDeadline, queueDeadline)
         }
@@ -93,7 +92,7 @@
             return progress.lastActivity.addingUnlessOver(plan.firstByteTimeout)
         }
 
-        /// The end of a wait for a connection, if none has become free since then.
+        /// When a wait for a connection ends, if no connection becomes free before.
         var queueDeadline: UInt64 {
             guard isWaiting, let lane else { return .max }
             let lastBegun = loop.queue.hasRoom(lane) ? loop.lastBegun : lane.lastBegun
@@ -123,7 +122,7 @@
             metrics.remoteAddress = address
             metrics.hasUnauthenticatedEnd = progress.hasUnauthenticatedEnd
             metrics.isReusedConnection = !isNew && metrics.remoteAddress != nil
-            // libcurl is certain to report the end of a connection only if the connection has been used.
+            // libcurl is certain to report a connection's end only if the connection has been used.
             if isNew, progress.hasHead, let socket { loop.poller.keep(socket) }
             facts.metrics = metrics
             guard isObserved else { return }
@@ -152,7 +151,7 @@
                 details.tlsVersion = version.map { String(cString: $0) }
                 details.tlsCipher = cipher.map { String(cString: $0) }
             }
-            // The caller of a streamed response continues before the transfer has ended.
+            // A streamed response's caller continues before the transfer has ended.
             if transfer.pipe != nil { noteFacts() }
         }
 
@@ -171,7 +170,7 @@
             return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
         }
 
-        /// The socket of the connection, as long as there is one.
+        /// The connection's socket, as long as it is open.
         var socket: CInt? {
             var socket: CInt = -1
             return lh_curl_get_socket(easy, &socket) == 0 && socket >= 0 ? socket : nil
@@ -183,7 +182,7 @@
         /// After a frame that is invalid for the whole connection, libcurl may keep the connection, as 8.14.1 does.
         /// Each further request on it would fail, until the server closes it.
         func retireConnection() {
-            // A transfer in progress has no socket, but the TLS session of its connection.
+            // A transfer in progress has no socket, but its connection's TLS session.
             let session = progress.connection.tlsSession
             let isUsed = loop.active.contains { other in
                 other !== self && !other.isWaiting && session.map { other.uses($0) } ?? (other.socket == socket)
@@ -192,8 +191,7 @@
             shutdown(socket, Int32(SHUT_RDWR))
         }
 
-        /// Returns a time since the start of the request, including the wait for a connection, or zero if libcurl has
-        /// none.
+        /// Returns a time since the request's start, including the wait for a connection, or zero if libcurl has none.
         private func time(_ info: CurlInfo) -> Duration {
             let time = offset(info)
             return time == 0 ? .zero : .microseconds(time) + .nanoseconds(progress.waitingTime)

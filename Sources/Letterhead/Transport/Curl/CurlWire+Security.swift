@@ -4,18 +4,18 @@
     import LetterheadFoundation
 
     extension CurlWire {
-        /// Sets the pinned keys of the host, which libcurl compares when it opens a connection.
+        /// Sets the host's pinned keys. libcurl compares them when it opens a connection.
         func configurePins(for plan: CurlPlan) -> Bool {
             guard settings.pinnedKeys != plan.pinnedKeys else { return true }
             settings.pinnedKeys = plan.pinnedKeys
-            // The certificate is needed only for the message of an error. Not every TLS library supports this option,
-            // so its result is ignored.
+            // The certificate is needed only for an error's message. Not every TLS library supports this option, so its
+            // result is ignored.
             _ = lh_curl_set_long(easy, .certificateInfo, plan.pinnedKeys.isEmpty ? 0 : 1)
             let pins = plan.pinnedKeys.map(PublicKeyPin.text(of:)).joined(separator: ";")
             return lh_curl_set_string(easy, .pinnedPublicKey, pins.isEmpty ? nil : pins) == 0
         }
 
-        /// The host, the setting and the key of the server, for the message if the key isn't pinned.
+        /// The host, the setting and the server's key, for the message if the key isn't pinned.
         var pinMismatch: String {
             let host = transfer?.request.host ?? ""
             let rule = loop.configuration.security.pinningRule(of: host)
@@ -23,10 +23,10 @@
             return "\(rule) for \(host), and the server's key is \(pin ?? "not known")"
         }
 
-        /// Calls the checks of the configuration, unless the connection has passed them before. Returns false if the
-        /// request must not be sent on it.
+        /// Calls the configuration's checks, unless the connection has passed them before. Returns false if the request
+        /// must not be sent on it.
         ///
-        /// The mark of a connection that has passed is in its TLS session, so that it cannot outlive the connection.
+        /// The TLS session stores that its connection has passed, so that the mark cannot outlive the connection.
         func passesChecks() -> Bool {
             let security = loop.configuration.security
             guard !security.checks.isEmpty else { return true }
@@ -42,7 +42,7 @@
                 var failure = error
                 failure.mayHaveBeenSent = progress.timesSent > 1
                 progress.failure = failure
-                // libcurl would keep a connection of HTTP/2 open. The option is set again for the next transfer.
+                // libcurl would keep an HTTP/2 connection open. The option is set again for the next transfer.
                 _ = lh_curl_set_long(easy, .forbidReuse, 1)
                 settings.httpVersion = nil
                 return false
@@ -62,8 +62,8 @@
             }
         }
 
-        /// Whether only the end of a TLS connection marks the end of the body. Without close_notify, such a body may
-        /// have been truncated by anyone on the network path, and libcurl treats it as complete.
+        /// Whether only the TLS connection's end marks the body's end. Without close_notify, anyone on the network path
+        /// may have truncated such a body, and libcurl treats it as complete.
         var endsWithConnection: Bool {
             var length = Int64(0)
             guard let plan = transfer?.plan, plan.isSecure, !progress.connection.isMultiplexed,

@@ -6,11 +6,12 @@
     extension CurlWire {
         /// Called before libcurl sends the request, for the first time or again. Returns false to prevent that.
         ///
-        /// libcurl repeats nothing without this call, so all its repetitions have an end:
+        /// libcurl sends nothing again without this call, so its retries have an end:
         /// - It replaces a connection that has ended before the response up to five times (CONN_MAX_RETRIES).
         /// - It follows a response only if that is 417, without end if the caller has set `Expect`, and never from
         ///   here. Redirects, authentication at a server and `Alt-Svc` are off. At a proxy, it tries Basic, once.
-        /// - It tries each address of a host once, within `connectTimeout`, and HTTP/1.1 once after HTTP_1_1_REQUIRED.
+        /// - It tries each of a host's addresses once, within `connectTimeout`, and HTTP/1.1 once after
+        ///   HTTP_1_1_REQUIRED.
         /// - Interim responses count toward `maximumHeadSize`.
         func willSend() -> Bool {
             guard !progress.hasHead else {
@@ -57,8 +58,8 @@
                     "\(event), and the transport sends \(plan.method) only once (use idempotent() and retry(…) if "
                         + "it may be sent twice)")
             } else if !rewind(to: 0) {
-                // Bytes of the body that libcurl has read but not sent are lost, and libcurl requests a rewind only for
-                // bytes that it had sent. The body is therefore always rewound here.
+                // Body bytes that libcurl has read but not sent are lost, and libcurl requests a rewind only for bytes
+                // that it had sent. The body is therefore always rewound here.
                 progress.failure = TransportFailure(
                     .connectionLost, "\(event), and the request's body can be sent only once",
                     mayHaveBeenSent: !isRefused)
@@ -70,9 +71,9 @@
         }
 
         /// Reads the protocol that TLS negotiated. Returns false if the connection isn't HTTP/2 and another transfer
-        /// uses it. Each of the two could otherwise receive the other's response.
+        /// uses it. Otherwise, each could receive the other's response.
         ///
-        /// It is enough to know the last user of each connection. A connection that isn't HTTP/2 has at most one. On an
+        /// It is enough to know each connection's last user. A connection that isn't HTTP/2 has at most one. On an
         /// HTTP/2 connection, the transfer that opened it is the last user when the second transfer joins.
         private func mayUseConnection() -> Bool {
             guard let plan = transfer?.plan else { return true }
@@ -98,8 +99,7 @@
             return true
         }
 
-        /// Records the stream of the transfer, or which transfers a GOAWAY on its connection has left out (RFC 9113,
-        /// 6.8).
+        /// Records the transfer's stream, or which transfers a GOAWAY on its connection has left out (RFC 9113, 6.8).
         func note(stream: UInt32, isGoAway: Bool) {
             guard isGoAway else { return progress.connection.stream = stream }
             guard let session = tlsSession.session else { return }
@@ -114,14 +114,13 @@
             }
         }
 
-        /// Returns whether the transfer uses the connection of a TLS session. A transfer that has ended is detached
-        /// from it.
+        /// Returns whether the transfer uses a TLS session's connection. A transfer that has ended is detached from it.
         func uses(_ session: UnsafeRawPointer) -> Bool {
             progress.connection.tlsSession == session && tlsSession.session == session
         }
 
-        /// Records an alert of a TLS session, if the transfer has used the session last or is connecting with it. An
-        /// alert during a handshake may come from a proxy over TLS instead of the server, and is then not recorded.
+        /// Records a TLS session's alert, if the transfer has used the session last or is connecting with it. An alert
+        /// during a handshake may come from a proxy over TLS instead of the server, and is then not recorded.
         func note(alert: CInt, of session: UnsafeRawPointer) {
             let isConnecting = progress.timesSent == 0 && !loop.configuration.proxy.mayBeSecure
             guard progress.connection.tlsSession == session || isConnecting && tlsSession.session == session else {
@@ -142,8 +141,8 @@
             return (session, isMultiplexed)
         }
 
-        /// Copies the next bytes of the request's body. Returns their number, 0 at the end of the body, CURL_READ_PAUSE
-        /// if no bytes are available yet, or CURL_READ_ABORT if there is no body to read or it has failed.
+        /// Copies the next bytes of the request's body. Returns their number, 0 at the body's end, CURL_READ_PAUSE if
+        /// no bytes are available yet, or CURL_READ_ABORT without a body or after it has failed.
         func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
             progress.lastActivity = loop.now
             switch transfer?.plan.content {
@@ -182,8 +181,8 @@
             }
         }
 
-        /// A closure that resumes the transfer when more of the body is available. It refers to the transfer weakly, so
-        /// that a body that never ends doesn't keep the transfer alive.
+        /// A closure that resumes the transfer when more bytes are available. It refers to the transfer weakly, so that
+        /// a body that never ends doesn't keep the transfer alive.
         var onMore: @Sendable () -> Void {
             { [weak transfer] in transfer?.resume() }
         }
@@ -195,7 +194,7 @@
     }
 
     extension CurlWire {
-        /// Processes a line of the head or of the trailers. Returns false to end the transfer.
+        /// Processes a line in the head or in the trailers. Returns false to end the transfer.
         func received(line: UnsafeRawBufferPointer) -> Bool {
             progress.lastActivity = loop.now
             progress.hasAnswer = true
@@ -224,7 +223,7 @@
             }
             guard let transfer, accept(unless: progress.framing.fault) else { return false }
             progress.hasHead = true
-            // A streamed body is read at the reader's pace, so the timeout of the attempt doesn't apply to it.
+            // A streamed body is read at the reader's pace, so the attempt's timeout doesn't apply to it.
             if transfer.request.isOpenEnded(after: HTTPStatus(progress.status)) {
                 progress.attemptDeadline = .max
             }
@@ -255,15 +254,15 @@
             return accept(unless: fault)
         }
 
-        /// Returns whether there is no fault. If there is one, it becomes the failure of the transfer, and libcurl
-        /// closes the connection.
+        /// Returns whether `fault` is nil. Otherwise, the fault becomes the transfer's failure, and libcurl closes the
+        /// connection.
         private func accept(unless fault: String?) -> Bool {
             if let fault { progress.failure = TransportFailure(.invalidResponse, fault) }
             return fault == nil
         }
 
-        /// Processes a line after the status line. Returns false if the first such line is folded, because there is no
-        /// field that it could continue.
+        /// Processes a line after the status line. Returns false if the first such line is folded, because it has no
+        /// field to continue.
         private func noteField(_ line: UnsafeRawBufferPointer) -> Bool {
             // The names of most other fields begin with a different letter.
             switch ASCII.lowercased(line[0]) {
@@ -280,8 +279,8 @@
             return true
         }
 
-        /// Processes bytes of the body. Returns the number of bytes that were taken, CURL_WRITE_PAUSE if there is no
-        /// room yet or the loop must first look at the clock, or 0 to end the transfer.
+        /// Processes bytes of the body. Returns the number of accepted bytes, CURL_WRITE_PAUSE if the buffer is full or
+        /// the loop must first look at the clock, or 0 to end the transfer.
         func received(body bytes: UnsafeRawBufferPointer) -> Int {
             progress.lastActivity = loop.now
             guard let transfer, progress.failure == nil else { return 0 }
@@ -312,9 +311,9 @@
             return isAnsweredEarly() ? 0 : bytes.count
         }
 
-        /// Returns whether the server has sent its complete HTTP/2 response and will not read the rest of the request's
-        /// body. libcurl would wait forever until the body is sent. The transfer therefore ends: its stream is closed,
-        /// and its connection stays open.
+        /// Returns whether the server has sent its complete HTTP/2 response and won't read the remaining request body.
+        /// libcurl would wait forever until the body is sent. The transfer therefore ends: its stream is closed, and
+        /// its connection stays open.
         private func isAnsweredEarly() -> Bool {
             guard isSending, progress.connection.isMultiplexed, let transfer else { return false }
             var length: Int64 = -1

@@ -3,9 +3,9 @@
     import CLibcurl
     import LetterheadFoundation
 
-    /// The state of a transfer on one of libcurl's easy handles. It is used for one transfer after another.
+    /// A transfer's state on one of libcurl's easy handles. It serves one transfer after the other.
     ///
-    /// libcurl's callbacks store its address. Only the thread of its ``CurlLoop`` uses it.
+    /// libcurl's callbacks store its address. Only its ``CurlLoop``'s thread uses it.
     final class CurlWire {
         let easy: OpaquePointer
         let handle: CurlHandle
@@ -17,13 +17,13 @@
         /// The current transfer, and its index in the loop's list of active transfers.
         private(set) var transfer: CurlTransfer?
         var place = 0
-        /// The queue of the transfer's origin, and the transfer's ticket while it waits there for a connection.
+        /// The origin's queue, and the transfer's ticket while it waits there for a connection.
         private(set) var lane: ConnectionQueue<CurlWire>.Lane?
         var ticket: ConnectionQueue<CurlWire>.Ticket?
         var isWaiting: Bool { ticket != nil }
         var progress = Progress()
-        /// The received lines of the head, or of the trailers. Exclusivity is unchecked, because libcurl calls no
-        /// callback while they change.
+        /// The head's or the trailers' received lines. Exclusivity is unchecked, because libcurl calls no callback
+        /// while they change.
         @exclusivity(unchecked) var lines: [UInt8] = []
         /// The options that were set for the last transfer and remain set.
         var settings = Settings()
@@ -47,8 +47,8 @@
             var waitingTime: UInt64 = 0
             var (loadDeadline, attemptDeadline) = (UInt64.max, UInt64.max)
 
-            // The request: whether it has no body, how many bytes of a body in memory were read, and how many times the
-            // request was sent. libcurl may send a request a second time on another connection.
+            // The request: whether it has no body, how many bytes were read from a body in memory, and how many times
+            // the request was sent. libcurl may send a request a second time on another connection.
             var (hasNoBody, sentBytes, timesSent) = (false, 0, 0)
             /// Whether the server has refused the request each time that libcurl has sent it again.
             var isUnprocessed = true
@@ -56,29 +56,29 @@
             var isConnecting = false
             var connectionsMade = 0
             var connection = Connection()
-            /// Whether only close_notify would prove the end of the body, and the TLS library cannot report
-            /// close_notify.
+            /// Whether only close_notify would prove the body's end, and the TLS library cannot report close_notify.
             var hasUnauthenticatedEnd = false
 
-            // The response: whether its first line and its whole head have arrived, and the number of bytes of its
-            // heads (including trailers) and of its body.
+            // The response: whether its first line and its whole head have arrived, and the byte counts of its heads
+            // (including trailers) and its body.
             var (hasAnswer, hasHead, headBytes, receivedBytes) = (false, false, 0, 0)
-            /// Whether the response was complete while the body of the request was still being sent.
+            /// Whether the response was complete while the request's body was still being sent.
             var isAnsweredEarly = false
             // The current head: its status code (0 if malformed), whether another head follows, whether a field has
             // arrived, whether the body is compressed, and how the body is framed.
             var (status, isInterim, hasField, isCoded, framing) = (0, false, false, false, ResponseFraming())
 
-            // Whether libcurl has paused receiving because there is no room, or sending because no bytes are available.
+            // Whether libcurl has paused receiving because the buffer is full, or sending because no bytes are
+            // available.
             var (isReceivePaused, isSendPaused) = (false, false)
         }
 
-        /// The connection of the current transfer. The value is replaced each time the request is sent, so that no fact
-        /// about an earlier connection remains.
+        /// The current transfer's connection. Sending the request again replaces the value, so that no fact about an
+        /// earlier connection remains.
         struct Connection {
             /// Whether it was opened for the transfer, and whether another transfer has used it since then.
             var (isNew, isShared) = (false, false)
-            /// The transfer's stream of HTTP/2, and whether a GOAWAY frame has left it out, if libcurl reports both.
+            /// The transfer's HTTP/2 stream, and whether a GOAWAY frame has left it out, if libcurl reports both.
             var (stream, isLeftOut): (UInt32, Bool) = (0, false)
             /// Whether it uses HTTP/2 or HTTP/3, regardless of what the status line claims.
             var isMultiplexed = false
@@ -87,13 +87,13 @@
             /// The last alert that its TLS session has received (RFC 8446, 6).
             var alert: CInt?
             var hasCloseNotify: Bool { alert == 0 }
-            /// Whether libcurl repeats a request on it without an error text only if the server has refused the
+            /// Whether libcurl sends a request on it again without an error text only if the server has refused the
             /// request.
             var isExplained: Bool { CurlQuirks.explainsRepetitions && isMultiplexed && tlsSession != nil }
         }
 
-        /// Creates the state for the transfers of a handle. Returns nil if the system's libcurl rejects one of the
-        /// options that depend on the loop.
+        /// Creates the state for a handle's transfers. Returns nil if the system's libcurl rejects an option that
+        /// depends on the loop.
         init?(loop: CurlLoop, handle: CurlHandle) {
             (self.loop, self.handle, easy) = (loop, handle, handle.easy)
             var options = CurlOptions(easy)
@@ -153,7 +153,7 @@
     }
 
     extension CurlWire {
-        /// Sets the options of one transfer. Returns false if the system's libcurl rejects one of them.
+        /// Sets one transfer's options. Returns false if the system's libcurl rejects one.
         func configure(for plan: CurlPlan) -> Bool {
             var options = CurlOptions(easy)
             options.set(.httpHeader, UnsafeRawPointer(plan.headerLines))
@@ -167,7 +167,7 @@
         private func configureAddress(for plan: CurlPlan) -> Bool {
             let target = target(of: plan)
             guard lh_curl_set_string(easy, .requestTarget, target) == 0 else { return false }
-            // If the request target is set, libcurl needs only the origin of the URL.
+            // If the request target is set, libcurl needs only the URL's origin.
             guard target != nil else { return setAddress(plan.url, nil) }
             let text = plan.origin
             if let origin = settings.origin, origin.isEqual(to: text) { return true }
@@ -197,8 +197,8 @@
             if isSeparate { options.set(.freshConnect, 1) }
         }
 
-        /// Sets the size of the receive buffer: large for a streamed body, which is then read in larger pieces, and
-        /// small for a buffered response, to save memory.
+        /// Sets the receive buffer's size: large for a streamed body, to read it in larger pieces, and small for a
+        /// buffered response, to save memory.
         private func configureBuffer(_ options: inout CurlOptions) {
             let isStreamed = transfer?.pipe != nil
             guard settings.isStreamed != isStreamed else { return }
@@ -248,13 +248,13 @@
         private static let (standardBuffer, uploadBuffer, largeBuffer) = (16 << 10, 64 << 10, 256 << 10)
     }
 
-    /// The URL of a request up to its path. libcurl parses it once, because most requests of a handle have the same
-    /// origin as the previous one.
+    /// A request's URL up to its path. libcurl parses it once, because most of a handle's requests have the same origin
+    /// as the previous one.
     ///
     /// It owns the parsed URL.
     final class CurlOrigin {
         let parsed: OpaquePointer
-        /// The text of the origin, with a zero byte at its end.
+        /// The origin's text, with a zero byte at its end.
         let text: [CChar]
 
         /// Parses an origin. Returns nil if libcurl cannot parse it.

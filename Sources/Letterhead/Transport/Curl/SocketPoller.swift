@@ -7,7 +7,7 @@
     ///
     /// Its collections use unchecked exclusivity: ``report(_:_:)`` doesn't change them while it calls its closure.
     final class SocketPoller {
-        /// The events of a socket that are ready or watched.
+        /// A socket's ready or watched events.
         struct Readiness: OptionSet {
             let rawValue: CInt
             static let reading = Self(rawValue: 1)

@@ -3,11 +3,11 @@ import CLetterheadZlib
 package import LetterheadFoundation
 import Synchronization
 
-/// Decompresses the body of a response (RFC 9110, 8.4), at once or while it is read.
+/// Decompresses a response's body (RFC 9110, 8.4), at once or while it is read.
 ///
 /// A body with an unknown content coding is left unchanged, together with its headers. So is a partial response (206):
-/// a range refers to the bytes of the compressed representation (RFC 9110, 14.1.2), so the parts can only be
-/// decompressed after they have been joined.
+/// a range refers to the compressed representation's bytes (RFC 9110, 14.1.2), so the parts must be joined before they
+/// can be decompressed.
 struct ContentDecoder: Sendable {
     /// The value of `Accept-Encoding`: the codings that this process can decompress.
     static let offered = ContentCoding.allCases.filter(\.isAvailable).map(\.rawValue).joined(separator: ", ")
@@ -32,7 +32,7 @@ struct ContentDecoder: Sendable {
     /// Returns whether the headers belong to a partial response (206): a `Content-Range` with a range, or a body with
     /// several ranges.
     ///
-    /// The `Content-Range` of a 416 has no range (RFC 9110, 14.4), and its body is complete.
+    /// A 416's `Content-Range` has no range (RFC 9110, 14.4), and its body is complete.
     private static func arePartial(_ headers: HTTPHeaders) -> Bool {
         if headers.values(for: .contentRange).contains(where: { !$0.holds("*/") }) { return true }
         return headers.mediaType?.essence == "multipart/byteranges"
@@ -62,7 +62,7 @@ struct ContentDecoder: Sendable {
     /// Returns a source of decompressed bytes for a source of compressed bytes. Nothing is decompressed before it is
     /// requested.
     func pull(_ source: @escaping @Sendable () async throws -> Data?) -> @Sendable () async throws -> Data? {
-        // The reader of a body may move between tasks.
+        // A body's reader may move between tasks.
         let stack = Mutex(DecompressorStack(codings, maximumRatio: maximumRatio))
         return {
             while true {

@@ -45,10 +45,10 @@ enum DecompressionFault: Error {
     }
 }
 
-/// Decompresses all content codings of one body, the last one first, with at most one piece of each in memory.
+/// Decompresses all of a body's content codings, the last one first, with at most one piece of each in memory.
 ///
-/// The output of each coding is compared with the bytes that were received over the connection, so that nested codings
-/// cannot multiply the allowed ratio.
+/// It compares each coding's output with the bytes received over the connection, so that nested codings cannot multiply
+/// the allowed ratio.
 ///
 /// It isn't `Sendable`: if it is shared, the owner must lock it.
 final class DecompressorStack {
@@ -58,7 +58,7 @@ final class DecompressorStack {
     /// The ratio is checked only above this size, because a small body of spaces isn't an attack.
     private static let harmlessSize = 16 << 20
 
-    /// - Parameter codings: the codings in the order of their application.
+    /// - Parameter codings: the codings, the first one that the server applied first.
     init(_ codings: [ContentCoding], maximumRatio: Int) {
         decompressors = codings.reversed().map { $0.makeDecompressor() }
         self.maximumRatio = maximumRatio
@@ -67,7 +67,7 @@ final class DecompressorStack {
     /// Sets the next bytes from the connection. The previous ones must have been consumed.
     func feed(_ bytes: Data) { decompressors[0].feed(bytes) }
 
-    /// Returns the next piece of the body, at most 64 KiB, or nil if more bytes are needed.
+    /// Returns the body's next piece, at most 64 KiB, or nil if it needs more bytes.
     func next() throws(TransportFailure) -> Data? {
         do { return try next(from: decompressors.count - 1) } catch { throw error.failure }
     }
@@ -94,7 +94,7 @@ final class DecompressorStack {
     }
 }
 
-/// Decompresses one content coding of one body with the system's zlib (RFC 1950, 1951, 1952).
+/// Decompresses one of a body's content codings with the system's zlib (RFC 1950, 1951, 1952).
 ///
 /// zlib's state must not move in memory. The type isn't `Sendable`: if it is shared, the owner must lock it.
 final class Inflater: Decompressor {
@@ -102,7 +102,7 @@ final class Inflater: Decompressor {
     private let stream: UnsafeMutablePointer<CZlibStream>
     private var input = Data()
     private var isOpen = false
-    /// Whether the end of a member has been reached. Another member may follow.
+    /// Whether a member has ended. Another member may follow.
     private var isAtEnd = false
     /// Whether zlib has consumed bytes with output that did not fit into the last piece.
     private var hasMore = false
@@ -188,14 +188,14 @@ final class Inflater: Decompressor {
     }
 }
 
-/// Decompresses brotli or Zstandard with the library of the system.
+/// Decompresses brotli or Zstandard with the system's library.
 ///
 /// It isn't `Sendable`: if it is shared, the owner must lock it.
 final class LibraryDecompressor: Decompressor {
     private let coding: CInt
     private var state: OpaquePointer?
     private var input = Data()
-    /// Whether the end of the body, or of a Zstandard frame, has been reached. Another frame may follow.
+    /// Whether the body or a Zstandard frame has ended. Another frame may follow.
     private var isAtEnd = false
     /// Whether the last piece was full, so that the library may have more output.
     private var hasMore = false
@@ -260,7 +260,7 @@ final class LibraryDecompressor: Decompressor {
         case LH_DECOMPRESS_MEMORY: throw .memory
         case LH_DECOMPRESS_WINDOW: throw .window
         case LH_DECOMPRESS_CORRUPT: throw .corrupt
-        // Without this check, a call that makes no progress would be repeated forever.
+        // Without this check, a call that makes no progress would loop forever.
         case LH_DECOMPRESS_MORE where result.consumed == 0 && result.produced == 0 && !input.isEmpty: throw .corrupt
         default: break
         }

@@ -2,8 +2,8 @@
 import LetterheadFoundation
 import Synchronization
 
-/// A bounded buffer for the body of a response, between the thread that receives it and the task that reads it. Because
-/// of the bound, a slow reader also slows the server down.
+/// A bounded buffer for a response's body, between the thread that receives it and the task that reads it. Because of
+/// the bound, a slow reader also slows the server down.
 ///
 /// Bytes are copied into blocks that are reused when the reader has released them. Small amounts are copied again: to
 /// merge blocks, and to return a small piece.
@@ -22,8 +22,8 @@ final class ReceivePipe: Sendable {
     /// room and there is enough room now.
     typealias Step = (bytes: Data, isRoomMade: Bool)
 
-    /// Memory for one piece. It is mapped separately, because the allocator would retain much of the memory that one
-    /// thread allocates and another frees.
+    /// Memory for one piece. It is mapped separately, because the allocator would retain much memory that one thread
+    /// allocates and another frees.
     ///
     /// `@unchecked`: it has one owner at a time, the pipe or the data that the reader received.
     fileprivate struct Block: @unchecked Sendable {
@@ -133,8 +133,8 @@ final class ReceivePipe: Sendable {
         return (Data(), false)
     }
 
-    /// Returns the bytes of a block, which is reused when they are released. A small piece is copied, so that a reader
-    /// that keeps it doesn't keep the whole block.
+    /// Returns a block's bytes. Releasing them lets the block be reused. A small piece is copied, so that a reader that
+    /// keeps it doesn't keep the whole block.
     private func data(of block: Block) -> Data {
         guard block.count >= Self.blockSize / 2 else {
             defer { recycle(block) }

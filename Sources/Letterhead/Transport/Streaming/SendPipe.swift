@@ -2,8 +2,8 @@
 import LetterheadFoundation
 import Synchronization
 
-/// A bounded buffer for the body of a request, between the task that produces it and the thread that sends it. While
-/// the buffer is full, the task waits. The pipe owns the task.
+/// A bounded buffer for a request's body, between the task that produces it and the thread that sends it. While the
+/// buffer is full, the task waits. The pipe owns the task.
 final class SendPipe: Sendable {
     enum Step {
         case bytes(Int)
@@ -24,7 +24,7 @@ final class SendPipe: Sendable {
         var givenCount = 0
         var maker: CheckedContinuation<Void, Never>?
         var task: Task<Void, Never>?
-        /// The number of the current iteration of the body. Chunks of earlier iterations are discarded.
+        /// The number of the body's current iteration. Chunks from earlier iterations are discarded.
         var walk = 0
     }
 
@@ -96,7 +96,7 @@ final class SendPipe: Sendable {
     func close() { abandon(isClosing: true) }
 
     private func abandon(isClosing: Bool) {
-        // As in `read`, the rest of the body is released outside the lock.
+        // As in `read`, the remaining body is released outside the lock.
         let old = state.withLock { state in
             let next = State(isClosed: state.isClosed || isClosing, walk: state.walk + 1)
             return exchange(&state, with: next)

@@ -98,7 +98,7 @@
     }
 
     extension HTTPError {
-        /// Creates an error from Foundation's error at the end of a task, and from the received part of the response.
+        /// Creates an error from Foundation's error at a task's end, and from the received part of the response.
         /// Foundation's code for a lost connection doesn't tell whether the connection was ever established.
         init(endOf request: HTTPRequest, _ error: any Error, head: HTTPURLResponse?, receivedBytes: Int) {
             let code = (error as? URLError)?.code
@@ -122,7 +122,7 @@
     }
 
     extension HTTPURLResponse {
-        /// Returns the length of the body, or nil if it isn't known or if Foundation decompresses the body.
+        /// Returns the body's length, or nil if it is unknown or if Foundation decompresses the body.
         func knownLength(of method: HTTPMethod) -> Int? {
             if method == .head || statusCode == 204 || statusCode == 304 { return 0 }
             guard expectedContentLength >= 0, value(forHTTPHeaderField: "Content-Encoding") == nil else { return nil }
@@ -145,8 +145,8 @@
             ASCII.members(of: [codings]).allSatisfy { undoneCodings.contains(ASCII.keyword($0)) }
         }
 
-        /// The content codings that Foundation decompresses. On Linux, Foundation offers the codings of its libcurl,
-        /// and a response with any other coding fails.
+        /// The content codings that Foundation decompresses. On Linux, Foundation offers its libcurl's codings, and a
+        /// response with any other coding fails.
         #if canImport(FoundationNetworking)
             private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
         #else
@@ -167,7 +167,7 @@
                 isReusedConnection = transaction.isReusedConnection
                 if !isReusedConnection {
                     nameLookup = elapsed(until: transaction.domainLookupEndDate)
-                    // With TLS, Foundation's `connectEndDate` is the end of the TLS handshake.
+                    // With TLS, Foundation's `connectEndDate` is the TLS handshake's end.
                     connect = elapsed(until: transaction.secureConnectionStartDate ?? transaction.connectEndDate)
                     secureConnect = elapsed(until: transaction.secureConnectionEndDate)
                 }

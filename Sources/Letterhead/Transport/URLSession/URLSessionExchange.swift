@@ -8,8 +8,8 @@
         import FoundationNetworking
     #endif
 
-    /// One request in a session, shared by the loader, the delegate, the timers and the reader of the body. The first
-    /// of them to settle it determines its result.
+    /// One request in a session, shared by the loader, the delegate, the timers and the body's reader. The first one to
+    /// settle it determines its result.
     final class URLSessionExchange: Sendable {
         typealias Caller = CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
 
@@ -98,8 +98,7 @@
             }
         }
 
-        /// Reports the progress of the request body: the number of bytes that were sent since the last call, and the
-        /// number of all bytes sent so far.
+        /// Reports the request body's progress: the bytes sent since the last call, and all bytes sent so far.
         func sent(_ bytes: Int64, of totalBytes: Int64) {
             #if canImport(FoundationNetworking)
                 // On Linux the total is read when the delegate is called, and may already include later pieces.
@@ -204,8 +203,7 @@
         }
     }
 
-    /// The number of bytes of a streamed body that may be buffered before the task is suspended, where that is
-    /// possible.
+    /// How many bytes of a streamed body are buffered before the task is suspended, where that is possible.
     private let heldBytes = 1 << 20
 
     extension URLSessionExchange {
@@ -218,7 +216,7 @@
             }
         }
 
-        /// Returns the next piece of a streamed body, or nil at the end.
+        /// Returns a streamed body's next piece, or nil at the end.
         ///
         /// - Parameter isolation: the reader's actor. A closure runs on an actor only if it captures the actor.
         private func read(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
@@ -234,8 +232,7 @@
             }
         }
 
-        /// The number of bytes of a body that may be buffered. The number is unlimited for a streamed body where the
-        /// task can be suspended.
+        /// How many bytes of a body may be buffered: any number for a streamed body where the task can be suspended.
         var heldLimit: Int {
             #if canImport(FoundationNetworking)
                 request.bufferLimit
@@ -266,7 +263,7 @@
     }
 
     extension URLSessionExchange {
-        /// Starts the timers of the limits that Foundation doesn't support, or supports only in whole seconds.
+        /// Starts timers for the limits that Foundation doesn't support, or supports only in whole seconds.
         func startTimers() {
             waitForFirstByte()
             if let limit = request.timeout {
@@ -291,7 +288,7 @@
             return head.map { request.isOpenEnded(after: HTTPStatus($0.statusCode)) } ?? false
         }
 
-        /// Starts the timer of the first byte, and restarts it while the request is still being sent.
+        /// Starts the first byte's timer, and restarts it while the request is still being sent.
         func waitForFirstByte() {
             guard let limit = configuration.firstByteTimeout else { return }
             let wait = state.withLock { state in

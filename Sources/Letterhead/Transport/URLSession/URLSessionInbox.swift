@@ -2,8 +2,8 @@
 #if Foundation || canImport(Darwin)
     import Foundation
 
-    /// The buffered pieces of a body, and the readers that wait for more. This type only manages the state: the
-    /// exchange protects the state with its lock, and resumes the readers that the methods return.
+    /// A body's buffered pieces, and the readers that wait for more. This type only manages the state: the exchange
+    /// protects the state with its lock, and resumes the readers that the methods return.
     struct URLSessionInbox {
         typealias Reader = CheckedContinuation<Data?, any Error>
 
@@ -14,7 +14,7 @@
         }
 
         private var pieces: [Data] = []
-        /// The number of pieces at the start of the list that have been taken.
+        /// The number of taken pieces at the list's start.
         private var taken = 0
         /// The waiting readers, in order. Several tasks may read one body.
         private var readers: [Reader] = []

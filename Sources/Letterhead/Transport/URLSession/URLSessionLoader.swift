@@ -15,7 +15,7 @@
     /// temporary file, so that its length is exact and it is never held in memory.
     ///
     /// `URLSession` has these limitations on all platforms:
-    /// - It joins several fields of one name by `, `, in requests and in responses.
+    /// - It joins several fields with one name by `, `, in requests and in responses.
     /// - It adds `User-Agent`, `Accept`, `Accept-Language` and `Accept-Encoding` to a request that doesn't set them.
     /// - A GET with a body fails with `.invalidRequest`.
     /// - Foundation decompresses the content codings that it supports. A response's limits count the decompressed
@@ -31,11 +31,11 @@
     /// - A response body that is streamed or saved to a file has no back-pressure. If more than 64 MiB, or more than a
     ///   smaller ``RequestSettings/responseLimit``, are buffered for its reader, the request fails with
     ///   `.responseTooLarge`.
-    /// - ``HTTPResponse/metrics`` contain only the times of the first byte and of the end.
+    /// - ``HTTPResponse/metrics`` contain only the first byte's time and the end's.
     /// - The certificate store is the system's, and TLS failures have no separate code.
-    /// - A reset doesn't close the idle connections of the session.
+    /// - A reset doesn't close the session's idle connections.
     final class URLSessionLoader: HTTPLoader {
-        /// The default loader of all clients on Apple platforms.
+        /// The default loader for all clients on Apple platforms.
         static let shared = URLSessionLoader(isShared: true)
 
         private let configuration: TransportConfiguration

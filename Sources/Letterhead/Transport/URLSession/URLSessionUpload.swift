@@ -25,7 +25,7 @@
             var urlRequest = URLRequest(url: try request.url())
             urlRequest.httpMethod = request.method.rawValue
             urlRequest.allHTTPHeaderFields = request.framedHeaders().joined
-            // The default of URLRequest would replace the timeout of the session.
+            // URLRequest's default would replace the session's timeout.
             urlRequest.timeoutInterval = idleSeconds
             urlRequest.cachePolicy = cachePolicy
             self.urlRequest = urlRequest
