@@ -11,7 +11,7 @@
 public struct Choose: CompositeLink, CustomStringConvertible {
     private let choose: @Sendable (HTTPRequest) async throws -> String?
 
-    /// All links in the order in which they were given, whether or not a request uses them.
+    /// All links in their original order, whether or not a request uses them.
     public let parts: [(name: String?, link: any LoaderLink)]
 
     /// Creates a link from a closure that returns the name of one of the links, or nil for none. An unknown name is

@@ -14,7 +14,7 @@
 /// Laws:
 /// - A load ends with a response of any status or with an ``HTTPError``.
 /// - If a load's task is cancelled, the load ends immediately with ``HTTPError/Code/cancelled``.
-/// - The request in the response has the id of the request that was passed to the loader. It also has the same scheme,
+/// - The response's request has the same id as the request that was passed to the loader. It also has the same scheme,
 ///   host and port, unless they were missing or a redirect was followed.
 /// - A loader retains nothing that belongs to a request after the request has ended.
 /// - A transport calls ``HTTPRequest/validate()`` before it sends anything.

@@ -80,7 +80,7 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
         erasedNext = next
     }
 
-    /// Calls the link, followed by the rest of the chain.
+    /// Calls the link, which continues with the rest of the chain.
     ///
     /// If the compiler knows the next loader's type, it can specialize the call. Otherwise this passes the existential
     /// that was created once, because converting the loader would copy it for each request.
@@ -119,7 +119,7 @@ struct LinkChain: LoaderLink, CustomStringConvertible {
     var description: String { "\(chainName(of: first)) --> \(chainName(of: second))" }
 }
 
-/// Returns the description of a chain's part, or its type's name if it has none.
+/// Returns a part's description, or else its type's name.
 func chainName(of part: any Sendable) -> String {
     (part as? any CustomStringConvertible)?.description ?? String(describing: type(of: part))
 }

@@ -9,8 +9,8 @@
 /// A request's ``RequestSettings/serverEnvironment`` replaces this environment entirely. A request that sets it to nil
 /// gets no environment. See ``ServerEnvironment`` for the parts that are completed.
 ///
-/// The link also passes the origin of the client's environment to an ``Authenticate`` link below. The client's
-/// credentials without `allowedOrigins` are sent only to that origin, even if a request has another environment.
+/// The link also passes the client environment's origin to an ``Authenticate`` link below. The client's credentials
+/// without `allowedOrigins` are sent only to that origin, even if a request has another environment.
 public struct ApplyEnvironment: LoaderLink {
     /// Default: nil (only the requests' environments are applied).
     let environment: ServerEnvironment?

@@ -23,8 +23,8 @@ public struct Authenticate: LoaderLink {
         }
     }
 
-    /// - Throws: before anything is sent, ``HTTPError/Code/cannotAuthenticate`` if there are no credentials or if they
-    ///   must not be sent to the origin, and ``HTTPError/Code/invalidRequest`` if they are malformed.
+    /// - Throws: before anything is sent, ``HTTPError/Code/cannotAuthenticate`` if credentials are missing or must not
+    ///   be sent to the origin, and ``HTTPError/Code/invalidRequest`` if they are malformed.
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let own = request.authentication

@@ -79,7 +79,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
     /// - Parameters:
     ///   - refused: the credential that a 401 refused, and the 401. Nil for a request that has not been sent.
     ///   - origin: the request's origin, if credentials are bound to one origin. Nil if `allowedOrigins` was set.
-    ///   - verdict: the caller's judgment of the available credential. Nil if there was none.
+    ///   - verdict: the caller's judgment of the available credential. Nil without one.
     mutating func enter(
         _ key: Key, refused: (held: Held, response: HTTPResponse)? = nil, origin: HTTPOrigin? = nil, verdict: Verdict?,
         now: Duration

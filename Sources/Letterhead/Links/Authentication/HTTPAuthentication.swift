@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// Choose how to sign the requests of a client, a template, or a single request.
+/// Choose how to sign a client's requests, a template's requests, or a single request.
 ///
 /// ```swift
 /// HTTPClient(environment: .production, authentication: .bearer(token))       // every request of a client
@@ -79,7 +79,7 @@ extension RequestTemplate {
         configured { $0.authentication = authentication }
     }
 
-    /// Sets whether requests are sent without credentials if there are none to sign them.
+    /// Sets whether to send requests without credentials if none are available.
     ///
     /// ```swift
     /// GetProfile().authenticated(.required)   // never sent without credentials
@@ -136,9 +136,9 @@ extension HTTPAuthentication {
     /// What happens to a request that cannot be signed. By default, a request is sent without credentials if its client
     /// has none, or only some that belong to other origins. If its credentials cannot be obtained, it fails.
     public enum Requirement: Sendable, Hashable {
-        /// The request fails with ``HTTPError/Code/cannotAuthenticate`` before anything is sent. The reason is
-        /// ``Failure/Reason/noCredentials`` if there are none. The request's own `Authorization` header suffices, and
-        /// so does a digest or a challenge, which may begin with a request without credentials.
+        /// The request fails with ``HTTPError/Code/cannotAuthenticate`` before anything is sent. Without credentials,
+        /// the reason is ``Failure/Reason/noCredentials``. The request's own `Authorization` header suffices, and so
+        /// does a digest or a challenge, which may begin with a request without credentials.
         case required
         /// The request is sent without credentials, also if the stored ones are refused and cannot be replaced. A
         /// malformed credential is an error.
@@ -182,7 +182,7 @@ extension HTTPAuthentication {
 
     /// Returns nil if the request isn't signed. Names are looked up in the client's authentication.
     ///
-    /// - Throws: `.cannotAuthenticate` if there is no method of that name.
+    /// - Throws: `.cannotAuthenticate` if no method has that name.
     func method(for request: HTTPRequest, in client: HTTPAuthentication) throws(HTTPError) -> SigningMethod? {
         switch choice {
         case .anonymous: return nil
@@ -288,12 +288,12 @@ extension HTTPAuthentication {
         /// The authorization server's error code: `error` of RFC 6749, 4.1.2.1 and 5.2. Nil if it contains characters
         /// that are not printable ASCII.
         public let code: String?
-        /// The status of the token endpoint's response. Nil if there was none.
+        /// The status of the token endpoint's response. Nil if it didn't respond.
         public let status: HTTPStatus?
         /// The authorization server's description of the error. It may contain a secret, so do not write it to logs.
         /// The message contains it without the values that were sent and without possible tokens.
         public let detail: Secret?
-        /// The cause, such as a failed token request. Nil if there is none.
+        /// The cause, such as a failed token request. Nil if it is unknown.
         public let underlying: (any Error)?
 
         /// Creates a failure, to throw it in a ``CredentialProvider`` or in your grant.
@@ -302,7 +302,7 @@ extension HTTPAuthentication {
         ///   - reason: the kind of failure, for comparison in code.
         ///   - message: the problem and its remedy. It is printed, so it must not contain a secret.
         ///   - code: the authorization server's error code. Default: nil.
-        ///   - status: the status of its response. Default: nil.
+        ///   - status: its response's status. Default: nil.
         ///   - detail: its description of the error, which isn't printed. Default: nil.
         ///   - underlying: the cause. Default: nil.
         public init(

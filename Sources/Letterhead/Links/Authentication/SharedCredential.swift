@@ -97,7 +97,7 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
 extension SharedCredential {
     /// Returns a credential, waiting for it if necessary. After a 401, the result is the credential that has replaced
     /// the refused one, or a new one. A credential that was obtained for other requests may be insufficient for this
-    /// one. The request then waits for another one, a limited number of times.
+    /// one. The request then waits for a further credential, a limited number of times.
     private func credential(
         _ key: Machine.Key, for request: HTTPRequest, next: any HTTPLoader, refused: (Held, HTTPResponse)? = nil
     ) async throws(CredentialRefusal) -> Held {
@@ -193,7 +193,7 @@ extension SharedCredential {
 }
 
 extension HTTPResponse {
-    /// The response for storing: with the part of its body in memory, but without its request's body and load.
+    /// The response for storing: with the body's part in memory, but without its request's body and load.
     fileprivate func withoutRequestBody(upTo limit: Int) -> HTTPResponse {
         var response = self
         response.body = HTTPResponseBody(Data(body.buffered?.prefix(limit) ?? Data()))

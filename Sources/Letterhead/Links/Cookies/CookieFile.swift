@@ -88,7 +88,7 @@ extension CookieJar {
     /// Adds cookies from a string in the format of `cookies.txt`. They replace cookies with the same name, domain and
     /// path. Expired cookies are left out. If the jar has a file, it is written once for all cookies.
     ///
-    /// - Throws: an error with the number of the first malformed line. No cookie is added then.
+    /// - Throws: an error with the first malformed line's number. No cookie is added then.
     public func add(text: String) throws {
         let time = now()
         set(try CookieText.cookies(of: text, at: time).filter { !$0.hasExpired(at: time) })

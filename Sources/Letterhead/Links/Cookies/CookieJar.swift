@@ -29,8 +29,8 @@ public final class CookieJar: LoaderLink {
     /// searches the Public Suffix List.
     ///
     /// `isPublicSuffix` returns whether a domain, in lower case, contains hosts with different owners, such as `co.uk`.
-    /// A cookie for such a domain, a single label or an IP address is accepted only from the host of the same name, and
-    /// isn't sent to subdomains.
+    /// A cookie for such a domain, a single label or an IP address is accepted only from the host with the same name,
+    /// and isn't sent to subdomains.
     public init(
         now: @escaping @Sendable () -> Date = { Date() },
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false }

@@ -126,7 +126,7 @@ struct CookieTarget: Sendable {
     }
 
     init(host: String, path: String, isSecure: Bool) {
-        // A dot at the end of a host name belongs only to its DNS notation.
+        // A dot at a host name's end belongs only to its DNS notation.
         let name = ASCII.lowercased(host)
         self.host = name.ends(with: ".") ? String(Substring(name.utf8.dropLast())) : name
         (self.path, self.isSecure) = (path, isSecure)

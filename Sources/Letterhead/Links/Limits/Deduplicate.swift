@@ -48,8 +48,8 @@ public final class Deduplicate: LoaderLink {
         return try await next.load(request)
     }
 
-    /// Returns the response of a load that equal requests share. It is nil if only the first of them can read it. Its
-    /// body may occupy a slot or a connection, so it is released before the others are sent.
+    /// Returns the response to a load that equal requests share. It is nil if only the first one can read it. Its body
+    /// may occupy a slot or a connection, so it is released before the others are sent.
     private func sharedResponse(
         to request: HTTPRequest, _ key: DeduplicationKey, next: any HTTPLoader
     ) async throws(HTTPError) -> HTTPResponse? {

@@ -150,7 +150,7 @@ enum ThrottlingOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Whether and with which priority the request is throttled. Default: ``Throttle/Settings/always``.
+    /// Whether the request is throttled, and its priority in the queue. Default: ``Throttle/Settings/always``.
     public var throttling: Throttle.Settings {
         get { self[option: ThrottlingOption.self] }
         set { self[option: ThrottlingOption.self] = newValue }
@@ -195,7 +195,7 @@ extension Throttle.Settings {
             Scope(kind: .key(key))
         }
 
-        /// Returns the key of a request. Requests with equal keys share a limit.
+        /// Returns a request's key. Requests with equal keys share a limit.
         ///
         /// - Throws: `.invalidRequest`, or a custom closure's error.
         public func key(of request: HTTPRequest) throws(HTTPError) -> Key {

@@ -36,7 +36,7 @@ extension ObserveExchanges: CustomStringConvertible {
     var description: String { tracing == nil ? "Observe" : "Observe and trace" }
 }
 
-/// Shared by the reader of a streamed body.
+/// Shared with a streamed body's reader.
 private final class ObservedExchange: Sendable {
     private let observation: Observation
     private let number: Int

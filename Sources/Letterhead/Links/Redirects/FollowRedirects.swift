@@ -8,11 +8,11 @@
 /// request.redirectPolicy = .never                            // for one request
 /// ```
 ///
-/// Each redirect is a new load of the links below. `Location` is resolved against the redirecting request's URL (RFC
-/// 3986). A username and password in it are never used. If the scheme, the host or the port changes, credentials,
-/// secret headers, and the policy's headers are removed for the rest of the load. A header is secret because of its
-/// name (``Redaction/standard``), the request's own redaction, or ``HTTPHeaders/setSecret(_:for:)``. If a request is
-/// ``RequestSettings/isSecret``, its body is not sent to another origin.
+/// Each redirect passes through the links below as a new load. `Location` is resolved against the redirecting request's
+/// URL (RFC 3986). A username and password in it are never used. If the scheme, the host or the port changes,
+/// credentials, secret headers, and the policy's headers are removed for the rest of the load. A header is secret
+/// because of its name (``Redaction/standard``), the request's own redaction, or ``HTTPHeaders/setSecret(_:for:)``. If
+/// a request is ``RequestSettings/isSecret``, its body is not sent to another origin.
 ///
 /// The link refuses a redirect in these cases:
 ///

@@ -21,7 +21,7 @@ extension RequestSettings {
     }
 }
 
-/// Choose which redirects are followed, and with which requests.
+/// Choose which redirects to follow, and what their requests contain.
 ///
 /// ```swift
 /// .sameOrigin.limit(3)
@@ -201,7 +201,7 @@ extension HTTPRequest {
 }
 
 extension RedirectPolicy {
-    /// A redirect that was followed: the request, the head of its response, and the next request.
+    /// A redirect that was followed: the request, its response's head, and the next request.
     public struct Redirect: Sendable, CustomStringConvertible {
         /// The request that received the redirect, as it was sent.
         public let request: HTTPRequest

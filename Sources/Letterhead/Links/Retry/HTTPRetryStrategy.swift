@@ -195,8 +195,8 @@ extension HTTPRetryStrategy {
     /// (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
     ///
     /// The template is sent only after a response of the client's own server (``HTTPRequest/homeOrigin``), in the
-    /// template's environment or else the client's, even if the original has another one. Without a client, the
-    /// original's environment counts as home, and without any, the template's server does. After another server's
+    /// template's environment or else the client's, even if the original has a different environment. Without a client,
+    /// the original's environment counts as home, and without any, the template's server does. After another server's
     /// response, the original is retried unchanged.
     ///
     /// - Parameters:
@@ -375,7 +375,7 @@ extension RequestConfigurable {
 }
 
 extension RequestTemplate {
-    /// Adds an observer that is called before the wait of each retry, in the order written.
+    /// Adds an observer. It is called before each retry's wait, after the observers added before it.
     public func onRetry(_ observer: @escaping @Sendable (Retry.Context) async -> Void) -> Modified<Self> {
         configured { $0.onRetry = joined(options.onRetry, observer) }
     }

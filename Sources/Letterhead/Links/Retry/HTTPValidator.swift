@@ -16,7 +16,7 @@
 /// To pass a value to the caller, set a typed option on a copy of the response (``HTTPResponse/subscript(option:)``)
 /// and return it with ``HTTPValidatorResult/nextValidatorWithResponse(_:)``.
 ///
-/// Store no state of a load in a validator, because it is called for many loads at the same time. The request has its
+/// Don't store a load's state in a validator, because many loads call it at the same time. The request has its
 /// ``HTTPRequest/attemptNumber``. If a validator throws an error, it has the effect of
 /// ``HTTPValidatorResult/failChain(_:)``. A validator receives only the head of a streamed response: reading the body
 /// throws ``HTTPBodyError/withheld`` and consumes no bytes.
@@ -71,8 +71,8 @@ public enum HTTPValidatorResult: Sendable {
 
     /// Fails the load. No other validator is called, and the request isn't retried. To prevent a retry by
     /// ``DefaultValidator``, return it from an earlier validator. An ``HTTPError`` is thrown unchanged. A
-    /// `CancellationError` becomes the underlying error of a `.cancelled`, and any other error that of a
-    /// `.validationFailed`.
+    /// `CancellationError` becomes a `.cancelled`, and any other error a `.validationFailed`, with it as the underlying
+    /// error.
     case failChain(any Error)
 
     /// Retries the request, within the limits of ``Retry``. No other validator is called.
@@ -105,7 +105,7 @@ public enum HTTPValidatorResult: Sendable {
 /// ```
 ///
 /// In an error response, `X-Should-Retry` decides instead. The suggestion is a fallback
-/// (``HTTPRetryStrategy/asFallback()``): the server's `Retry-After` and the strategies of the request and the settings
+/// (``HTTPRetryStrategy/asFallback()``): the server's `Retry-After`, the request's strategy and the settings' strategy
 /// take precedence, and if no retry is possible, the next validator judges the result. The client, not this validator,
 /// checks the final response's status.
 public struct DefaultValidator: HTTPValidator {
@@ -133,6 +133,7 @@ public struct DefaultValidator: HTTPValidator {
         (self.failureStrategy, self.allowsEmptyResponses) = (failureStrategy, allowsEmptyResponses)
     }
 
+    /// The statuses that are retried by default, each with its strategy.
     public static let standardStatuses = Retry.Condition.standardStatuses.reduce(into: [:]) { statuses, status in
         statuses[status] = status == .tooManyRequests ? HTTPRetryStrategy.delayed(.seconds(3)) : .exponential
     }
@@ -202,6 +203,7 @@ public struct ClosureValidator: HTTPValidator {
     private let response: @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPValidatorResult
     private let failure: @Sendable (HTTPError, HTTPRequest) async throws -> HTTPValidatorResult
 
+    /// Creates a validator from a closure that judges responses and, optionally, one that judges failures.
     public init(
         response: @escaping @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPValidatorResult,
         failure: @escaping @Sendable (HTTPError, HTTPRequest) async throws -> HTTPValidatorResult = { _, _ in

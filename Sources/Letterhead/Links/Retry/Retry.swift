@@ -16,7 +16,7 @@ public import LetterheadFoundation
 ///
 /// 1. The strategy of a validator other than ``DefaultValidator``.
 /// 2. The server's `Retry-After`.
-/// 3. The request's strategy, then the strategy of the settings.
+/// 3. The request's strategy, then the settings' strategy.
 /// 4. The suggestion of ``DefaultValidator``.
 ///
 /// These are never retried:
@@ -46,6 +46,7 @@ public struct Retry: LoaderLink {
     private let timeline: Timeline
     let budgets: Retry.Budget.Accounts
 
+    /// Creates a link. For each attempt, transformers change the response, and validators then judge it, in order.
     public init(
         transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
         _ settings: Retry.Settings = Retry.Settings()
@@ -404,7 +405,7 @@ extension Retry {
         /// Returns numbers from 0 to 1, for jitter. 1 results in the longest wait.
         public var random: @Sendable () -> Double
 
-        /// Called before the wait of each retry.
+        /// Called before each retry's wait.
         public var onRetry: @Sendable (Retry.Context) async -> Void
 
         public init(

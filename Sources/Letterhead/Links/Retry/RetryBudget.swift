@@ -59,7 +59,7 @@ extension Retry.Budget {
             budget == .unlimited ? nil : tokens.withLock { $0[origin] } ?? budget.capacity
         }
 
-        /// Takes the cost of a retry after a failure that deserves it. Returns nil if too few tokens are left.
+        /// Takes a retry's cost after a failure that deserves one. Returns nil if too few tokens are left.
         ///
         /// Here and below, the request is the load's. If its client has been reset, the tokens do not change.
         func takeRetry(for request: HTTPRequest, to origin: HTTPOrigin?, afterTimeout isTimeout: Bool) -> Double? {
@@ -80,7 +80,7 @@ extension Retry.Budget {
             if budget.perSuccess != nil { change(origin, for: request) { $0 = max(0, $0 - 1) } }
         }
 
-        /// Counts a load that succeeded. `cost` is the cost of its last retry that took tokens, or nil if none did.
+        /// Counts a load that succeeded. `cost` is what its last retry took, or nil if no retry took tokens.
         func succeed(for request: HTTPRequest, to origin: @autoclosure () -> HTTPOrigin?, cost: Double?) {
             guard budget != .unlimited, !tokens.withLock({ $0.isEmpty }) else { return }
             change(origin(), for: request) { $0 += budget.perSuccess ?? cost ?? 1 }

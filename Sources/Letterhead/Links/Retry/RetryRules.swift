@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Whether a request is retried, after which wait, and why: a pure function of the facts. It excludes the budget,
-/// because a retry takes tokens from it.
+/// Decides whether a request is retried, how long to wait, and why: a pure function of the facts. It excludes the
+/// budget, because a retry takes tokens from it.
 struct RetryRules {
     enum Decision {
         case retry(HTTPRetryStrategy, after: Duration, reason: String)
@@ -131,7 +131,7 @@ extension Retry.Context {
         request.isMarkedIdempotent || (request.method.isIdempotent && result.firstRequest.method.isIdempotent)
     }
 
-    /// The `X-Should-Retry` of a response with a status that isn't accepted. Nil if there is none.
+    /// The `X-Should-Retry` of a response with a status that isn't accepted. Nil if the response doesn't have it.
     fileprivate var serverWantsRetry: Bool? {
         response.flatMap { request.accepts($0.status) ? nil : $0.headers.shouldRetry }
     }
@@ -273,7 +273,7 @@ extension Retry {
         /// The error of ``result``, or nil if it is a response.
         public var failure: HTTPError? { result.failure }
 
-        /// The request and the last attempt, or the state of the retry if there are none. It contains no secrets.
+        /// The request and the last attempt, or else the retry's state. It contains no secrets.
         public var description: String {
             "\(request.method.printable) \(request.redaction.outline(of: request)): "
                 + (attempts.last?.description ?? delay.map { "retried after \($0)" } ?? "retry \(retry) is not decided")

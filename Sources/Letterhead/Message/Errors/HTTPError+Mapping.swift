@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPError {
-    /// Creates an error from any error, with the part of the response that has arrived. An ``HTTPError`` is kept, and
-    /// gets the response if it has none. The error of ``HTTPValidatorResult/failChain(_:_:)`` gets the request and the
+    /// Creates an error from any error, with what has arrived of the response. Keeps an ``HTTPError``, and adds the
+    /// response if it has none. An error from ``HTTPValidatorResult/failChain(_:_:)`` gets the request and the
     /// response. Any other error becomes the underlying error and determines the code.
     public init(_ error: any Error, request: HTTPRequest, response: HTTPResponse? = nil) {
         if let error = error as? HTTPError {

@@ -17,8 +17,8 @@ public import LetterheadFoundation
 /// ```
 ///
 /// Look at ``code`` to decide what to do, and log the description: one line with what failed, where, and what to do,
-/// without secrets and query values. Of a body, it contains only the server's short explanation, or the beginning of a
-/// text where JSON was expected. The error carries the request, the response if one arrived, all attempts, and the
+/// without secrets and query values. From a body, it contains only the server's short explanation, or the beginning of
+/// a text where JSON was expected. The error carries the request, the response if one arrived, all attempts, and the
 /// underlying error if another component threw one. Loaders and links throw no other type. To them, a cancellation is
 /// ``Code/cancelled``.
 public struct HTTPError: Error, Sendable {
@@ -47,8 +47,8 @@ public struct HTTPError: Error, Sendable {
     private let contents: any HTTPErrorContents
 
     /// Creates an error, for example in a custom loader or link. The message tells the cause and the remedy, without
-    /// secrets. Control characters in it are escaped. `response` is the part of the response that has arrived, and
-    /// `underlying` is another component's error.
+    /// secrets. Control characters in it are escaped. `response` is what has arrived of the response, and `underlying`
+    /// is another component's error.
     ///
     /// Set `mayHaveBeenSent` to false only if it's certain that no byte of the request was sent. By default, it is
     /// false only for ``Code/invalidRequest``. The attempts default to the response's.
@@ -177,7 +177,7 @@ extension HTTPError {
 }
 
 extension HTTPError {
-    /// The kind of failure, by the phase in which it occurs:
+    /// The kind of failure, by phase:
     ///
     /// ```
     /// before sending     invalidRequest   cannotAuthenticate   resetInProgress
@@ -233,8 +233,8 @@ extension HTTPError.Code {
     public static let validationFailed = Self(rawValue: "validationFailed")
     /// A body was expected, but the response has none.
     public static let emptyResponse = Self(rawValue: "emptyResponse")
-    /// After at least one retry, a validator asked for another one that wasn't possible, for example because the
-    /// maximum number of retries was reached or the retry budget was used up.
+    /// After at least one retry, a validator asked for one more. It wasn't possible, for example because the request
+    /// had reached its maximum number of retries or the retry budget was used up.
     public static let retriesExhausted = Self(rawValue: "retriesExhausted")
     /// There were too many redirects, or they form a loop.
     public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")

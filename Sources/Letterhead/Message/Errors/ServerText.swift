@@ -30,8 +30,8 @@ extension HTTPResponse {
         return isCut ? text.map { Redaction.wholeWords(of: $0) } : text
     }
 
-    /// Describes a body that should be JSON and doesn't begin like JSON, or has another media type: `; the response is
-    /// text/html and begins with "<title>502"`. Otherwise empty.
+    /// Describes a body that should be JSON and doesn't begin like JSON, or has another media type: "the response is
+    /// text/html and begins with `<title>502`". Otherwise empty.
     func foreignBody(for request: HTTPRequest) -> String {
         let type = headers.mediaType
         var parts: [String] = []
@@ -118,8 +118,8 @@ extension Redaction {
         return words(text, upTo: limit, hiding: secrets.flatMap(Self.spellings))
     }
 
-    /// A secret, and how a server may repeat it or a part of it: a credential without its scheme's name, the username
-    /// and the password of Basic, each cookie, and all of these escaped as in a URL.
+    /// A secret, and the forms that a server may echo: a credential without its scheme's name, Basic's username and
+    /// password, each cookie, and all of these escaped as in a URL.
     private static func spellings(of secret: String) -> [String] {
         var spellings = [secret]
         if let credential = secret.cut(at: " ").map({ String($0.tail) }) {
@@ -151,7 +151,7 @@ extension Redaction {
         return "\"\(Self.visible(String(shown)))\(shown.endIndex < text.endIndex ? "…" : "")\""
     }
 
-    /// Returns a cut text without the word of ASCII at its end, because it may be the beginning of a token.
+    /// Returns a cut text without an ASCII word at its end, because that may be a token's beginning.
     fileprivate static func wholeWords(of text: String) -> String {
         String(decoding: text.utf8.reversed().drop { (0x21...0x7E).contains($0) }.reversed(), as: UTF8.self)
     }

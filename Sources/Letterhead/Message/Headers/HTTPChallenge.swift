@@ -14,13 +14,13 @@ public struct HTTPChallenge: Sendable {
     /// The token68 that schemes such as `Negotiate` have instead of parameters. Otherwise nil.
     public let token: String?
     /// The parameters in order, with names in lower case and values without quotation marks and escapes. A server may
-    /// send any value, and repeat a name.
+    /// send any value, and the same name twice.
     public let parameters: [(name: String, value: String)]
 
     /// Returns whether the scheme has a name, ignoring its case.
     public func hasScheme(_ name: String) -> Bool { ASCII.equalIgnoringCase(scheme, name) }
 
-    /// Returns a parameter's first value, ignoring the case of its name, or nil if the challenge doesn't have it.
+    /// Returns a parameter's first value, or nil if the challenge doesn't have it. The name's case doesn't matter.
     public subscript(name: String) -> String? {
         parameters.first { ASCII.equalIgnoringCase($0.name, name) }?.value
     }

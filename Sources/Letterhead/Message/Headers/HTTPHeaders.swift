@@ -20,7 +20,9 @@ public struct HTTPHeaders: Hashable, Sendable {
 
     /// One line of a header section.
     public struct Field: Hashable, Sendable {
+        /// The name as it was written. Comparing names ignores their case.
         public let name: Name
+        /// The value as it is sent, without whitespace around it, even if the field is secret.
         public let value: String
         fileprivate var mark: Mark?
         /// Whether descriptions, errors and logs redact the value, regardless of the field's name.
@@ -105,14 +107,14 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// Appends a field, and keeps fields with the same name.
     public mutating func append(_ name: Name, _ value: String) { fields.append(Field(name, value)) }
 
-    /// Appends the fields of `other` whose names are missing here.
+    /// Appends `other`'s fields with names that are missing here.
     public mutating func fill(from other: HTTPHeaders) {
         guard !fields.isEmpty else { return fields = other.fields }
         let names = names(for: other.fields.count)
         fields += other.fields.filter { !(names?.contains($0.name) ?? contains($0.name)) }
     }
 
-    /// Removes the fields whose names occur in `other`, and appends all fields of `other`.
+    /// Removes the fields with names in `other`, and appends all fields of `other`.
     public mutating func replace(with other: HTTPHeaders) {
         guard !other.fields.isEmpty else { return }
         let names = other.names(for: fields.count)

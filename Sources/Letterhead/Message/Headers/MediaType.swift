@@ -14,8 +14,8 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
     public let description: String
     /// The type and subtype in lower case, such as `text/plain`, or empty if the media type is malformed.
     public let essence: String
-    /// The parameters in order, with names in lower case and values without quotation marks. If a name is repeated,
-    /// only its first parameter is kept.
+    /// The parameters in order, with names in lower case and values without quotation marks. If a name occurs more than
+    /// once, only its first parameter is kept.
     public let parameters: [(name: String, value: String)]
 
     /// Parses a media type as in section 4.4 of the WHATWG MIME Sniffing standard. Returns nil if the string is

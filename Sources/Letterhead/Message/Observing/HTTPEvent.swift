@@ -24,7 +24,7 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
     public let template: String?
     /// The path without its values, such as `users/{}/followers`, or nil if it isn't known. See ``RequestPath/route``.
     public let route: String?
-    /// The facts in the order in which they were set.
+    /// The facts, in the order of setting them.
     public private(set) var facts: [(name: String, value: any Sendable)] = []
 
     /// Creates an event, for tests of observers.
@@ -73,8 +73,11 @@ extension HTTPEvent {
     /// }
     /// ```
     public struct Fact<Value: Sendable>: Sendable {
+        /// The fact's key in an event, and its label in the event's description. In one event, setting a fact replaces an
+        /// earlier fact with the same name.
         public let name: String
 
+        /// Declares a fact. Choose a name that no other fact has, such as `cache.shard`.
         public init(_ name: String) { self.name = name }
     }
 }
@@ -250,7 +253,7 @@ extension HTTPEvent.Name {
     public static let cookieRefused: Self = "cookie.refused"
     /// A request starts a load that others may share.
     public static let deduplicationLed: Self = "deduplication.led"
-    /// A request waits for the load of an equal one.
+    /// A request waits for an equal request's load.
     public static let deduplicationJoined: Self = "deduplication.joined"
     /// An equal request's response is returned.
     public static let deduplicationShared: Self = "deduplication.shared"

@@ -36,7 +36,7 @@ public protocol HTTPObserver: Sendable {
 /// Messages contain secrets: ask ``HTTPRequest/isSecret(_:)-(HTTPHeaders.Field)`` and ``Redaction`` before you store
 /// one.
 public protocol MessageObserver: HTTPObserver {
-    /// Receives the message of an event, after ``HTTPObserver/record(_:)`` received the event.
+    /// Receives an event's message, after ``HTTPObserver/record(_:)`` received the event.
     func record(_ message: ObservedMessage, of event: HTTPEvent)
 }
 

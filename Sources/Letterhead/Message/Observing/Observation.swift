@@ -78,8 +78,7 @@ final class Observation: Sendable {
     }
 
     /// Records an event, unless the load has ended and the event belongs to no exchange, because other loads may wait
-    /// for it. Events are delivered in the order of their times. A thread that is already delivering also delivers this
-    /// one.
+    /// for it. Events are delivered in order of time. A thread that is already delivering also delivers this one.
     ///
     /// - Parameter time: when the event happened, if earlier. Default: now.
     func record(
@@ -244,7 +243,7 @@ extension HTTPRequest {
     }
 }
 
-/// The loads of one sequence. The first is the parent of the others.
+/// One sequence's loads. The first is the parent of the others.
 final class LoadFamily: Sendable {
     /// What each load is, for the events.
     let kind: String

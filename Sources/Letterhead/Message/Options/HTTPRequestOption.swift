@@ -19,7 +19,7 @@
 /// }
 /// ```
 ///
-/// Law: the default never changes. An option whose value is optional distinguishes an explicit nil from an unset value.
+/// Law: the default never changes. An option with an optional value distinguishes an explicit nil from an unset value.
 public protocol HTTPRequestOption {
     associatedtype Value: Sendable
 
@@ -279,12 +279,12 @@ extension HTTPRequest {
     /// Whether a redirect created the request. The server determined its URL, so links must not add to it.
     public var isRedirected: Bool { self[option: RedirectedOption.self] != nil }
 
-    /// The headers that a redirect to another origin has removed for the rest of the request. Empty if no redirect did.
+    /// The headers that a redirect to another origin has removed from the request for good. Empty if no redirect did.
     ///
     /// Law for links below a redirect link: while this set isn't empty, don't add what belongs to the first request's
     /// origin, such as its credentials and its environment's headers. The law holds even if a later redirect returns to
-    /// the first origin. Only a link that knows what belongs to which origin, such as a cookie jar, is exempt. Setting
-    /// the property marks the request as redirected.
+    /// the first origin. Only a link that assigns each value to an origin, such as a cookie jar, is exempt. Setting the
+    /// property marks the request as redirected.
     public var removedHeaders: Set<HTTPHeaders.Name> {
         get { self[option: RedirectedOption.self] ?? [] }
         set { self[option: RedirectedOption.self] = newValue }

@@ -6,7 +6,7 @@ enum DeadlineOption: HTTPRequestOption {
     static let defaultOptionValue: Duration? = nil
 }
 
-/// When a load must have ended, on the timeline of the link that set it.
+/// When a load must have ended, on the timeline that the setting link uses.
 ///
 /// The code that sets it ends it with the load. It then no longer applies to the requests in responses and errors, so a
 /// caller who sends one of them again has the whole time.
@@ -53,7 +53,7 @@ extension HTTPRequest {
     ///
     /// - Parameters:
     ///   - phase: the current activity, such as "connecting".
-    ///   - response: the part of the response that has arrived. Default: nil.
+    ///   - response: what has arrived of the response. Default: nil.
     ///   - mayHaveBeenSent: false if it is certain that no byte of the request was sent. Default: true.
     public func deadlinePassed(
         while phase: String, response: HTTPResponse? = nil, mayHaveBeenSent: Bool = true

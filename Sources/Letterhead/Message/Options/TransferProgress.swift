@@ -7,6 +7,7 @@ extension HTTPRequest {
             case download
         }
 
+        /// The body that these bytes belong to: the request's for `upload`, the response's for `download`.
         public let direction: Direction
         /// The number of bytes transferred so far. It never decreases until a retry or a redirect starts a new
         /// transfer.
@@ -14,6 +15,7 @@ extension HTTPRequest {
         /// The total number of bytes, or nil if it isn't known, for example for a compressed body.
         public let totalBytes: Int?
 
+        /// Creates a progress value, for a custom transport or a test.
         public init(direction: Direction, completedBytes: Int, totalBytes: Int?) {
             self.direction = direction
             self.completedBytes = completedBytes

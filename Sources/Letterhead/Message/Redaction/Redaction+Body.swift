@@ -6,7 +6,7 @@ package import LetterheadFoundation
 extension Redaction {
     static let shownBytes = 512
 
-    /// Returns the beginning of a request's body, for a log that asks for bodies, or an empty string if there is none.
+    /// Returns a request body's beginning, for a log that asks for bodies. Empty without a body.
     ///
     /// The result contains the first 512 bytes of a text in memory, with the values of secret names redacted. For any
     /// other body, it contains the media type and the length, as the request's description does. If
@@ -19,8 +19,8 @@ extension Redaction {
         return text + Self.rest(of: data)
     }
 
-    /// Returns the beginning of a response's body, as ``body(of:)-(HTTPRequest)`` does for a request, or an empty
-    /// string if there is none, or if it is streamed.
+    /// Returns a response body's beginning, as ``body(of:)-(HTTPRequest)`` does for a request. Empty without a body,
+    /// and for a streamed one.
     public func body(of response: HTTPResponse) -> String {
         guard let data = response.body.buffered, !data.isEmpty else { return "" }
         if response.request.isSecret { return Self.placeholder }
@@ -54,7 +54,7 @@ extension Redaction {
     /// Returns a text with the values of secret names redacted. Returns nil for binary data and for multipart bodies,
     /// because the parts' names decide what is secret.
     ///
-    /// - Parameter isCut: whether the data may end in the middle of a character. That character is then left out.
+    /// - Parameter isCut: whether the data may end in the middle of a character, which is then left out.
     package func redacted(_ data: Data, headers: HTTPHeaders, isCut: Bool = false) -> String? {
         guard !Self.isMultipart(headers), let text = Self.utf8(data, isCut: isCut) else { return nil }
         let isForm = headers.mediaType?.essence == MediaType.form.essence

@@ -60,7 +60,7 @@ public struct Redaction: Sendable, Hashable {
         headers.contains(name) || knowsParts && SecretName.matches(name.rawValue.utf8)
     }
 
-    /// Returns whether the values of a query item, a form field or a JSON member are secret.
+    /// Returns whether a query item's, a form field's or a JSON member's values are secret.
     ///
     /// Case, `_` and `-` are ignored: `accessToken` is as secret as `access_token`. In a nested name, each component
     /// counts: `user[password]`, `user.password` and `token[]` are secret.

@@ -12,6 +12,7 @@
 public struct Secret: Sendable, Hashable {
     private let text: String
 
+    /// Hides a string, such as one from a keychain or a configuration file. A string literal needs no initializer.
     public init(_ text: String) { self.text = text }
 
     /// Returns the string. Don't write it to logs or files.

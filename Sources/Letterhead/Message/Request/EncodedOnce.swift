@@ -67,7 +67,7 @@ extension SteadyBody {
 }
 
 extension HTTPRequest {
-    /// The body for a description, which leaves the choice of the encoder to the load.
+    /// The body for a description. It leaves the encoder to the load.
     package var describedBody: any HTTPBody { EncodedOnce.described(body) }
 }
 

@@ -209,7 +209,7 @@ extension QueryParameters {
 }
 
 extension HTTPHeaders {
-    /// The rule that the headers of a body or a part violate, or nil if all are well formed.
+    /// The rule that a body's or a part's headers violate, or nil if all are well formed.
     var brokenBodyRule: String? {
         if let rule = brokenRule() { return rule }
         guard let type = first(where: { $0.name == .contentType })?.value, MediaType(type) == nil else { return nil }

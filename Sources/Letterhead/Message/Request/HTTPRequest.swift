@@ -153,7 +153,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.path }
     }
 
-    /// The query items. The order counts, and names may repeat. Default: none.
+    /// The query items. Their order counts, and several may have the same name. Default: none.
     public var query: QueryParameters {
         get { parts.query }
         _modify { yield &parts.query }

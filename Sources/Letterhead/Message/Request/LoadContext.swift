@@ -17,14 +17,14 @@ struct LoadContext: Sendable {
     /// The `Accept` value for a response that will be decoded, or nil if the request sets it. It applies if no
     /// environment sets the header.
     var accept: String?
-    /// When the load must have ended: the deadline of the request, or of the operation that it belongs to.
+    /// When the load must have ended: the request's deadline, or its operation's.
     var deadline: DeadlinePoint?
     var settings: ClientSettings?
     /// The outermost load of a download. It moves the file to its destination.
     var download: DownloadOwner?
     /// How many of the request's progress updates a call site ends. A link may add others.
     var ownedUpdates = 0
-    /// Records the events of the load, or nil if the load isn't observed.
+    /// Records the load's events, or nil if the load isn't observed.
     var observation: Observation?
     var exchange: Observation.Exchange?
     var values = HTTPRequestOptions()
@@ -35,8 +35,8 @@ extension HTTPRequest {
     /// callers don't set them.
     ///
     /// A load begins without values, even if the request was sent before. A link that knows something sets it in the
-    /// request that it passes on, or in the request of the response or error that it returns. ``Retry`` and
-    /// ``Authenticate`` copy a result's values to the next attempt's request.
+    /// request that it passes on, or in the returned response's or error's request. ``Retry`` and ``Authenticate`` copy
+    /// a result's values to the next attempt's request.
     public var loadValues: HTTPRequestOptions {
         get { context.values }
         _modify { yield &context.values }
@@ -44,7 +44,7 @@ extension HTTPRequest {
 
     /// The origin that the request is for, while a link sends it to another server for that origin. Otherwise nil.
     ///
-    /// A link that chooses a server sets it, and removes it from the request of the response or error. Links below can
+    /// A link that chooses a server sets it, and removes it from the response's or error's request. Links below can
     /// then tell that both origins belong together. ``TraceContextPropagation`` sends its headers for this origin.
     public var logicalOrigin: HTTPOrigin? {
         get { loadValues[option: LogicalOrigin.self] }

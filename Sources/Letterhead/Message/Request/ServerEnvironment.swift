@@ -68,7 +68,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
 
     var isProvided: Bool { provider != nil }
 
-    /// Creates an environment from the text of an absolute http or https URL, such as `https://api.example.com/v2`. It
+    /// Creates an environment from an absolute http or https URL as a string, such as `https://api.example.com/v2`. It
     /// must be percent-encoded. The URL's query items follow the request's, except for names that the request already
     /// has.
     ///
@@ -83,7 +83,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         self.headers.bind(to: origin)
     }
 
-    /// Creates an environment from the parts of a base URL. `host` has no scheme and no port, and an IPv6 address is in
+    /// Creates an environment from a base URL's parts. `host` has no scheme and no port, and an IPv6 address is in
     /// brackets. `pathPrefix`, the prefix of relative paths, must be percent-encoded. `scheme` is `https` or `http`,
     /// and a port of nil is the scheme's default.
     public init(
@@ -197,8 +197,8 @@ extension HTTPRequest {
     /// it's nil. It's nil if the request sets its environment to nil. It's also nil if the request has its own
     /// environment and a closure provides the client's, because the closure isn't called then.
     ///
-    /// ``ApplyEnvironment`` sets this property. If you replace that link with your own, set it to the origin of the
-    /// environment that your link applies.
+    /// ``ApplyEnvironment`` sets this property. If you replace that link with your own, set it to your environment's
+    /// origin.
     public var homeOrigin: HTTPOrigin? {
         get { context.homeOrigin }
         set { context.homeOrigin = newValue }

@@ -46,7 +46,7 @@ public struct HTTPResponse: Sendable {
         _modify { yield &parts.headers }
     }
 
-    /// The body, or empty if there is none.
+    /// The body. Empty if the response has no body.
     public var body: HTTPResponseBody {
         get { parts.body }
         _modify { yield &parts.body }
@@ -58,7 +58,7 @@ public struct HTTPResponse: Sendable {
         _modify { yield &parts.attempts }
     }
 
-    /// Why a link returned the response unchanged, for the error of its status. Usually nil.
+    /// Why a link returned the response unchanged, for its status's error. Usually nil.
     var statusReason: String? {
         get { parts.statusReason }
         _modify { yield &parts.statusReason }
@@ -127,8 +127,8 @@ extension HTTPResponse {
         return response
     }
 
-    /// Returns a redirect with its body in memory. Until now, a body that is too large was no error, because the
-    /// redirect could have been followed.
+    /// Returns a redirect with its body in memory. Until now, a body over the limit was allowed, because the redirect
+    /// could have been followed.
     private func keptInFull(for request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         guard (300..<400).contains(status.code), request.responseDelivery == .buffered, body.buffered == nil else {
             return self
@@ -167,7 +167,7 @@ extension HTTPResponse {
             .unacceptableStatus, request: self.request, response: response, message: message, attempts: attempts)
     }
 
-    /// Returns the response with the beginning of a streamed body in memory, so that it holds no connection.
+    /// Returns the response with a streamed body's beginning in memory, so that it holds no connection.
     func withoutStream() async -> HTTPResponse { body.buffered == nil ? await keptInMemory() : self }
 }
 
@@ -198,6 +198,8 @@ extension HTTPRequest {
         /// The reason for retrying or not retrying.
         public var reason: String
 
+        /// Creates an attempt, for a custom link that retries, or for a test. Pass a status or an error code, and the
+        /// reason why a retry follows or not.
         public init(
             number: Int, status: HTTPStatus? = nil, errorCode: HTTPError.Code? = nil, delay: Duration? = nil,
             reason: String = ""

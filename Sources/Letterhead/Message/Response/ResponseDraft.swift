@@ -34,7 +34,7 @@ final class ResponseDraft: Sendable {
 
     /// Moves the hidden file to its destination, replacing an existing file. A second call does nothing.
     ///
-    /// - Throws: the error of the file system.
+    /// - Throws: the file system's error.
     func put() throws {
         let isNew = try state.withLock { state in
             guard state != .placed else { return false }
@@ -105,7 +105,7 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// Returns the error of a download that could not write its file.
+    /// Returns the error for a download that could not write its file.
     func unsaved(_ error: any Error) -> HTTPError {
         HTTPError(
             .cannotSaveResponse, request: request, response: self, underlying: error,

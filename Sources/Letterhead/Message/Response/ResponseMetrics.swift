@@ -2,18 +2,18 @@
 import Synchronization
 
 extension HTTPResponse {
-    /// A response's times, byte counts and connection. Times are measured from the start of the request.
+    /// A response's times, byte counts and connection. Times are measured from the request's start.
     ///
     /// ```swift
     /// let response = try await client.sendWithResponse(GetUser(login: "ada")).1
     /// print(response.metrics.total, response.metrics.isReusedConnection)
     /// ```
     public struct Metrics: Sendable, Hashable, CustomStringConvertible {
-        /// The time until the end of the name lookup. Zero for a reused connection.
+        /// The time until the name lookup's end. Zero for a reused connection.
         public var nameLookup: Duration = .zero
         /// The time until the connection was established. Zero for a reused connection.
         public var connect: Duration = .zero
-        /// The time until the end of the TLS handshake. Zero without TLS, and for a reused connection.
+        /// The time until the TLS handshake's end. Zero without TLS, and for a reused connection.
         public var secureConnect: Duration = .zero
         /// The time until the response's first byte. Zero if no response was received.
         public var firstByte: Duration = .zero
@@ -30,12 +30,12 @@ extension HTTPResponse {
         public var remoteAddress: String?
         /// Whether the connection was established for an earlier request.
         public var isReusedConnection = false
-        /// Whether a third party may have truncated the body of an https response without an error. Default: false.
+        /// Whether a third party may have truncated an https response's body without an error. Default: false.
         ///
-        /// It is true if two conditions meet. First, the response has neither a length nor chunks, so the end of the
-        /// connection ended its body. Second, the system's libcurl uses a TLS library that doesn't report whether the
-        /// server sent close_notify (RFC 8446, 6.1). OpenSSL, its derivatives and GnuTLS report it, and a missing
-        /// close_notify is then an error.
+        /// It is true if two conditions meet. First, the response has neither a length nor chunks, so the connection's
+        /// end ended its body. Second, the system's libcurl uses a TLS library that doesn't report whether the server
+        /// sent close_notify (RFC 8446, 6.1). OpenSSL, its derivatives and GnuTLS report it, and a missing close_notify
+        /// is then an error.
         public var hasUnauthenticatedEnd = false
 
         public init() {}

@@ -79,7 +79,7 @@ public struct HTTPOrigin: Sendable, CustomStringConvertible {
     public let scheme: String
     /// In lower case. An IPv6 address is in brackets.
     public let host: String
-    /// The scheme's default port, unless another one was set.
+    /// The port, or else the scheme's default.
     public let port: Int
 
     /// Creates an origin. A port of nil is the scheme's default port.
@@ -89,7 +89,7 @@ public struct HTTPOrigin: Sendable, CustomStringConvertible {
         self.port = port ?? (self.scheme.isSame(as: "http") ? 80 : 443)
     }
 
-    /// Returns nil if there is no host, or if it isn't ASCII: no request is sent to such a host.
+    /// Returns nil without a host, and for a host that isn't ASCII: no request is sent to such a host.
     init?(_ parts: URLParts) {
         guard let (host, port) = parts.hostAndPort, !host.isEmpty, ASCII.isASCII(host) else { return nil }
         self.init(scheme: parts.scheme ?? "https", host: host, port: port)

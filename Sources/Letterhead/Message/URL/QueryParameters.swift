@@ -76,7 +76,7 @@ public struct QueryParameters: Hashable, Sendable {
     /// Creates items from `URLComponents`, in order. An item without a value is a flag.
     public init(_ items: [URLQueryItem]) { self.items = items.map { Item($0.name, $0.value) } }
 
-    /// Creates the items of an escaped query: the text after the `?` in a URL. Its bytes are kept.
+    /// Creates items from an escaped query, the text after the `?` in a URL. It keeps the bytes.
     ///
     /// `%XX` is decoded as a byte. A `+` is a plus sign, as in RFC 3986.
     public init(escaped text: String) {
@@ -126,7 +126,7 @@ public struct QueryParameters: Hashable, Sendable {
         items.append(item)
     }
 
-    /// Appends the items of `other` whose names are missing here.
+    /// Appends `other`'s items with names that are missing here.
     public mutating func fill(from other: QueryParameters) {
         guard !items.isEmpty else { return items = other.items }
         for item in other.items.filter({ !has($0.name) }) { append(item) }

@@ -59,8 +59,8 @@ public struct RequestPath: Hashable, Sendable {
 
     private init(written text: String, holes: RequestRoute, defect: Defect?) {
         string = PercentEncoding.escapeLiteral(text, .pathLiteral)
-        // Escapes change the offsets of the values, so the route is then unknown. Few literals contain a character that
-        // is escaped.
+        // Escapes change the values' offsets, so the route is then unknown. Few literals contain a character that is
+        // escaped.
         self.holes = string.utf8.count == text.utf8.count ? holes : RequestRoute()
         ownCount = string.utf8.count
         self.defect = defect ?? Self.defect(of: text, isEscaped: string.utf8.count > text.utf8.count)
@@ -275,7 +275,7 @@ struct RequestRoute: Sendable {
         return route
     }
 
-    /// Returns the values of a path with another path appended. Unknown if one of them isn't known by its values.
+    /// Returns a path's values with another path appended. Unknown if either path's values are unknown.
     func followed(by other: RequestRoute, at offset: Int) -> RequestRoute {
         let appended = other.all
         let isWritten = isKnown && other.isKnown && (all + appended).allSatisfy { $0.start != Self.fixed }
@@ -318,7 +318,7 @@ struct RequestRoute: Sendable {
 
     /// Returns a path with its values replaced by `{}` or `{name}`.
     ///
-    /// - Parameter text: the path as it was written, without the prefix of a base URL.
+    /// - Parameter text: the path as it was written, without a base URL's prefix.
     func text(of text: String) -> String {
         if let hole = holes.first, hole.start == Self.fixed { return hole.name ?? "" }
         let holes = all

@@ -29,7 +29,7 @@ struct URITemplateExpression: Sendable {
     struct Operation: Sendable {
         var first = ""
         var separator = ","
-        /// What follows the name of an empty value, or nil if names aren't written.
+        /// What follows an empty value's name, or nil if names aren't written.
         var ifEmpty: String?
         var keepsReserved = false
         /// Whether the expansion belongs to the path, unless it follows a question mark.
