@@ -14,15 +14,15 @@ extension HTTPClient {
     /// server can respond with 304 and no body. A client's cache does the same, but then changes stay unseen until a
     /// stored response is stale.
     ///
-    /// The sequence ends after the first value that meets `until`, and after an error. If ``Reconnection``
-    /// accepts the error of a failed request, the request is sent again, with growing waits. After ``reset()``, the
-    /// error is `.cancelled`.
+    /// The sequence ends after the first value that meets `until`, and after an error. If ``Reconnection`` accepts a
+    /// failed request's error, the request is sent again, with growing waits. After ``reset()``, the error is
+    /// `.cancelled`.
     ///
     /// - Parameters:
     ///   - template: the request. A method that isn't idempotent is `.invalidRequest`, unless you mark the template
-    ///     with ``RequestTemplate/idempotent(key:)`` or set `allowsAnyMethod` of the reconnection.
-    ///   - interval: the wait between the end of a request and the start of the next one. A longer `Retry-After`
-    ///     applies instead, up to ``Reconnection/longestServerDelay``. Zero or less is `.invalidRequest`.
+    ///     with ``RequestTemplate/idempotent(key:)`` or set the reconnection's `allowsAnyMethod`.
+    ///   - interval: the wait from a request's end to the next one's start. A longer `Retry-After` applies instead, up
+    ///     to ``Reconnection/longestServerDelay``. Zero or less is `.invalidRequest`.
     ///   - isLast: whether a value is the last one. Default: never (the sequence ends when you leave the loop).
     ///   - reconnection: what happens after a failed request, the whole sequence's deadline, and the clock. Default: at
     ///     most 5 attempts in a row, and no deadline.
@@ -39,7 +39,7 @@ extension HTTPClient {
 /// Responds with nil if the value has not changed.
 private struct ConditionalTemplate<Base: RequestTemplate>: RequestDecorator {
     let base: Base
-    /// The headers of the response that the condition refers to. Nil for the first request.
+    /// The response headers that the condition refers to. Nil for the first request.
     let earlier: HTTPHeaders?
 
     var headers: HTTPHeaders {

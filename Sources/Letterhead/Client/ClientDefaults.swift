@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 extension HTTPClient {
-    /// The parts of a client that its copies and derived clients share.
+    /// What a client shares with its copies and derived clients.
     final class Parts: Sendable {
         let identity = ClientIdentity()
         let resetGuard: ResetGuard
@@ -23,7 +23,7 @@ extension HTTPClient {
         }
     }
 
-    /// What the requests of one sequence have in common.
+    /// What one sequence's requests have in common.
     struct Series: Sendable {
         fileprivate let family: LoadFamily?
         fileprivate let generation: ClientGeneration
@@ -44,7 +44,7 @@ extension HTTPClient {
         return client
     }
 
-    /// Begins the observation of a load. Nil if the client has no observers and sends no trace.
+    /// Begins a load's observation. Nil if the client has no observers and sends no trace.
     func observe(_ request: HTTPRequest, template: (any RequestTemplate.Type)?) -> Observation? {
         guard let hub = parts.hub else { return nil }
         let observation = Observation(

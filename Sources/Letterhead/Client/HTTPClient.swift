@@ -52,13 +52,13 @@ public struct HTTPClient: Sendable {
     ///   - cache: the cache that stores responses and reuses them as RFC 9111 allows. Default: nil (every request is
     ///     sent).
     ///   - transformers: change each response before it is validated. They run in order, before the request's.
-    ///   - validators: check the result of each attempt. They run in order, after the request's. Default:
+    ///   - validators: check each attempt's result. They run in order, after the request's. Default:
     ///     ``DefaultValidator``.
     ///   - retrying: the settings for retries. Its clock also measures deadlines. Default: only requests that set a
     ///     maximum number of retries are retried.
     ///   - links: links that run once for each load, before all other links. Default: nil.
     ///   - attemptLinks: links that run for each attempt and redirect, directly before the transport. Default: nil.
-    ///   - observers: receive the events of each load, in order. Default: none.
+    ///   - observers: receive each load's events, in order. Default: none.
     ///   - tracing: sends the trace that a request belongs to. Default: nil (no trace is sent).
     ///   - transport: the loader at the end of the chain. Default: ``defaultTransport``.
     public init(
@@ -128,7 +128,7 @@ public struct HTTPClient: Sendable {
         }
     }
 
-    /// Cancels all requests in flight, removes the state of all links, and returns when none of these requests sends or
+    /// Cancels all requests in flight, removes all links' state, and returns when none of these requests sends or
     /// receives anything any longer. Call it when a user signs out.
     ///
     /// Requests of other clients over the same transport continue, and their connections stay open. If no other client
@@ -218,7 +218,7 @@ extension HTTPClient: RequestConfigurable {
 }
 
 extension HTTPClient {
-    /// The default transport: libcurl on Linux, URLSession on Apple platforms. All clients of a process share it and
+    /// The default transport: libcurl on Linux, URLSession on Apple platforms. All of a process's clients share it and
     /// its connections.
     ///
     /// Resetting a client ends only this client's requests. A chain without a client needs ``Autocancel`` for a reset
@@ -279,8 +279,7 @@ extension HTTPClient {
         try await sendable(template.option(ResponseDeliveryOption.self, .streamed)).response()
     }
 
-    /// Sends a template and saves the response's body to a file. Only a small part of the body is in memory at any
-    /// time.
+    /// Sends a template and saves the response's body to a file. Only a small part is in memory at any time.
     ///
     /// The file is created or replaced when the body is complete and the response has passed the validators, the status
     /// check and the template's `finish`. The size is limited to 16 GiB, or to

@@ -21,13 +21,13 @@ struct Load: Sendable {
     private let loader: any HTTPLoader
     private let client: HTTPClient?
     private let template: (any RequestTemplate.Type)?
-    /// The deadline of the operation that this load belongs to, such as a page sequence.
+    /// The deadline of this load's operation, such as a page sequence.
     private let deadline: DeadlinePoint?
     private var updates: [ProgressUpdates] = []
     private var observation: Observation?
     /// Nil for a load without a client, or before the load begins.
     private var generation: ClientGeneration?
-    /// Whether an outer load of the same download puts the file in place.
+    /// Whether the same download's outer load puts the file in place.
     private var isNestedDownload = false
     private var download: DownloadOwner?
 
@@ -90,7 +90,7 @@ struct Load: Sendable {
         try await held(load(request), for: request)
     }
 
-    /// Saves a download to a hidden file, and lets the end of a streamed body end the load.
+    /// Saves a download to a hidden file, and lets a streamed body's end end the load.
     @inline(__always)
     private func held(
         _ response: HTTPResponse, for request: HTTPRequest
@@ -176,11 +176,11 @@ struct Load: Sendable {
 
     /// Ends a load that failed, and returns the error to throw: `CancellationError` if the calling task was cancelled.
     ///
-    /// - Parameter others: the progress updates of a request that could not be built. Default: none.
+    /// - Parameter others: progress updates from a request that could not be built. Default: none.
     func fail(_ error: any Error, ending others: @autoclosure () -> [ProgressUpdates] = []) -> any Error {
         let failure = (error as? HTTPError).map { current($0) }
         for updates in updates.isEmpty ? others() : updates { updates.finish() }
-        // If the request could not be built, only the start and the end of the load are recorded.
+        // If the request could not be built, only the load's start and end are recorded.
         let begun = observation ?? client?.observe(failure?.request ?? HTTPRequest(), template: template)
         begun?.end(failure ?? error)
         download?.end()

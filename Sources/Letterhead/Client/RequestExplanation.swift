@@ -46,7 +46,7 @@ extension HTTPClient {
     /// The explanation includes the environment (a closure is called for it) and the jar's cookies. Your own links
     /// are not called. The last part lists the whole chain.
     ///
-    /// - Throws: the errors of building the request and of the environment's closure, and `.invalidRequest` if the
+    /// - Throws: errors from building the request and from the environment's closure, and `.invalidRequest` if the
     ///   request cannot be sent.
     public func explain(_ template: some RequestTemplate) async throws -> RequestExplanation {
         let built = try sendable(template).request()
@@ -161,7 +161,7 @@ private struct Explaining {
         }
     }
 
-    /// The environment of a request without its own.
+    /// The environment for a request without its own.
     private var environmentName: String {
         client.defaults.options.contains(ServerEnvironment.self) ? "the client" : "the environment of the client"
     }

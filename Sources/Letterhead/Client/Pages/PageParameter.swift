@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The query and the parameters of a request. The position of a page is written into them.
+/// A request's query and parameters. A page's position is written into them.
 struct ParameterDraft: Sendable {
     var query: QueryParameters
     /// Sent as the JSON body if the method is neither GET nor HEAD.
@@ -24,8 +24,8 @@ struct ParameterDraft: Sendable {
         !StandardParameters.areQuery(of: method) && (isBodyFree || !parameters.isEmpty)
     }
 
-    /// Writes a value to a parameter. Null removes a query parameter. A value along the path of a JSON parameter that
-    /// is neither an object nor null is kept, and building the request fails.
+    /// Writes a value to a parameter. Null removes a query parameter. If a value along a JSON parameter's path is
+    /// neither an object nor null, it is kept, and building the request fails.
     mutating func write(_ value: JSONValue, at parameter: PageParameter) {
         let path = parameter.path
         guard let name = path.first else { return }
@@ -103,8 +103,8 @@ extension JSONValue {
         }
     }
 
-    /// Sets the member at the end of a path of names, and creates missing objects along the path. Returns false if a
-    /// value along the path is neither an object nor null.
+    /// Sets the member at a path of names, and creates missing objects along the path. Returns false if a value along
+    /// the path is neither an object nor null.
     fileprivate mutating func set(_ value: JSONValue, at path: ArraySlice<String>) -> Bool {
         guard let name = path.first else {
             self = value
@@ -130,14 +130,14 @@ public struct PageParameter: Sendable, Hashable {
 
     /// A parameter with a location that depends on the template's method and body.
     ///
-    /// It is a query parameter if the method is GET or HEAD, or if the template has a body. Otherwise, it is a member
-    /// of the JSON parameters.
+    /// It is a query parameter if the method is GET or HEAD, or if the template has a body. Otherwise, it is a JSON
+    /// parameter.
     public static func automatic(_ name: String) -> PageParameter { PageParameter(path: [name], place: .automatic) }
 
     /// A query parameter, regardless of the method.
     public static func query(_ name: String) -> PageParameter { PageParameter(path: [name], place: .query) }
 
-    /// A member of the JSON parameters, at a path of names: `.json("variables", "after")`.
+    /// A JSON parameter, at a path of names: `.json("variables", "after")`.
     ///
     /// Missing objects along the path are created. The request is `.invalidRequest` in these cases:
     ///
@@ -146,7 +146,7 @@ public struct PageParameter: Sendable, Hashable {
     /// - The template has a body, and the method isn't GET or HEAD.
     public static func json(_ path: String...) -> PageParameter { PageParameter(path: path, place: .json) }
 
-    /// Whether the parameter is a member of the JSON parameters.
+    /// Whether it is a JSON parameter.
     func isJSON(in draft: ParameterDraft) -> Bool { place == .json || place == .automatic && draft.hasJSON }
 }
 

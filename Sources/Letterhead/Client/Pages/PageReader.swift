@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Loads the pages of one iteration in order, for a sequence or a pager.
+/// Loads one iteration's pages in order, for a sequence or a pager.
 struct PageReader<Template: PaginatedTemplate>: Sendable {
     private var loader: Loader
-    /// The template of the first page in the iteration.
+    /// The template for the iteration's first page.
     private let start: Template
     /// The checkpoint's page number, if the template does not reach it.
     private let unreached: Int?
@@ -87,7 +87,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
         }
         try refuseIfStale()
         let page = try await advance(after: arrival, of: template)
-        // `advance` calls an asynchronous function of the template, so the client may have been reset meanwhile.
+        // `advance` awaits a function of the template, so the client may have been reset meanwhile.
         try refuseIfStale()
         if settings.prefetches, !isAtMaximum, let next = self.template { ahead = Prefetch(next, loader) }
         return page
@@ -147,7 +147,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
 
 extension PageReader {
     fileprivate struct Loader: Sendable {
-        /// The client, in the generation of the iteration's start.
+        /// The client, in the generation in effect when the iteration began.
         var client: HTTPClient
         let settings: PageSettings
         let itemCount: @Sendable (Template.Response) -> Int?

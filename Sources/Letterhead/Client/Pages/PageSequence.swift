@@ -15,8 +15,8 @@ extension HTTPClient {
     /// - `.invalidResponse`: the link to the next page is invalid or leads to another origin.
     /// - `.invalidRequest`: the page's items cannot be counted, so the last page cannot be detected.
     ///
-    /// After ``reset()``, iterations that have begun end with `.cancelled`, and deliver no further items of a page that
-    /// has arrived.
+    /// After ``reset()``, iterations that have begun end with `.cancelled`, and deliver no further items from a page
+    /// that has arrived.
     public func pages<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, settings: PageSettings = PageSettings()
     ) -> PageSequence<Template, Page<Template.Response>> {
@@ -76,7 +76,7 @@ public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence,
         ///   `CancellationError` if the calling task was cancelled.
         public mutating func next() async throws -> Element? {
             while left != 0 {
-                // The items of a page that arrived before a reset belong to the previous user.
+                // A page's items belong to the previous user if the page arrived before a reset.
                 if !current.isEmpty { try pages.refuseIfStale() }
                 if let element = current.popFirst() {
                     left -= 1
@@ -95,18 +95,17 @@ public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence,
 
 extension PageSequence.Iterator: Sendable where Element: Sendable {}
 
-/// The limits and the delays of an iteration over pages.
+/// Limits and delays for an iteration over pages.
 public struct PageSettings: Sendable {
     /// Ends the sequence after this many pages without an error. Default: nil (no limit other than ``pageLimit``).
     public var maximumPages: Int?
     /// Ends a sequence of items after this many items without an error. No further pages are requested, except for a
     /// page that ``prefetches`` has requested already. Default: nil (no limit).
     public var maximumItems: Int?
-    /// The delay before each page's request except the first. Set it to iterate over many pages of an API with a rate
-    /// limit. Default: zero.
+    /// The delay before each page's request except the first. Set it for an API with a rate limit. Default: zero.
     public var delay: Duration
-    /// The time limit of the whole iteration, from the iterator's first call on, including the time between calls. A
-    /// page that doesn't arrive in time is `.timedOut`. Default: nil (no limit).
+    /// The whole iteration's time limit, from the iterator's first call on, including the time between calls. A page
+    /// that doesn't arrive in time is `.timedOut`. Default: nil (no limit).
     public var deadline: Duration?
     /// Whether to request the next page while you process the current one. If the iteration ends early, one request may
     /// have been unnecessary. Default: false.

@@ -21,10 +21,10 @@ extension HTTPClient {
 /// while let page = try await pager.next() { show(page.value) }
 /// ```
 ///
-/// Each call of ``next()`` returns a different page. Concurrent calls wait in a queue and receive successive pages, in
-/// the order of the calls. After an error, the next call requests the same page again, or throws the same error if that
-/// page cannot be determined. If a call is cancelled, the next call in the queue receives its page. If no call is left
-/// in the queue, the load is cancelled.
+/// Each call of ``next()`` returns a different page. Concurrent calls wait in a queue and receive successive pages in
+/// order. After an error, the next call requests the same page again, or throws the same error if that page cannot be
+/// determined. If a call is cancelled, the next call in the queue receives its page. If no call is left in the queue,
+/// the load is cancelled.
 ///
 /// After ``HTTPClient/reset()``, the pager starts again at the first page and ignores its checkpoint, because a cursor
 /// may be valid only for the previous user.
@@ -89,8 +89,8 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
         }
     }
 
-    /// Starts again at the checkpoint. Without a checkpoint, or after a reset of the client, the pager starts at the
-    /// first page. Waiting calls throw `CancellationError`, and a page that is still loading is discarded.
+    /// Starts again at the checkpoint. Without a checkpoint, or after a client reset, the pager starts at the first
+    /// page. Waiting calls throw `CancellationError`, and a page that is still loading is discarded.
     public func reset() {
         let reader = makeReader()
         state.withLock { $0.restart(with: reader) }.end()

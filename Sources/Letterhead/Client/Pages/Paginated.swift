@@ -3,12 +3,12 @@ extension RequestTemplate {
     /// Returns a template for one page, identified by its number.
     ///
     /// The number is a query parameter if the method is GET or HEAD, or if the template has a body. Otherwise, it is a
-    /// member of the JSON parameters. If the template itself sets this parameter, it keeps its value, and a page
-    /// sequence contains only that page.
+    /// JSON parameter. If the template itself sets this parameter, it keeps its value, and a page sequence contains
+    /// only that page.
     ///
     /// - Parameters:
-    ///   - page: the number of the page. Default: 1.
-    ///   - key: the name of the parameter. Default: `page`.
+    ///   - page: the page's number. Default: 1.
+    ///   - key: the parameter's name. Default: `page`.
     ///   - size: the number of items on a full page. A page with fewer items is the last one. The size isn't sent: set
     ///     its parameter in the template. Default: nil (the sequence ends at the first empty page).
     public func paginated(page: Int = 1, key: String = "page", size: Int? = nil) -> Paginated<Self> {
@@ -36,8 +36,8 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
     /// The base's query, with the position if it is a query parameter. If the position is a URL, that URL's query.
     public var query: QueryParameters { draft.query }
 
-    /// The base's parameters, with the position if it is a JSON parameter. If the position is a URL and the method is
-    /// GET or HEAD, there are none, because the URL contains the whole query.
+    /// The base's parameters, with the position if it is a JSON parameter. Empty if the position is a URL and the
+    /// method is GET or HEAD, because the URL contains the whole query.
     public var parameters: RequestParameters { draft.parameters }
 
     /// The base's options. If the position is a URL, the request can be sent only to that URL's origin.

@@ -2,9 +2,9 @@
 import LetterheadFoundation
 
 extension JSONValue {
-    /// Creates the JSON of a cursor, a value in a page that identifies the next page.
+    /// Creates a cursor's JSON. A cursor is a value in a page that identifies the next page.
     ///
-    /// Returns nil if there is no next page: for nil, null, an empty string and an empty list.
+    /// Returns nil after the last page: for nil, null, an empty string and an empty list.
     ///
     /// - Throws: `EncodingError` if the value cannot be encoded as JSON.
     init?(cursor: some Encodable) throws {
@@ -31,8 +31,8 @@ extension Pagination {
     /// the sequence continues.
     ///
     /// - Parameters:
-    ///   - cursor: the key path of the cursor in the decoded page. The cursor is a string, a number, a URL, any other
-    ///     value that can be encoded as JSON, or an optional of these.
+    ///   - cursor: the cursor's key path in the decoded page. The cursor is a string, a number, a URL, any other value
+    ///     that can be encoded as JSON, or an optional of these.
     ///   - parameter: the parameter for the cursor in the next request. In a query, the cursor is percent-encoded once.
     ///   - hasMore: returns false for the last page, even if it contains a cursor. Default: always true.
     public static func cursor<Cursor: Encodable & SendableMetatype>(
@@ -56,10 +56,10 @@ extension Pagination {
             next: { _, page in try find(page).map { .next(.cursor($0)) } ?? .last })
     }
 
-    /// Uses a value of each page's last item as the cursor: `.lastItem(of: \.data, \.id, parameter: "starting_after")`.
+    /// Uses a value in each page's last item as the cursor: `.lastItem(of: \.data, \.id, parameter: "starting_after")`.
     ///
-    /// The last page is one without items, one with a last item without the value, or one for which `hasMore` returns
-    /// false.
+    /// The sequence ends at a page without items, at a page with a last item without the value, and when `hasMore`
+    /// returns false.
     public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: Encodable & SendableMetatype>(
         of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
         parameter: PageParameter, hasMore: @escaping @Sendable (Value) -> Bool = { _ in true }
@@ -70,7 +70,7 @@ extension Pagination {
         }
     }
 
-    /// Uses a header of each response as the cursor: `.header("X-Next-Page", parameter: "page")`. A page without the
+    /// Uses a header in each response as the cursor: `.header("X-Next-Page", parameter: "page")`. A page without the
     /// header, or with an empty value, is the last one.
     public static func header(_ name: HTTPHeaders.Name, parameter: PageParameter) -> Pagination {
         cursor(parameter: parameter) { page in try page.response.headers[name].flatMap { try JSONValue(cursor: $0) } }
@@ -89,7 +89,7 @@ extension Pagination {
     /// page numbers, offsets and links.
     ///
     /// - Parameters:
-    ///   - value: the key path of the value in the decoded page.
+    ///   - value: the value's key path in the decoded page.
     ///   - parameter: the parameter for the value in the next request. It replaces a value that the template sets.
     public func carrying<Carried: Encodable & SendableMetatype>(
         _ value: any KeyPath<Value, Carried> & Sendable, parameter: PageParameter

@@ -20,7 +20,7 @@ public struct Pagination<Value: Sendable>: Sendable {
 
     var firstPage = 1
     var start = PagePosition.first
-    /// Whether a position belongs to this pagination. A checkpoint may come from another one.
+    /// Whether a position belongs to this pagination. A checkpoint may come from another kind.
     var isOwn: @Sendable (PagePosition) -> Bool = { _ in true }
     /// Whether the template itself sets the page.
     var isPinned: @Sendable (ParameterDraft) -> Bool = { _ in false }
@@ -47,12 +47,12 @@ extension Pagination {
     /// Uses page numbers. The sequence ends at a page that is empty or not full.
     ///
     /// - Parameters:
-    ///   - start: the number of the first page. Default: 1.
+    ///   - start: the first page's number. Default: 1.
     ///   - step: the difference between consecutive page numbers. 0 is `.invalidRequest`. Default: 1.
     ///   - parameter: the parameter for the number. Default: `page`.
     ///   - size: the number of items on a full page. A page with fewer items is the last one. A size less than 1 is
     ///     `.invalidRequest`. Default: nil (the sequence ends at the first empty page, which isn't returned).
-    ///   - totalPagesHeader: a response header with the number of the last page. If a response has it, only this number
+    ///   - totalPagesHeader: a response header with the last page's number. If a response has it, only this number
     ///     determines the last page. Default: nil.
     public static func page(
         start: Int = 1, step: Int = 1, parameter: PageParameter = "page", size: Int? = nil,
@@ -67,7 +67,7 @@ extension Pagination {
         }
     }
 
-    /// Uses page numbers. The sequence ends at the page for which `hasMore` returns false: `.page(hasMore: \.hasMore)`.
+    /// Uses page numbers. The sequence ends when `hasMore` returns false for a page: `.page(hasMore: \.hasMore)`.
     ///
     /// Empty pages are returned like any other page and don't end the sequence. For `start`, `step` and `parameter`,
     /// see ``page(start:step:parameter:size:totalPagesHeader:)``.
@@ -86,7 +86,7 @@ extension Pagination {
     /// - Parameters:
     ///   - limit: the number of items on a full page, sent in `limitParameter`. A limit less than 1 is
     ///     `.invalidRequest`.
-    ///   - start: the offset of the first page. Default: 0.
+    ///   - start: the first page's offset. Default: 0.
     ///   - parameter: the parameter for the offset. Default: `offset`.
     ///   - limitParameter: the parameter for the limit. The template's own value is kept. Default: `limit`.
     public static func offset(
@@ -152,7 +152,7 @@ extension PagePosition {
 }
 
 extension Pagination {
-    /// Uses the `Link` header of each response: the target of the first link with the relation `next` (RFC 8288).
+    /// Uses each response's `Link` header: the target of the first link with the relation `next` (RFC 8288).
     ///
     /// The target is resolved against the page's URL. As in a `Location`, characters that RFC 3986 doesn't allow in a
     /// URL, such as spaces, brackets and characters outside ASCII, are percent-encoded, and a `%` that doesn't begin an
@@ -168,8 +168,8 @@ extension Pagination {
     /// The value is a string, a URL, an object with `href` that is decoded as a ``JSONValue`` (JSON:API, HAL), or an
     /// optional of these. If such an object has a true `templated`, its `href` is a ``URITemplate``, and its variables
     /// get their values from the page's query. The URL is resolved and percent-encoded like a ``linkHeader``'s target.
-    /// The template's query isn't added. A page without a URL is the last one. So is a page for which `hasMore` returns
-    /// false, even if it contains a URL. A URL with another origin is `.invalidResponse`, and that origin receives
+    /// The template's query isn't added. A page without a URL is the last one. So is a page if `hasMore` returns false
+    /// for it, even if it contains a URL. A URL with another origin is `.invalidResponse`, and that origin receives
     /// nothing.
     public static func nextURL<Link: Encodable & SendableMetatype>(
         _ link: any KeyPath<Value, Link> & Sendable, hasMore: @escaping @Sendable (Value) -> Bool = { _ in true }
@@ -218,7 +218,7 @@ extension Page {
         return target
     }
 
-    /// The URL reference of a link: a string, or an object with `href` (JSON:API, HAL).
+    /// A link's URL reference: a string, or an object with `href` (JSON:API, HAL).
     private func reference(of link: JSONValue) throws -> String {
         if case .string(let text) = link { return ASCII.trimmed(text) }
         guard case .string(let text) = link["href"] else {
@@ -233,7 +233,7 @@ extension Page {
         return expansion.text
     }
 
-    /// The absolute URL of a link, which must have the page's origin.
+    /// A link's absolute URL, which must have the page's origin.
     fileprivate func target(of link: JSONValue) throws -> String {
         let reference = try reference(of: link)
         guard !reference.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {

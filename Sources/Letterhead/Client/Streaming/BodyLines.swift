@@ -6,10 +6,10 @@ extension HTTPResponseBody {
     /// for try await line in try await client.stream(Logs()).body.lines { print(line) }
     /// ```
     ///
-    /// A line ends with LF or CRLF. Empty lines are returned, and so is a last line without an ending. The bytes are
-    /// decoded as UTF-8, and a malformed sequence becomes U+FFFD. At most one chunk of the body, one incomplete line
-    /// and 7 complete lines are kept in memory. A line of more than 1 MiB is `.responseTooLarge`. For another limit,
-    /// see ``lines(upTo:)``.
+    /// A line ends with LF or CRLF. The sequence includes empty lines, and a last line without an ending. The bytes are
+    /// decoded as UTF-8, and a malformed sequence becomes U+FFFD. It keeps at most one chunk, one incomplete line and 7
+    /// complete lines in memory. A line of more than 1 MiB is `.responseTooLarge`. For another limit, see
+    /// ``lines(upTo:)``.
     public var lines: Lines { lines(upTo: 1 << 20) }
 
     /// Returns the body's lines as they arrive, with another limit.
@@ -17,7 +17,7 @@ extension HTTPResponseBody {
     /// - Parameter limit: the maximum number of bytes in a line, without its ending.
     public func lines(upTo limit: Int) -> Lines { Lines(body: self, limit: limit) }
 
-    /// The lines of a body. See ``HTTPResponseBody/lines``.
+    /// A body's lines. See ``HTTPResponseBody/lines``.
     public struct Lines: AsyncSequence, Sendable {
         fileprivate let body: HTTPResponseBody
         fileprivate let limit: Int
@@ -38,7 +38,7 @@ extension HTTPResponseBody {
                 origin = body.origin
             }
 
-            /// Returns the next line, or nil at the end of the body.
+            /// Returns the next line, or nil at the body's end.
             ///
             /// - Throws: `.responseTooLarge` for a line over the limit, and the errors of reading the body.
             @inlinable

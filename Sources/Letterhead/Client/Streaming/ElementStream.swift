@@ -7,7 +7,7 @@ protocol ElementParser: Sendable {
 
     /// What a user iterates over, for messages.
     static var name: String { get }
-    /// The next connection's `Last-Event-ID`. Empty if there is none.
+    /// The next connection's `Last-Event-ID`. Empty before the first identifier.
     var lastID: String { get }
     /// The server's wait before a reconnection. Nil if it has set none.
     var reconnectionTime: Duration? { get }
@@ -20,7 +20,7 @@ protocol ElementParser: Sendable {
     /// - Throws: ``StreamFault`` if the response has another content type.
     mutating func begin(_ response: HTTPResponse) throws
 
-    /// Adds the next chunk. All elements of the previous chunk must have been read.
+    /// Adds the next chunk. Read all of the previous chunk's elements first.
     mutating func append(_ piece: Data)
 
     /// Returns the next complete element. Nil if it needs another chunk.
@@ -28,7 +28,7 @@ protocol ElementParser: Sendable {
     /// - Throws: ``StreamFault``.
     mutating func next() throws -> Element?
 
-    /// Returns the element at the end of the body, if there is one.
+    /// Returns the element that the body's end completes, if any.
     ///
     /// - Throws: ``StreamFault`` if the body is truncated.
     mutating func end() throws -> Element?
@@ -78,7 +78,7 @@ enum StreamSource: Sendable {
     }
 }
 
-/// The state of an iteration over a streamed response: the connection, the parser, and the values for reconnecting.
+/// An iteration's state: the connection, the parser, and the values for reconnecting.
 struct ElementStream<Parser: ElementParser>: Sendable {
     private enum State {
         case notConnected, connected, ended
@@ -97,7 +97,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     private var connection: StreamConnection?
     /// Whether ``connection``'s request was not sent yet.
     private var isNew = true
-    /// The error for which a request to restart could not be obtained yet.
+    /// The last connection's error, while no request to restart is available yet.
     private var unrestarted: HTTPError?
     /// The client, in the first connection's generation.
     private var client: HTTPClient?
@@ -108,7 +108,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     /// The attempts to reconnect since the last element.
     private var attempts = 0
     private var pieces: HTTPResponseBody.Iterator?
-    /// Whether the last element came from the end of its body, so that it may be truncated.
+    /// Whether the last element came from its body's end, so that it may be truncated.
     private var isLastOfBody = false
 
     init(_ connections: StreamConnections, parser: Parser) {
@@ -212,7 +212,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     }
 
     private mutating func nextInPiece() throws -> Parser.Element? {
-        // The elements of a chunk that arrived before a reset belong to the previous user.
+        // A chunk's elements belong to the previous user if the chunk arrived before a reset.
         try refuseIfStale()
         return try parse { try $0.next() }
     }

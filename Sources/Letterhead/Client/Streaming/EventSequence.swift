@@ -10,11 +10,11 @@ extension HTTPClient {
     /// }
     /// ```
     ///
-    /// The request is sent when you ask for the first event. You may use any method and a body. Unless the template
-    /// sets them, `Accept` is `text/event-stream` and `Cache-Control` is `no-cache`. Until the head of the response has
-    /// arrived, authentication, retries and redirects work as for any other request. A response of another content type
-    /// is `.invalidResponse`. A 204 has no events. If you need the head, send the template with
-    /// ``stream(_:)-(Template)``, and iterate over ``HTTPResponse/events(limit:)``.
+    /// Asking for the first event sends the request. You may use any method and a body. Unless the template sets them,
+    /// `Accept` is `text/event-stream` and `Cache-Control` is `no-cache`. Until the response's head has arrived,
+    /// authentication, retries and redirects work as for any other request. A response with another content type is
+    /// `.invalidResponse`. A 204 has no events. If you need the head, send the template with ``stream(_:)-(Template)``,
+    /// and iterate over ``HTTPResponse/events(limit:)``.
     ///
     /// By default, the sequence ends with its connection. To reconnect with `Last-Event-ID`, pass
     /// ``Reconnection/whenClosed``. Each event is delivered at most once. Leaving the loop, cancelling the task and
@@ -53,7 +53,7 @@ extension HTTPClient {
             source: .connections(connections), limit: limit, resume: resume.map { StreamConnection.next($0, opening) })
     }
 
-    /// Sends a template and decodes the data of each server-sent event in its response.
+    /// Sends a template and decodes each server-sent event's data in its response.
     ///
     /// ```swift
     /// for try await delta in client.events(of: Completion(prompt: "…"), as: Delta.self, endingWith: "[DONE]") {
@@ -63,9 +63,9 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.
-    ///   - type: the type of the values. If an event's data cannot be decoded, the error is `.cannotDecodeResponse`,
-    ///     after the values of earlier events.
-    ///   - sentinel: the data of the event that ends the stream. If you set it, a stream that ends without it is
+    ///   - type: the values' type. If an event's data cannot be decoded, the error is `.cannotDecodeResponse`, after
+    ///     the earlier events' values.
+    ///   - sentinel: the data in the event that ends the stream. If you set it, a stream that ends without it is
     ///     incomplete and `.invalidResponse`. Default: nil (the stream ends with its connection).
     ///   - reconnection: whether to reconnect after the connection has ended. Default: never.
     ///   - limit: the maximum number of bytes in a line and in an event's data. A larger event is `.responseTooLarge`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Finds the events of an event stream (HTML Standard, section 9.2.6).
+/// Finds an event stream's events (HTML Standard, section 9.2.6).
 struct EventStreamParser: ElementParser {
     static let name = "event stream"
 

@@ -9,7 +9,7 @@ struct JSONElementSplitter: Sendable {
     static let maximumDepth = 512
 
     private enum Position {
-        /// Before the `[` of the array.
+        /// Before the array's `[`.
         case start
         /// After `[`, where `]` or an element may follow.
         case first
@@ -20,7 +20,7 @@ struct JSONElementSplitter: Sendable {
         /// Inside a number or a keyword, which ends before the next delimiter.
         case scalar
         case after
-        /// After the `]` of the array.
+        /// After the array's `]`.
         case end
     }
 
@@ -182,17 +182,17 @@ struct JSONRecordSplitter: Sendable {
 }
 
 extension HTTPResponseBody {
-    /// The format of a response with several JSON values.
+    /// The format for several JSON values in a response.
     public enum JSONFormat: Sendable, Hashable {
-        /// The content type determines the format. A body of type `application/json-seq` is a text sequence. A body of
-        /// type `application/json` or `text/json`, or of a type that ends in `+json`, is an array if it begins with
-        /// `[`. Any other body has one value per line.
+        /// The content type determines the format. `application/json-seq` is a text sequence. With `application/json`,
+        /// `text/json`, or a type that ends in `+json`, a body that begins with `[` is an array. Any other body has one
+        /// value per line.
         case automatic
         /// One value per line, as in NDJSON and JSON Lines. Blank lines are ignored.
         case lines
         /// Values that each follow a record separator: `application/json-seq` (RFC 7464).
         case textSequence
-        /// The elements of one array, which are delivered before the array has ended.
+        /// One array's elements, delivered before the array has ended.
         case array
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Finds the encoded JSON values of a response.
+/// Finds a response's encoded JSON values.
 struct JSONTextParser: ElementParser {
     static let name = "sequence of values"
 
@@ -46,7 +46,7 @@ struct JSONTextParser: ElementParser {
 
 /// Splits bytes that arrive in chunks into encoded JSON values, in linear time.
 ///
-/// It finds the start and the end of each value. The value's decoder checks whether it is valid JSON.
+/// It finds each value's start and end. The value's decoder checks whether it is valid JSON.
 struct JSONValueSplitter: Sendable {
     /// The format, as far as the content type determines it.
     enum Format {
@@ -86,7 +86,7 @@ struct JSONValueSplitter: Sendable {
             }
     }
 
-    /// Adds the next chunk. All values of the previous chunk must have been read.
+    /// Adds the next chunk. Read all of the previous chunk's values first.
     mutating func append(_ piece: Data) {
         guard case .undecided = rule else { return take(piece) }
         guard let first = piece.first(where: { !JSONElementSplitter.isSpace($0) }) else { return }
@@ -134,7 +134,7 @@ struct JSONValueSplitter: Sendable {
         }
     }
 
-    /// Returns the value at the end of the body, if there is one.
+    /// Returns the value that the body's end completes, if any.
     mutating func end() throws -> Data? {
         switch rule {
         case .undecided: return nil

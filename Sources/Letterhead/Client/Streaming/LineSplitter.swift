@@ -28,9 +28,9 @@ struct LineSplitter: Sendable {
     private var piece = Data()
     /// The next line's index in the chunk.
     private var offset = 0
-    /// The chunk's next LF and CR, or its end if there is none. They prevent searching a byte twice.
+    /// The chunk's next LF and CR, or else its end. They prevent searching a byte twice.
     private var nextOffsets = (lineFeed: -1, carriageReturn: -1)
-    /// The beginning of an incomplete line, from previous chunks.
+    /// An incomplete line's beginning, from previous chunks.
     private var partial: [UInt8] = []
     /// Whether the last chunk ended with CR, so that an LF at the next chunk's beginning belongs to it.
     private var skipsLineFeed = false
@@ -40,7 +40,7 @@ struct LineSplitter: Sendable {
         self.limit = min(max(limit, 0), .max - 1)
     }
 
-    /// Adds the next chunk. All lines of the previous chunk must have been read.
+    /// Adds the next chunk. Read all of the previous chunk's lines first.
     mutating func append(_ next: Data) {
         (piece, offset, nextOffsets) = (next, 0, (-1, -1))
         if skipsLineFeed, let first = next.first {
@@ -117,7 +117,7 @@ struct LineSplitter: Sendable {
         lines.reverse()
     }
 
-    /// Calls a closure with the bytes after the last line ending. Returns nil if there are none.
+    /// Calls a closure with the bytes after the last line ending. Returns nil if the body ends there.
     mutating func rest<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
         guard !partial.isEmpty else { return nil }
         defer { partial = [] }
@@ -125,7 +125,7 @@ struct LineSplitter: Sendable {
         return try partial.withUnsafeBytes(body)
     }
 
-    /// Stores the beginning of a line. One byte over the limit may still be its ending's CR.
+    /// Stores a line's beginning. One byte over the limit may still be its ending's CR.
     private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
         guard bytes.count <= limit + 1 - min(partial.count, limit + 1) else { throw LineTooLong(limit: limit) }
         partial.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// An event of an event stream (HTML Standard, section 9.2).
+/// One event in an event stream (HTML Standard, section 9.2).
 ///
 /// ```swift
 /// for try await event in client.events(of: News()) { print(event.event, event.data) }
 /// ```
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The type of the event. Default: `message`.
+    /// The event's type. Default: `message`.
     public var event: String
     /// The lines of data, joined by LF.
     public var data: String
@@ -56,7 +56,7 @@ public struct ServerSentEvent: Sendable, Hashable {
 }
 
 extension ServerSentEvent: CustomStringConvertible, CustomReflectable {
-    /// The event's type, the size of its data in bytes, and whether it has an identifier. The data itself is omitted.
+    /// The event's type, its data's size in bytes, and whether it has an identifier. The data itself is omitted.
     public var description: String {
         "ServerSentEvent(\(Redaction.visible(event)), \(data.utf8.count) bytes\(id == nil ? "" : ", with id"))"
     }

@@ -8,9 +8,9 @@ extension HTTPClient {
     /// for try await row in client.values(of: ExportRows(), as: Row.self) { print(row) }
     /// ```
     ///
-    /// The request is sent when you ask for the first value. The template's ``RequestTemplate/decode(_:)`` is not
-    /// called: its decoder, or the client's, decodes each value. By default, the content type determines the format. At
-    /// most one value and one chunk of the body are kept in memory. A value of more than `limit` bytes is
+    /// Asking for the first value sends the request. The template's ``RequestTemplate/decode(_:)`` isn't called: its
+    /// decoder, or else the client's, decodes each value. By default, the content type determines the format. The
+    /// sequence keeps at most one value and one chunk in memory. A value of more than `limit` bytes is
     /// `.responseTooLarge`. If a value cannot be decoded, all earlier values are delivered first. The error is then
     /// `.cannotDecodeResponse` and contains the value's number. A truncated array or text sequence is
     /// `.invalidResponse`. Leaving the loop closes the connection. After ``reset()``, the next call of an iterator that
@@ -89,8 +89,8 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
 
     let base: Base
     let format: HTTPResponseBody.JSONFormat
-    /// Whether the stream never ends. The values of a text sequence then arrive too late: only the beginning of the
-    /// next one ends a value.
+    /// Whether the stream never ends. A text sequence's values then arrive too late: only the next value's beginning
+    /// ends a value.
     let isFollowed: Bool
 
     var headers: HTTPHeaders {

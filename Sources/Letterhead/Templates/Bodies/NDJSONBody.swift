@@ -12,7 +12,7 @@ import LetterheadFoundation
 /// Each value becomes one line of JSON. On Linux, the transport encodes a value when the connection accepts more bytes.
 /// The transport over `URLSession` encodes all values before it sends the request. Sending fails with `.invalidRequest`
 /// if a value cannot be encoded, or if the encoder writes line breaks, for example with `.prettyPrinted`. If a part of
-/// the body has been sent by then, the transport closes the connection (over HTTP/2, only the stream), so that the server
+/// the body was sent by then, the transport closes the connection (over HTTP/2, only the stream), so that the server
 /// doesn't take the incomplete body for a complete one.
 public struct NDJSONBody: HTTPBody, SteadyBody {
     private var stream: StreamBody
