@@ -90,7 +90,7 @@ struct Load: Sendable {
         try await held(load(request), for: request)
     }
 
-    /// Saves a download to a hidden file, and lets a streamed body's end end the load.
+    /// Saves a download to a hidden file. With a streamed body, the load ends when the body does.
     @inline(__always)
     private func held(
         _ response: HTTPResponse, for request: HTTPRequest

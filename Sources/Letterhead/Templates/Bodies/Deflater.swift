@@ -31,7 +31,7 @@ final class Deflater {
         output.deallocate()
     }
 
-    /// Compresses more bytes and returns the output so far. After the last bytes, returns all remaining output.
+    /// Compresses more bytes and returns the available output. After the last bytes, returns all remaining output.
     func deflated(_ data: Data, isLast: Bool) throws(HTTPBodyError) -> Data {
         var compressed = Data()
         let status = data.withUnsafeBytes { input in
