@@ -161,7 +161,7 @@ extension HTTPResponse {
         }
         if status == .notFound, self.request.path.string.holds("%2F") {
             message +=
-                "; %2F in the path is an escaped slash (for several segments, write \\(segments: list) with each of them)"
+                "; the path contains %2F, an escaped slash: for several segments, write \\(segments: list) with each of them"
         }
         throw HTTPError(
             .unacceptableStatus, request: self.request, response: response, message: message, attempts: attempts)

@@ -77,9 +77,7 @@ enum ResponseDecoding {
             let name = Redaction.visible(String(charset.unicodeScalars.prefix(40)))
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response,
-                message:
-                    "the response's charset \(name) is not supported (set unknownCharset(.utf8), or decode the body as "
-                    + "Data and convert it)")
+                message: "the response's charset \(name) is not supported (set unknownCharset(.utf8), or decode Data)")
         }
         guard let text = String(data: data, encoding: encoding) else {
             throw HTTPError(

@@ -61,8 +61,7 @@
                 // Body bytes that libcurl has read but not sent are lost, and libcurl requests a rewind only for bytes
                 // that it had sent. The body is therefore always rewound here.
                 progress.failure = TransportFailure(
-                    .connectionLost, "\(event), and the request's body can be sent only once",
-                    mayHaveBeenSent: !isRefused)
+                    .connectionLost, "\(event), and the body can be sent only once", mayHaveBeenSent: !isRefused)
             } else if !wasRefused, transfer?.request.isSignedOnce == true {
                 progress.failure = TransportFailure(
                     .signatureSpent, "\(event), and the request's signature can be used only once")
