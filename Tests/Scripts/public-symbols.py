@@ -34,19 +34,16 @@ def condition(constraints):
     return " where " + ", ".join(sorted(parts)) if parts else ""
 
 
-def lines_of(symbol, roles):
+def line_of(symbol, roles):
     """A symbol's line: its kind, its full name, its declaration, and in brackets what the declaration does not show."""
     declaration = " ".join("".join(part["spelling"] for part in symbol["declarationFragments"]).split())
     marks = sorted(roles)
     for entry in symbol.get("availability", []):
         if entry.get("domain", "*") == "*" or entry.get("isUnconditionallyUnavailable"):
             marks += [name for name in ("deprecated", "unavailable") if entry.get(f"isUnconditionally{name.title()}")]
-    where = condition(symbol.get("swiftExtension", {}).get("constraints"))
+    where = condition(symbol.get("swiftExtension", {}).get("constraints")).replace(" where", " in extension where", 1)
     kind = symbol["kind"]["identifier"].removeprefix("swift.")
-    text = f"{kind} {'.'.join(symbol['pathComponents'])}: {declaration}"
-    # The declaration of an extension has its where clause already.
-    text += where.replace(" where", " in extension where", 1) if kind != "extension" else ""
-    return text + "".join(f" [{mark}]" for mark in marks)
+    return f"{kind} {'.'.join(symbol['pathComponents'])}: {declaration}{where}" + "".join(f" [{mark}]" for mark in marks)
 
 
 def surface(module):
@@ -78,7 +75,11 @@ def surface(module):
                 kind = "conformance" if relation["kind"] == "conformsTo" else "superclass"
                 lines.append(f"{kind} {full}: {name}{condition(relation.get('swiftConstraints'))}")
     # A conformance can be in the graph of the module and in that of an extension. Symbols are distinct by identifier.
-    lines = sorted(set(lines)) + [lines_of(symbol, roles[identifier]) for identifier, symbol in symbols.items()]
+    # An extension of another module's type is a symbol, too: its members and conformances have lines, it has none.
+    lines = list(set(lines)) + [
+        line_of(symbol, roles[identifier])
+        for identifier, symbol in symbols.items() if symbol["kind"]["identifier"] != "swift.extension"
+    ]
     return sorted(lines, key=lambda line: line.encode())
 
 
