@@ -64,7 +64,7 @@ import Testing
                     ? prose(ofMarkdown: text) : prose(ofSwift: text, withMessages: folder == "Sources")
             }
         }
-        for name in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "llms.txt"] {
+        for name in ["README.md", "API.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "llms.txt"] {
             lines += prose(ofMarkdown: try String(contentsOf: root.appending(path: name), encoding: .utf8))
         }
         let voices = try NSRegularExpression(pattern: "`+[^`\\n]*`+")

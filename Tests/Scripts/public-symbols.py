@@ -5,7 +5,8 @@ public-symbols.py SYMBOL-GRAPH-FOLDER MODULE… [--write]
 
 The folder holds MODULE.symbols.json and MODULE@OTHER.symbols.json, as `swift package dump-symbol-graph` writes them. A line
 is a symbol's kind, full name and declaration, or a conformance, without comments and locations. The files are those of
-Linux and of the compiler in .swift-version: elsewhere, the comparison says SKIPPED.
+Linux and of the compiler in .swift-version: elsewhere, the comparison says SKIPPED. It also fails if API.md does not name a
+public enumeration, because that page lists what programs can switch over.
 """
 import argparse
 import difflib
@@ -95,6 +96,7 @@ if sys.platform != "linux" or compiler() != expected:
     sys.exit()
 
 faults = []
+page = (root / "API.md").read_text()
 for module in options.modules:
     path = root / "API" / f"{module}.txt"
     present = surface(module)
@@ -108,6 +110,10 @@ for module in options.modules:
         line for line in difflib.unified_diff(recorded, present, lineterm="", n=0)
         if line[0] in "+-" and not line.startswith(("---", "+++"))
     ]
+    # A nested type can be named by its last part after another one of the same type.
+    for name in (line.split(" ")[1].rstrip(":") for line in present if line.startswith("enum ")):
+        if f"`{name}`" not in page and f".{name.rpartition('.')[2]}`" not in page:
+            faults.append(f"API.md does not name the enumeration {name}")
     if changes:
         faults.append(f"{len(changes)} lines of API/{path.name} differ")
         print(f"--- API/{path.name}: - is recorded, + is declared", *changes, sep="\n")
@@ -115,7 +121,7 @@ strays = {path.name for path in (root / "API").glob("*.txt")} - {f"{module}.txt"
 faults += [f"API/{name} is the file of no product" for name in sorted(strays)]
 for fault in faults:
     print(f"error: {fault}")
-if faults:
+if any(fault.endswith("differ") for fault in faults):
     print(f"If the change is intended, run {update}, read the difference, and commit it with the change.")
 elif not options.write:
     print(f"public symbols of {len(options.modules)} modules: as recorded in API")
