@@ -64,7 +64,11 @@ import Testing
                     ? prose(ofMarkdown: text) : prose(ofSwift: text, withMessages: folder == "Sources")
             }
         }
-        for name in ["README.md", "API.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "llms.txt"] {
+        let documents = [
+            "README.md", "API.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "GOVERNANCE.md",
+            "CODE_OF_CONDUCT.md", "llms.txt",
+        ]
+        for name in documents {
             lines += prose(ofMarkdown: try String(contentsOf: root.appending(path: name), encoding: .utf8))
         }
         let voices = try NSRegularExpression(pattern: "`+[^`\\n]*`+")
