@@ -247,9 +247,7 @@ extension WireForm {
         _ wire: WireMessage.Response, _ body: Data, to request: HTTPRequest
     ) throws(HTTPError) -> HTTPResponse {
         do throws(WireMessage.Malformed) {
-            guard (100...999).contains(wire.status) else {
-                throw WireMessage.Malformed("the status is not between 100 and 999")
-            }
+            guard (100...999).contains(wire.status) else { throw WireMessage.Malformed("the status is out of range") }
             var sent = request
             try wire.sentTo?.write(to: &sent, route: request.path.route)
             var response = HTTPResponse(
