@@ -177,7 +177,7 @@
                 var configuration = trusting
                 configuration.security.identity = refused.identity
                 let error = await failure(configuration, HTTPRequest(url: server.url))
-                let alert = refused.identity == nil ? "alert handshake failure" : "(alert \(refused.alert))"
+                let alert = refused.identity == nil ? "alert handshake failure" : "with the alert \(refused.alert)"
                 #expect(error?.code == .insecureConnection && error?.message.contains(alert) == true)
                 #expect(error?.mayHaveBeenSent == false && error?.underlying != nil)
             }

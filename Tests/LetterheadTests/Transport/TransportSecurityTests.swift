@@ -116,7 +116,7 @@
                 }
                 let other = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
                 let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: other)) }
-                #expect(error?.message.contains("pinnedKeys for 127.0.0.1; ") == true)
+                #expect(error?.message.contains("pinnedKeys for 127.0.0.1, ") == true)
             }
             configuration.security.pinnedKeysByHost = ["localhost": [Data(count: 32)], "127.0.0.1": [pin]]
             let url = try #require(URL(string: "https://localhost:\(server.port)/"))

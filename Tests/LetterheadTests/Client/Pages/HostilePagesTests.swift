@@ -100,7 +100,7 @@ struct HostilePagesTests {
 
     @Test func `the error of a refused link names both origins`() async {
         let message = await walk("<https://evil.example/x>; rel=next").error?.message ?? ""
-        #expect(message.contains("at https://api.example.com,") && message.contains("at https://evil.example;"))
+        #expect(message.contains("from https://api.example.com to") && message.contains("at https://evil.example was"))
     }
 
     @Test func `after a redirect to another origin, links to that origin are not followed`() async throws {
