@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if DEBUG
+#if DEBUG && !LIBFUZZER
     import Foundation
 
     /// Feeds mutated inputs to everything that reads what a server sends, in a process that may crash.
@@ -72,7 +72,7 @@
             return Double(clock() - before) / Double(CLOCKS_PER_SEC)
         }
     }
-#else
+#elseif !LIBFUZZER
     @main
     enum Fuzz {
         static func main() { fatalError("it reads internals, so it needs a debug build") }
