@@ -44,6 +44,13 @@
         exit(0)
     }
 
+    /// What Swift's runtime keeps for the life of the process: the names of types that were printed.
+    @_cdecl("__lsan_default_suppressions")
+    func suppressedLeaks() -> UnsafeRawPointer {
+        let suppressions: StaticString = "leak:swift_getTypeName\n"
+        return UnsafeRawPointer(suppressions.utf8Start)
+    }
+
     @_cdecl("LLVMFuzzerTestOneInput")
     func readOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         LibFuzzer.reader.read(Array(UnsafeBufferPointer(start: bytes, count: count)))
