@@ -17,7 +17,9 @@ swift build "${build[@]}"
 program=$(swift build "${build[@]}" --show-bin-path)/fuzz
 
 mkdir -p "$OUT/lib"
-ldd "$program" | awk '$3 ~ /^\// && $1 !~ /^lib(c|m|dl|rt|pthread|resolv)[.]so/ { print $3 }' | xargs cp -L --remove-destination -t "$OUT/lib"
+ldd "$program" |
+    awk '$3 ~ /^\// && $1 !~ /^lib(c|m|dl|rt|pthread|resolv)[.]so/ { print $3 }' |
+    xargs cp -L --remove-destination -t "$OUT/lib"
 if [ -x /usr/local/bin/llvm-symbolizer-swift ]; then cp /usr/local/bin/llvm-symbolizer-swift "$OUT/llvm-symbolizer"; fi
 
 seeds=$(mktemp -d)
