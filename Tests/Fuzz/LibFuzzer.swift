@@ -26,6 +26,7 @@
                     try Data(sample.utf8).write(to: samples.appending(path: "\(number)"))
                 }
                 let pieces = reader.hostile + reader.nested.flatMap { [$0.open, $0.close] }
+                if pieces.isEmpty { continue }  // libFuzzer refuses an empty dictionary.
                 try Data(pieces.map(line).joined().utf8).write(to: samples.appendingPathExtension("dict"))
             }
         }
