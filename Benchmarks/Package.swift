@@ -31,6 +31,10 @@ let package = Package(
                 .target(name: "RawCurl", condition: .when(platforms: [.linux])),
             ] + (isBesidePeers ? [.product(name: "AsyncHTTPClient", package: "async-http-client")] : []),
             path: "Sources/Benchmarks", swiftSettings: settings + (isBesidePeers ? [.define("PEERS")] : [])),
+        // `.ci/run allocations`
+        .executableTarget(
+            name: "allocations", dependencies: letterhead + ["CountAllocations"], path: "Sources/Allocations",
+            swiftSettings: settings),
         // Measures the response cache with the public suite http-tests/cache-tests (see CONTRIBUTING.md).
         .executableTarget(
             name: "cache-suite", dependencies: letterhead, path: "Sources/CacheSuite", swiftSettings: settings),
