@@ -33,7 +33,7 @@
             let request = request(.get, "200", on: server)
             let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.requests.isEmpty)
-            let rule = "URLSession does not support \(Self.unsupported[index].name), but only "
+            let rule = "URLSession does not support \(Self.unsupported[index].name) (it supports only "
             #expect(error?.message.hasPrefix(rule) == true)
             await server.stop()
         }
@@ -51,7 +51,7 @@
                 let (loader, request) = (URLSessionLoader(configuration), request(.get, "200", on: server))
                 let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
                 #expect(error?.code == .invalidRequest && server.requests.isEmpty)
-                #expect(error?.message.hasPrefix("URLSession does not support security, but only ") == true)
+                #expect(error?.message.hasPrefix("URLSession does not support security (it supports only ") == true)
                 await server.stop()
             }
         #endif

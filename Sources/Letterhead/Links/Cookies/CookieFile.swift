@@ -66,7 +66,7 @@ struct CookieFile: Sendable {
     }
 
     private static let damaged = Failure(
-        description: "the cookie file is damaged and is treated as empty, until saving a cookie replaces it")
+        description: "the cookie file is damaged and is treated as empty (saving a cookie replaces it)")
 
     private static func naming<Value>(
         of file: String = "cookie file", _ use: () throws(PrivateFile.Failure) -> Value

@@ -51,7 +51,7 @@
             #endif
             guard self != supported else { return brokenRule }
             let changed = unsupportedNames(supported).joined(separator: ", ")
-            return "URLSession does not support \(changed), but only \(names)"
+            return "URLSession does not support \(changed) (it supports only \(names))"
         }
 
         /// Returns the names of the changed settings that `URLSession` doesn't support.
