@@ -66,6 +66,21 @@ struct FollowingTests {
         #expect(clock.sleeps == [1, 1, 2, 4, 1].map { .seconds($0) })
     }
 
+    @Test func `without a closure, the same request is sent once, or again after each end if that is asked for`()
+        async throws
+    {
+        let single = MockLoader().then { stream($0, "{\"revision\":1}\n") }
+        let (read, failure) = await client(single).values(of: Watch(), as: Change.self).allAndError()
+        #expect(read.map(\.revision) == [1] && failure == nil && positions(single) == [nil])
+        let mock = MockLoader()
+            .then { stream($0, "{\"revision\":1}\n") }
+            .then { stream($0, "{\"revision\":2}\n") }
+            .then { HTTPResponse(request: $0, status: .noContent) }
+        let (changes, error) = await client(mock).values(of: Watch(), as: Change.self, reconnecting: reconnection)
+            .allAndError()
+        #expect(changes.map(\.revision) == [1, 2] && error == nil && positions(mock) == [nil, nil, nil])
+    }
+
     @Test func `a position that the server no longer has begins again, also at the first connection`() async throws {
         let mock = MockLoader()
             .then { HTTPResponse(request: $0, status: .gone) }
