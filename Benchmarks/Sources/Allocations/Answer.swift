@@ -43,6 +43,21 @@ final class EverySecond: HTTPLoader {
     }
 }
 
+/// A transport that responds to one request only, so that what follows must come from the cache.
+final class Once: HTTPLoader {
+    private let hasResponded = Mutex(false)
+
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        let isSecond = hasResponded.withLock { hasResponded in
+            let before = hasResponded
+            hasResponded = true
+            return before
+        }
+        if isSecond { throw HTTPError(.connectionLost, request: request, message: "a second request was sent") }
+        return try await Answer(headers: ["Cache-Control": "max-age=600"]).load(request)
+    }
+}
+
 /// A transport of numbered pages.
 struct Numbered: HTTPLoader {
     let last: Int
