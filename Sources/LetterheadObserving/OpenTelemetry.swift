@@ -9,7 +9,8 @@ extension HTTPEvent {
     public var spanName: String { [standardMethod, route].compactMap(\.self).joined(separator: " ") }
 
     /// Attributes for an exchange's span (`exchange.start`, `exchange.end`, `exchange.failed`) under their
-    /// OpenTelemetry names, as `String` or `Int`. If `error.type` is among them, the span has failed.
+    /// OpenTelemetry names, as `String` or `Int`. If `error.type` is among them, the span has failed. An exchange that
+    /// its caller has cancelled hasn't failed.
     public var spanAttributes: [String: any Sendable] {
         var attributes = metricAttributes
         attributes["url.full"] = self[.url]
@@ -26,7 +27,8 @@ extension HTTPEvent {
         attributes["server.port"] = self[.port]
         attributes["url.template"] = route
         attributes["http.response.status_code"] = self[.status]
-        attributes["error.type"] = self[.errorType]
+        let isCancelled = self[.errorType] == HTTPError.Code.cancelled.rawValue
+        attributes["error.type"] = isCancelled ? nil : self[.errorType]
         attributes["network.protocol.version"] = self[.httpVersion].map { $0.replacingBytes(of: "HTTP/", with: "") }
         return attributes
     }

@@ -36,6 +36,14 @@ import Testing
         #expect(event.spanAttributes["http.request.resend_count"] as? Int == 2 && event.spanName == "HTTP")
     }
 
+    @Test(arguments: [("cancelled", nil), ("timedOut", "timedOut")] as [(String, String?)])
+    func `an exchange that the caller cancelled has not failed`(type: String, attribute: String?) {
+        var event = HTTPEvent("exchange.failed")
+        event[.errorType] = type
+        #expect(event.spanAttributes["error.type"] as? String == attribute)
+        #expect(event.metricAttributes["error.type"] as? String == attribute)
+    }
+
     @Test func `an event shows its facts on one line`() {
         var event = HTTPEvent("custom", load: 3, parent: 1, attempt: 2, time: .microseconds(12_345), route: "a/{}")
         event[.reason] = "two\nlines"

@@ -8,7 +8,8 @@ public import Logging
 /// let client = HTTPClient(environment: .production, observers: [LoggingObserver(Logger(label: "api"))])
 /// ```
 ///
-/// The message is the name of the event and the route. The facts are metadata, without secrets.
+/// The message is the name of the event and the route. The facts are metadata, without secrets. `trace.id` is the trace of
+/// the exchange or, for other events, of `TraceContext.current`.
 public struct LoggingObserver: HTTPObserver {
     private let logger: Logger
     private let level: @Sendable (HTTPEvent) -> Logger.Level?
@@ -33,11 +34,11 @@ public struct LoggingObserver: HTTPObserver {
     }
 
     /// Returns the level of an event: `error` for a load that has failed, `warning` for a retry and refused
-    /// credentials, `info` for the end of a load and a redirect, `debug` for attempts and decisions, and `trace` for all
-    /// other events.
+    /// credentials, `info` for the end of a load, also if it has failed with a 4xx, and for a redirect, `debug` for
+    /// attempts and decisions, and `trace` for all other events.
     public static func standardLevel(of event: HTTPEvent) -> Logger.Level? {
         switch event.name {
-        case .loadFailed: .error
+        case .loadFailed: event[.status].map { (400...499).contains($0) } == true ? .info : .error
         case .credentialsRefused, .credentialsFailed, .cookieRefused: .warning
         case .retryDecided: event[.isRetried] == true ? .warning : .debug
         case .loadEnd, .loadCancelled, .redirectDecided: .info
@@ -51,6 +52,7 @@ public struct LoggingObserver: HTTPObserver {
         var metadata: Logger.Metadata = ["load": "\(event.load)"]
         if let parent = event.parent { metadata["parent"] = "\(parent)" }
         if event.attempt > 0 { metadata["attempt"] = "\(event.attempt)" }
+        metadata[HTTPEvent.Fact.traceID.name] = TraceContext.current.map { "\($0.traceID)" }
         for fact in event.facts { metadata[fact.name] = value(fact.value) }
         return metadata
     }

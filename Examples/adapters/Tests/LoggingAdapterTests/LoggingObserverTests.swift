@@ -41,6 +41,28 @@ struct LoggingObserverTests {
         #expect(handler.entries.map { "\($0.message)" } == ["retry.decided down", "load.failed down"])
     }
 
+    @Test(arguments: [(404, Logger.Level.info), (500, .error)])
+    func `a refused request is information, and a failed server an error`(
+        status: Int, level: Logger.Level
+    ) async throws {
+        let client = client(LoggingObserver(logger(.info))) {
+            HTTPResponse(request: $0, status: HTTPStatus(status))
+        }
+        _ = try? await client.send(Endpoint<HTTPResponse>(.get, "a"))
+        #expect(handler.entries.map(\.level) == [level])
+    }
+
+    @Test func `the lines of a load have the identifier of its trace`() async throws {
+        let client = client(LoggingObserver(logger(.debug))) { HTTPResponse(request: $0, status: .ok) }
+        let trace = String(repeating: "a", count: 32)
+        let context = try #require(TraceContext(traceID: trace, spanID: String(repeating: "b", count: 16)))
+        try await TraceContext.$current.withValue(context) {
+            _ = try await client.send(Endpoint<HTTPResponse>(.get, "a"))
+        }
+        let lines = handler.entries.filter { "\($0.message)".hasPrefix("load.") }
+        #expect(lines.count == 2 && lines.allSatisfy { $0.metadata["trace.id"] == "\(trace)" })
+    }
+
     @Test func `no line contains a secret`() async throws {
         let client = client(LoggingObserver(logger(.trace))) { throw HTTPError(.connectionLost, request: $0) }
         _ = try? await client.send(

@@ -55,6 +55,15 @@ struct TracingLinkTests {
     }
 }
 
+extension TracingLinkTests {
+    @Test func `a cancelled request is no error`() async throws {
+        let client = client { throw HTTPError(.cancelled, request: $0) }
+        _ = try? await client.send(Endpoint<HTTPResponse>(.get, "a"))
+        let span = try #require(tracer.finishedSpans.first)
+        #expect(span.attributes.get("error.type") == nil && span.errors.isEmpty && span.status == nil)
+    }
+}
+
 /// Keeps the requests that arrive. This type is a class because the transport and the test share it.
 private final class Received: Sendable {
     private let state = Mutex<[HTTPRequest]>([])
