@@ -3,6 +3,9 @@
 
 /// Certificates and keys in PEM, for TLS on a loopback socket. They guard nothing.
 package enum Certificates {
+    /// The hash of ``authority``'s subject, which names its file in a folder of authorities.
+    package static let authorityHash = "445079e4"
+
     /// The authority that signed all but ``selfSigned``.
     package static let authority = """
         -----BEGIN CERTIFICATE-----

@@ -38,6 +38,8 @@ enum TransportStress {
             case "deallocators": try await Deallocators(count: count).run()
             case "relay": await RelayProcess().run()
             case "shared-folders": try await SharedFolders().run()
+            case "roots": await Roots(port: count, folder: arguments.last ?? "").run()
+            case "lifetimes": try await Lifetimes().run()
             case "mirror": try await Mirror(count: count).run()
             case "cache-use": try await cacheFolder(count, Array(arguments.dropFirst(2))).run()
             case "cache-check": try await cacheFolder(count, Array(arguments.dropFirst(2))).check()
@@ -46,8 +48,8 @@ enum TransportStress {
                 fail(
                     "posts, cancellations, many, exit, leave, fork, exhaust, drops, memory, transfers, download, proxy, "
                         + "gets, rest, folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, "
-                        + "executor, deallocators, relay, shared-folders, mirror, cache-use, cache-check or cache-fill, and how "
-                        + "many")
+                        + "executor, deallocators, relay, shared-folders, roots, lifetimes, mirror, cache-use, "
+                        + "cache-check or cache-fill, and how many")
             }
         #else
             fail("it reads internals, so it needs Linux and a debug build")

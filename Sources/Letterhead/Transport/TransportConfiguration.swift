@@ -12,7 +12,8 @@ public import LetterheadFoundation
 /// let transport = HTTPClient.makeTransport(configuration)
 /// ```
 ///
-/// Letterhead reads only the environment variables that specify proxies. libcurl also reads `SSLKEYLOGFILE`.
+/// Letterhead reads only the environment variables that specify proxies and, on Linux, the trusted authorities. libcurl
+/// also reads `SSLKEYLOGFILE`.
 /// `URLSession` supports only some of the settings. If you change any other setting, each request fails with
 /// `.invalidRequest`. See <doc:TheTransport>.
 public struct TransportConfiguration: Sendable, Hashable {
@@ -40,6 +41,19 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// The longest time without transferring a byte of a request or its response, or nil for no limit. Waiting for a
     /// streamed body's reader doesn't count. Default: 60 seconds.
     public var idleTimeout: Duration? = .seconds(60)
+
+    /// How long a connection without a request is kept for the next one, or nil for no limit. Set it lower than the time
+    /// after which the server closes idle connections, so that no request is sent on a connection that the server is
+    /// just closing. Rounded up to whole seconds, and to 2 seconds at least. Default: 50 seconds, because usual load
+    /// balancers and servers wait for 60 seconds or more.
+    public var idleConnectionTimeout: Duration? = .seconds(50)
+
+    /// How long after its creation a connection is used for further requests, or nil for no limit. New connections look
+    /// up the host's name again, so that requests also reach servers that were added since. Rounded up to whole seconds,
+    /// and to 2 seconds at least. Default: 10 minutes.
+    ///
+    /// A connection that is always in use, as an HTTP/2 connection can be, is kept until it has no request.
+    public var maximumConnectionAge: Duration? = .seconds(600)
 
     /// The time until TCP probes an idle connection, and the interval of further probes, rounded up to whole seconds,
     /// or nil for no probes. Set it lower than the time until a firewall or a load balancer on the way forgets a silent
@@ -155,6 +169,7 @@ public struct TransportConfiguration: Sendable, Hashable {
         for (name, limit) in [
             ("queueTimeout", queueTimeout), ("connectTimeout", connectTimeout),
             ("firstByteTimeout", firstByteTimeout), ("idleTimeout", idleTimeout), ("tcpKeepAlive", tcpKeepAlive),
+            ("idleConnectionTimeout", idleConnectionTimeout), ("maximumConnectionAge", maximumConnectionAge),
         ] {
             if let limit, limit <= .zero { return "\(name) is zero or less (use nil for no limit)" }
         }

@@ -168,3 +168,27 @@ extension TransportConfiguration.Proxy: CustomStringConvertible, CustomReflectab
     /// Contains only the description, so that `dump` prints no passwords.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
+
+extension HTTPError {
+    /// The status of the proxy's response to CONNECT if the proxy refused to connect to the server, otherwise nil. The
+    /// code is ``Code/proxyRefused`` for 401, 403 and 407, and ``Code/cannotConnect`` for any other status.
+    public var proxyStatus: HTTPStatus? { (underlying as? ProxyRefusal)?.status }
+}
+
+/// A proxy's refusal to connect to the server (RFC 9110, 9.3.6).
+private struct ProxyRefusal: SafelyDescribed {
+    let status: HTTPStatus
+
+    var description: String { "the proxy answered CONNECT with \(status)" }
+}
+
+extension TransportFailure {
+    static func refused(byProxy status: HTTPStatus) -> TransportFailure {
+        let refusal = ProxyRefusal(status: status)
+        let isFinal = [401, 403, 407].contains(status.code)
+        let advice = isFinal ? " (check proxy and its credentials)" : ""
+        return TransportFailure(
+            isFinal ? .proxyRefused : .cannotConnect, "\(refusal)\(advice)", mayHaveBeenSent: false, underlying: refusal
+        )
+    }
+}

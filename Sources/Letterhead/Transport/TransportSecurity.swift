@@ -13,6 +13,10 @@ extension TransportConfiguration {
 
         /// The authorities to trust.
         public enum Roots: Sendable, Hashable {
+            /// The system's authorities. On Linux, they are the ones that the environment variables `SSL_CERT_FILE` (a
+            /// file in PEM format) and `SSL_CERT_DIR` (a folder with hashed names) name. If neither is set, they are at
+            /// libcurl's own place or, if that doesn't exist, at the first known place of a Linux distribution that
+            /// does. They are looked up once in a process.
             case system
             /// Only the authorities in a file in PEM format.
             case file(URL)

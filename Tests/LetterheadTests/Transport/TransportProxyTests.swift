@@ -71,12 +71,33 @@
             #expect(heads.all.count == 1 && !heads.all[0].contains("SECRET"))
         }
 
-        @Test func `a refused tunnel reports that nothing was sent`() async throws {
-            let proxy = RawServer.answering("HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n", closing: true)
+        @Test(arguments: [
+            (401, HTTPError.Code.proxyRefused), (403, .proxyRefused), (407, .proxyRefused), (502, .cannotConnect),
+            (301, .cannotConnect),
+        ])
+        func `a refused tunnel is an error with the proxy's status, and nothing was sent`(
+            status: Int, code: HTTPError.Code
+        ) async throws {
+            let proxy = RawServer.answering("HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n", closing: true)
             let url = try #require(URL(string: "https://nowhere.example/"))
-            let loader = loader(.http("127.0.0.1", port: proxy.port))
+            let loader = loader(.http("127.0.0.1", port: proxy.port).authenticated(user: "ada", password: "SECRET"))
             let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: url)) }
-            #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
+            #expect(error?.code == code && error?.mayHaveBeenSent == false && error?.proxyStatus?.code == status)
+            let text = try #require(error).description
+            #expect(text.contains("the proxy answered CONNECT with \(status)") && !text.contains("SECRET"))
+            #expect(text.contains("check proxy and its credentials") == (code == .proxyRefused))
+        }
+
+        @Test(arguments: [(407, 1), (502, 3)])
+        func `a tunnel that the proxy refuses for good is not retried`(status: Int, attempts: Int) async throws {
+            let proxy = RawServer.answering("HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n", closing: true)
+            let client = HTTPClient(
+                environment: ServerEnvironment("https://nowhere.example"),
+                transport: loader(.http("127.0.0.1", port: proxy.port)))
+            let error = await #expect(throws: HTTPError.self) {
+                try await client.send(Endpoint<HTTPResponse>(.get, "a").retry(.immediate, maximumRetries: 2))
+            }
+            #expect(error?.attempts.count == attempts && proxy.connectionCount == attempts)
         }
 
         @Test func `TLS is sent through a tunnel, and the proxy receives only the host`() async throws {

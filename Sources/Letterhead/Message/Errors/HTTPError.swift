@@ -181,7 +181,7 @@ extension HTTPError {
     ///
     /// ```
     /// before sending     invalidRequest   cannotAuthenticate   resetInProgress
-    /// connecting         cannotConnect   insecureConnection
+    /// connecting         cannotConnect   insecureConnection   proxyRefused
     /// exchanging         connectionLost   invalidResponse   responseTooLarge
     /// judging            tooManyRedirects   unacceptableStatus   validationFailed   retriesExhausted
     /// using the body     emptyResponse   cannotDecodeResponse   cannotSaveResponse   paginationLoop
@@ -213,6 +213,9 @@ extension HTTPError.Code {
     /// TLS failed: the certificate isn't trusted, has expired or belongs to another host, no common version exists, or
     /// the server refused the client's certificate. The underlying error has the TLS library's words.
     public static let insecureConnection = Self(rawValue: "insecureConnection")
+    /// The proxy refused to connect to the server with 401, 403 or 407. Check the proxy and its credentials in the
+    /// transport's settings. See ``HTTPError/proxyStatus``. libcurl's transport reports it, for requests over https.
+    public static let proxyRefused = Self(rawValue: "proxyRefused")
     /// The request couldn't be signed. The underlying error tells why: an `HTTPAuthentication.Failure`, or a provider's
     /// error.
     public static let cannotAuthenticate = Self(rawValue: "cannotAuthenticate")

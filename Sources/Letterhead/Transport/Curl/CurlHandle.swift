@@ -83,6 +83,7 @@
             setAddresses(configuration)
             setProxy(configuration.proxy)
             setKeepAlive(configuration.tcpKeepAlive)
+            setLifetime(configuration)
         }
 
         private mutating func setSecurity(_ configuration: TransportConfiguration) {
@@ -106,7 +107,11 @@
             _ roots: TransportConfiguration.Security.Roots, file: CurlOption, directory: CurlOption, data: CurlOption
         ) {
             switch roots {
-            case .system: return
+            case .system:
+                guard let place = CurlRoots.system.place else { return }
+                set(file, place.file)
+                set(directory, place.folder)
+                return
             case .file(let url): set(file, url.path)
             case .pem(let bytes): set(data, bytes)
             }
@@ -146,11 +151,21 @@
 
         private mutating func setKeepAlive(_ interval: Duration?) {
             guard let interval else { return set(.tcpKeepAlive, 0) }
-            let seconds = min((interval.wholeMilliseconds - 1) / 1000 + 1, Self.longestKeepAlive)
+            let seconds = min(Self.seconds(interval), Self.longestKeepAlive)
             set(.tcpKeepAlive, 1)
             set(.tcpKeepIdle, seconds)
             set(.tcpKeepInterval, seconds)
         }
+
+        private mutating func setLifetime(_ configuration: TransportConfiguration) {
+            // libcurl compares seconds, rounded down, and still uses a connection at the limit itself. 0 is no limit.
+            let limit = { (time: Duration) in max(1, Self.seconds(time) - 1) }
+            set(.maximumIdleTime, configuration.idleConnectionTimeout.map(limit) ?? Int(CInt.max))
+            set(.maximumAge, configuration.maximumConnectionAge.map(limit) ?? 0)
+        }
+
+        /// Returns whole seconds, rounded up.
+        private static func seconds(_ time: Duration) -> Int { (time.wholeMilliseconds - 1) / 1000 + 1 }
 
         /// CURLHEADER_SEPARATE: the request's header lines aren't part of the CONNECT request to a proxy.
         private static let separate = 1

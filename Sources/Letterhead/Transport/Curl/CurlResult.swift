@@ -26,10 +26,14 @@
         /// - Parameters:
         ///   - reason: libcurl's own text, which may contain the TLS library's text.
         ///   - alert: the last TLS alert that the connection has received.
+        ///   - roots: the configuration's trusted authorities.
+        ///   - tunnelStatus: the proxy's response to CONNECT, or nil without one.
         ///   - isSecure: whether the request uses TLS.
         func failure(
-            reason: String, alert: CInt? = nil, wasSent: Bool, isSecure: Bool = true
+            reason: String, alert: CInt? = nil, wasSent: Bool, isSecure: Bool = true,
+            roots: TransportConfiguration.Security.Roots = .system, tunnelStatus: HTTPStatus? = nil
         ) -> TransportFailure {
+            if let tunnelStatus, !wasSent, !tunnelStatus.isSuccess { return .refused(byProxy: tunnelStatus) }
             let words = reason.isEmpty ? nil : Words(description: Redaction.visible(reason))
             // With TLS 1.3, the server reads the certificate after the request was sent (RFC 8446, 4.4.2.4).
             if let alert, let name = Self.refusals[alert] {
@@ -43,7 +47,7 @@
                 return TransportFailure(.invalidResponse, "the response's chunks are malformed")
             }
             let (code, known) = handshakeEnd(reason) ?? (wasSent ? meaningOnceSent : meaningUnsent) ?? meaning
-            let text = known + advice(reason, isSecure: isSecure)
+            let text = known + advice(reason, isSecure: isSecure, roots: roots)
             // libcurl's text is included only if it names hosts, certificates or options. Its text about a response may
             // contain the response's bytes.
             let isTold = code == .cannotConnect || code == .insecureConnection || code == .invalidRequest
@@ -55,14 +59,15 @@
         }
 
         /// The likely reason that a user can remove, with the words of OpenSSL and of GnuTLS.
-        private func advice(_ reason: String, isSecure: Bool) -> String {
+        private func advice(_ reason: String, isSecure: Bool, roots: TransportConfiguration.Security.Roots) -> String {
             switch rawValue {
             case 1 where !isSecure: " (if the port expects TLS, write https)"
             case 35 where ["wrong version number", "unexpected TLS packet"].contains { reason.holds($0) }:
                 " (the port probably expects http)"
             case 60
             where ["self-signed", "self signed", "local issuer", "signer not found"].contains { reason.holds($0) }:
-                " (to trust its authority, set security.roots)"
+                " (\(roots.advice))"
+            case 77: " (\(roots.advice))"
             default: ""
             }
         }

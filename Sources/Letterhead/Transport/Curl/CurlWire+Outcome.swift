@@ -14,7 +14,8 @@
                 let reason = result == .pinMismatch ? pinMismatch : String(cString: handle.reasonBuffer)
                 var failure = result.failure(
                     reason: reason, alert: progress.connection.alert, wasSent: wasSent,
-                    isSecure: transfer?.plan.isSecure == true)
+                    isSecure: transfer?.plan.isSecure == true, roots: loop.configuration.security.roots,
+                    tunnelStatus: number(.tunnelStatus) > 0 ? HTTPStatus(number(.tunnelStatus)) : nil)
                 // libcurl writes this only without an error text, after five connections in a row have refused.
                 let isExhausted = progress.connection.isExplained && reason.holds("Connection died, tried ")
                 if progress.isUnprocessed, !progress.hasAnswer, isExhausted || progress.connection.isLeftOut {

@@ -64,6 +64,8 @@
                 ("security", security != supported.security), ("unixSocketPath", unixSocketPath != nil),
                 ("httpVersions", httpVersions != .http2), ("addressFamily", addressFamily != .any),
                 ("networkInterface", networkInterface != nil), ("tcpKeepAlive", tcpKeepAlive != supported.tcpKeepAlive),
+                ("idleConnectionTimeout", idleConnectionTimeout != supported.idleConnectionTimeout),
+                ("maximumConnectionAge", maximumConnectionAge != supported.maximumConnectionAge),
                 ("connectTo", !connectTo.isEmpty), ("dnsOverHTTPS", dnsOverHTTPS != nil),
                 ("decodesContent", !decodesContent),
                 ("maximumDecodingRatio", maximumDecodingRatio != supported.maximumDecodingRatio),
