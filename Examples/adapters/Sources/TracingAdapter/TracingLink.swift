@@ -40,10 +40,9 @@ public struct TracingLink: LoaderLink {
             span.set(response.spanAttributes)
             if response.status.code >= 400 { span.setStatus(SpanStatus(code: .error)) }
             return response
-        } catch where error.code == .cancelled {
-            // The caller has lost interest, which is no error of the request.
-            throw error
         } catch {
+            // A caller that cancels has lost interest, which is no error of the request.
+            guard error.code != .cancelled else { throw error }
             span.set(["error.type": error.code.rawValue])
             span.recordError(error)
             span.setStatus(SpanStatus(code: .error, message: error.description))
