@@ -46,7 +46,7 @@ private struct Odd: Error, CustomStringConvertible {
             .cancelled, .invalidRequest, .cannotConnect, .connectionLost, .insecureConnection, .cannotAuthenticate,
             .timedOut, .invalidResponse, .responseTooLarge, .cannotDecodeResponse, .unacceptableStatus,
             .validationFailed, .emptyResponse, .retriesExhausted, .tooManyRedirects, .paginationLoop,
-            .resetInProgress, .unknown,
+            .reportedFailure, .resetInProgress, .unknown,
         ]
         #expect(Set(codes).count == codes.count)
     }

@@ -4,11 +4,10 @@ extension HTTPClient {
     /// Sends a template and returns its response's server-sent events as they arrive (HTML Standard, section 9.2).
     ///
     /// ```swift
-    /// for try await event in client.events(of: Completion(prompt: "…")) {
-    ///     if event.data == "[DONE]" { break }
-    ///     print(try event.decode(Delta.self).text)
-    /// }
+    /// for try await event in client.events(of: News()) { print(event.event, event.data) }
     /// ```
+    ///
+    /// To receive decoded values instead, use ``events(of:as:named:endingWith:reconnecting:limit:)``.
     ///
     /// Asking for the first event sends the request. You may use any method and a body. Unless the template sets them,
     /// `Accept` is `text/event-stream` and `Cache-Control` is `no-cache`. Until the response's head has arrived,
@@ -52,34 +51,6 @@ extension HTTPClient {
         return EventSequence(
             source: .connections(connections), limit: limit, resume: resume.map { StreamConnection.next($0, opening) })
     }
-
-    /// Sends a template and decodes each server-sent event's data in its response.
-    ///
-    /// ```swift
-    /// for try await delta in client.events(of: Completion(prompt: "…"), as: Delta.self, endingWith: "[DONE]") {
-    ///     print(delta.text)
-    /// }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.
-    ///   - type: the values' type. If an event's data cannot be decoded, the error is `.cannotDecodeResponse`, after
-    ///     the earlier events' values.
-    ///   - sentinel: the data in the event that ends the stream. If you set it, a stream that ends without it is
-    ///     incomplete and `.invalidResponse`. Default: nil (the stream ends with its connection).
-    ///   - reconnection: whether to reconnect after the connection has ended. Default: never.
-    ///   - limit: the maximum number of bytes in a line and in an event's data. A larger event is `.responseTooLarge`.
-    ///     Default: 16 MiB.
-    public func events<Template: RequestTemplate, Value: Decodable & Sendable>(
-        of template: Template, as type: Value.Type, endingWith sentinel: String? = nil,
-        reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
-    ) -> some AsyncSequence<Value, any Error> & Sendable {
-        let connections = StreamConnections(
-            client: self, reconnection: reconnection, progress: template.options.progressUpdates,
-            first: EventStreamTemplate(base: template).connection, restart: nil)
-        return EventValues<Value>(
-            events: EventSequence(source: .connections(connections), limit: limit), sentinel: sentinel)
-    }
 }
 
 extension HTTPResponse {
@@ -103,12 +74,20 @@ extension HTTPResponse {
     }
 }
 
-private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
+struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     typealias Response = Base.Response
     typealias Body = Base.Body
 
     let base: Base
+    /// Run after the base's validators. Default: none.
+    var validators: [any HTTPValidator] = []
     var lastEventID: String?
+
+    var options: HTTPRequestOptions {
+        var options = base.options
+        if !validators.isEmpty { options.validators += validators }
+        return options
+    }
 
     var headers: HTTPHeaders {
         var headers = base.headers
@@ -129,7 +108,7 @@ private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     }
 }
 
-private struct EventSequence: AsyncSequence, Sendable {
+struct EventSequence: AsyncSequence, Sendable {
     let source: StreamSource
     let limit: Int
     /// Returns the request that continues after an event. Default: nil (the same as before).
@@ -141,7 +120,7 @@ private struct EventSequence: AsyncSequence, Sendable {
     }
 
     struct Iterator: AsyncIteratorProtocol, Sendable {
-        fileprivate var stream: ElementStream<EventStreamParser>
+        var stream: ElementStream<EventStreamParser>
         fileprivate let resume: (@Sendable (ServerSentEvent) async throws -> StreamConnection?)?
 
         /// - Throws: ``HTTPError``, or `CancellationError` if the calling task was cancelled. The sequence ends after
@@ -154,37 +133,5 @@ private struct EventSequence: AsyncSequence, Sendable {
         }
 
         mutating func next(isolation actor: (any Actor)?) async throws -> ServerSentEvent? { try await next() }
-    }
-}
-
-private struct EventValues<Value: Decodable & Sendable>: AsyncSequence, Sendable {
-    let events: EventSequence
-    let sentinel: String?
-
-    func makeAsyncIterator() -> Iterator { Iterator(events: events.makeAsyncIterator(), sentinel: sentinel) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        var events: EventSequence.Iterator?
-        let sentinel: String?
-
-        mutating func next(isolation actor: (any Actor)?) async throws -> Value? { try await next() }
-
-        mutating func next() async throws -> Value? {
-            do {
-                guard let event = try await events?.next() else {
-                    guard let sentinel, let ended = events.take() else { return nil }
-                    throw ended.stream.error(
-                        .invalidResponse, "the event stream ended without its final event \"\(sentinel)\"")
-                }
-                guard sentinel.map({ event.data.isSame(as: $0) }) != true else {
-                    events = nil
-                    return nil
-                }
-                return try event.decode(Value.self)
-            } catch {
-                events = nil
-                throw error
-            }
-        }
     }
 }

@@ -61,8 +61,10 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     /// counts. A validator's strategy applies only if the condition holds.
     public func when(_ condition: Retry.Condition) -> HTTPRetryStrategy { changing { $0.condition = condition } }
 
-    /// Also retries requests of any method that the server refused to process: after a 429 or 529, and after a 503 or
-    /// 403 with a valid `Retry-After`. They are retried in addition to what ``when(_:)`` selects.
+    /// Also retries requests of any method that the server refused to process: after a 429 or 529, after a 503 or 403
+    /// with a valid `Retry-After`, and after an `error` event instead of a stream's first value (see
+    /// ``HTTPClient/events(of:as:named:endingWith:reconnecting:limit:)``). They are retried in addition to what
+    /// ``when(_:)`` selects.
     ///
     /// HTTP doesn't guarantee that such a request was not processed, so by default, a POST is not retried. Use this for
     /// a server that documents the guarantee, such as one with a rate limit. If a redirect changed the method, the

@@ -147,10 +147,12 @@ extension Retry.Context {
         response?.redirects.allSatisfy { $0.request.method == $0.target.method } ?? true
     }
 
-    /// Whether the server refused the request without processing it: 429 or 529, or 503 or 403 with `Retry-After`.
+    /// Whether the server refused the request without processing it: 429 or 529, 503 or 403 with `Retry-After`, or a
+    /// failure instead of a stream's first value.
     fileprivate var isRefusal: Bool {
-        guard let response, !request.accepts(response.status), hasKeptMethod else { return false }
+        guard let response, hasKeptMethod else { return false }
         let status = response.status
+        if request.accepts(status) { return response.reportsFailure }
         if [.tooManyRequests, .overloaded].contains(status) { return true }
         return [.serviceUnavailable, .forbidden].contains(status) && response.headers.retryAfter() != nil
     }
@@ -172,10 +174,11 @@ extension Retry.Outcome {
 
     var origin: HTTPOrigin? { request.origin }
 
-    /// Whether the attempt shows that the server is in trouble: a failure, a 5xx, 408, 425 or 429. Only a retry after
+    /// Whether the attempt shows that the server is in trouble: a failure, also a stream's, a 5xx, 408, 425 or 429. Only a retry after
     /// such an attempt takes tokens from its host's budget, so that the budget doesn't stop polling.
     var showsTrouble: Bool {
-        guard let status = response?.status else { return true }
+        guard let response, !response.reportsFailure else { return true }
+        let status = response.status
         return status.code >= 500 || [.requestTimeout, .tooEarly, .tooManyRequests].contains(status)
     }
 }

@@ -113,7 +113,7 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
     /// Foundation's errors by their cause. Other components' errors are described by `LocalizedError.errorDescription`,
     /// which must not contain secrets. Without it, the description is the type's name and, for an enum, the case.
     ///
-    /// For a 4xx or 5xx, the server's explanation is a body of type `text/plain`, the members of a JSON body that hold
+    /// For a 4xx, a 5xx or a ``Code/reportedFailure``, the server's explanation is a body of type `text/plain`, the members of a JSON body that hold
     /// a message, such as title and detail (RFC 9457), and for a 401 the `WWW-Authenticate` field. It is limited to 200
     /// characters and escaped, and contains no credentials of the request, no values of secret names, and nothing that
     /// may be a token. If ``RequestSettings/isSecret`` is true, it is left out.
@@ -184,7 +184,7 @@ extension HTTPError {
     /// connecting         cannotConnect   insecureConnection   proxyRefused
     /// exchanging         connectionLost   invalidResponse   responseTooLarge
     /// judging            tooManyRedirects   unacceptableStatus   validationFailed   retriesExhausted
-    /// using the body     emptyResponse   cannotDecodeResponse   cannotSaveResponse   paginationLoop
+    /// using the body     emptyResponse   cannotDecodeResponse   cannotSaveResponse   paginationLoop   reportedFailure
     /// at any time        timedOut   cancelled   unknown
     /// ```
     ///
@@ -243,6 +243,9 @@ extension HTTPError.Code {
     public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
     /// A page sequence's pages form a loop, or there are too many pages or too many empty pages in a row.
     public static let paginationLoop = Self(rawValue: "paginationLoop")
+    /// The server reported a failure in a stream: an `error` event. Its data is the body of ``HTTPError/response``, so
+    /// that ``HTTPError/failure(of:)`` decodes it.
+    public static let reportedFailure = Self(rawValue: "reportedFailure")
     /// A reset of the chain is in progress.
     public static let resetInProgress = Self(rawValue: "resetInProgress")
     /// The response couldn't be written to its file.

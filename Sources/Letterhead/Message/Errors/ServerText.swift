@@ -49,7 +49,7 @@ extension HTTPResponse {
 
     /// The server's explanation of an error: `the server wrote "no such user"`.
     func refusal(of request: HTTPRequest) -> String? {
-        guard status.code >= 400, !request.isSecret, !self.request.isSecret else { return nil }
+        guard status.code >= 400 || reportsFailure, !request.isSecret, !self.request.isSecret else { return nil }
         func words(_ text: String) -> String {
             request.redaction.words(text, upTo: Self.longestText, hiding: self.request)
         }

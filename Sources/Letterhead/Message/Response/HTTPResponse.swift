@@ -231,6 +231,18 @@ extension HTTPResponse {
     }
 }
 
+extension HTTPResponse {
+    /// Whether the body reports a failure although the status doesn't: an event stream's `error` event.
+    var reportsFailure: Bool {
+        get { self[option: ReportsFailure.self] }
+        set { self[option: ReportsFailure.self] = newValue }
+    }
+}
+
+private enum ReportsFailure: HTTPRequestOption {
+    static let defaultOptionValue = false
+}
+
 private enum RespondingServer: HTTPRequestOption {
     static let defaultOptionValue: HTTPOrigin? = nil
 }

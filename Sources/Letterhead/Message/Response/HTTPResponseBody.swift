@@ -161,6 +161,32 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
+    /// Reads a body until a closure has seen enough of it, and returns the same body for a reader that has seen nothing.
+    /// An error of the body is thrown to that reader, after the pieces before it.
+    func seen(until isEnough: (Data) -> Bool) async -> HTTPResponseBody {
+        guard case .stream(let stream) = released().source else {
+            if let buffered { _ = isEnough(buffered) }
+            return self
+        }
+        let pieces = stream.walk()
+        var seen: [Result<Data, any Error>] = []
+        do {
+            while let piece = try await pieces.next() {
+                seen.append(.success(piece))
+                if isEnough(piece) { break }
+            }
+        } catch {
+            seen.append(.failure(error))
+        }
+        let beginning = Mutex(seen[...])
+        return .received(
+            length: length,
+            pull: {
+                if let piece = beginning.withLock({ $0.popFirst() }) { return try piece.get() }
+                return try await pieces.next()
+            }, cancel: { pieces.cancel() })
+    }
+
     /// Returns a closure that ends a streamed body and a read in progress with an error. It doesn't retain the body.
     func canceller(throwing error: @autoclosure @escaping @Sendable () -> any Error) -> @Sendable () -> Void {
         switch source {

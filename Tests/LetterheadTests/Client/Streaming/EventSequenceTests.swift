@@ -98,30 +98,6 @@ import Testing
         #expect(error?.description.contains("http://a.example/names") == true)
     }
 
-    @Test func `values end at the sentinel, and a stream that ends without it is an error after them`() async throws {
-        let events = ["1", "2", "[DONE]", "3"].map { ServerSentEvent(data: $0) }
-        let client = client(
-            StubLoader().on(.any(), inOrder: .events(events), .events([events[0]]), .events([events[0]])))
-        #expect(try await client.events(of: TestEndpoint(), as: Int.self, endingWith: "[DONE]").all() == [1, 2])
-        let (values, error) = await client.events(of: TestEndpoint(), as: Int.self, endingWith: "[DONE]").allAndError()
-        #expect(values == [1])
-        #expect((error as? HTTPError)?.code == .invalidResponse)
-        #expect(try await client.events(of: TestEndpoint(), as: Int.self).all() == [1])
-    }
-
-    @Test func `data that cannot be decoded end the values with an error`() async throws {
-        let mock = MockLoader { stream($0, "data: 1\n\ndata: x\n\ndata: 3\n\n") }
-        var iterator = client(mock).events(of: TestEndpoint(), as: Int.self).makeAsyncIterator()
-        #expect(try await iterator.next() == 1)
-        do {
-            _ = try await iterator.next()
-            Issue.record("the second value cannot be decoded")
-        } catch let error as HTTPError {
-            #expect(error.code == .cannotDecodeResponse)
-        }
-        #expect(try await iterator.next() == nil)
-    }
-
     @Test func `the description of an event does not contain its data`() {
         let event = ServerSentEvent(event: "add", data: "secret", id: "12")
         #expect("\(event)" == "ServerSentEvent(add, 6 bytes, with id)")

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import TestKit
+import Testing
+
+/// Events that are decoded as they arrive.
+@Suite(.timeLimit(.minutes(1)))
+struct EventValuesTests {
+    struct Overload: Decodable, Sendable, Equatable {
+        var type: String
+        var message: String
+    }
+
+    struct Completion: RequestTemplate {
+        typealias Failure = Overload
+        var method = HTTPMethod.get
+        var path: RequestPath { "completions" }
+    }
+
+    private static let overload = "event: error\ndata: {\"type\":\"overloaded\",\"message\":\"too many users\"}\n\n"
+
+    private let clock = TestClock(isAutomatic: true)
+
+    private func client(_ mock: any HTTPLoader, maximumRetries: Int = 0) -> HTTPClient {
+        HTTPClient(
+            environment: .of("http://a.example"),
+            retrying: Retry.Settings(maximumRetries: maximumRetries, clock: clock, random: { 1 }), transport: mock)
+    }
+
+    private func stream(_ request: HTTPRequest, _ pieces: [String], failing code: HTTPError.Code? = nil)
+        -> HTTPResponse
+    {
+        HTTPResponse(
+            request: request, status: .ok, headers: ["Content-Type": "text/event-stream"],
+            body: StreamedBody.of(
+                pieces.map { Data($0.utf8) }, failing: code.map { HTTPError($0, request: request) }))
+    }
+
+    private func stream(_ request: HTTPRequest, _ text: String) -> HTTPResponse { stream(request, [text]) }
+
+    private func server(_ text: String) async throws -> MockServer {
+        try await MockServer.start { _ in
+            MockServer.Response(headers: ["Content-Type": "text/event-stream"], body: Data(text.utf8))
+        }
+    }
+
+    // MARK: The choice of events
+
+    @Test func `comments, pings and events without data are skipped`() async throws {
+        let server = try await server(
+            ": hello\n\ndata: 1\n\nevent: ping\ndata: {}\n\ndata:\n\nid: 4\n\n: ping\nevent: delta\ndata: 2\n\n")
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        #expect(try await client.events(of: TestEndpoint(), as: Int.self).all() == [1, 2])
+        #expect(server.requests.count == 1)
+        await server.stop()
+    }
+
+    @Test func `only the named events are decoded`() async throws {
+        let server = try await server(
+            "event: start\ndata: {}\n\nevent: delta\ndata: 1\n\ndata: x\n\nevent: delta\ndata: 2\n\n")
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        #expect(try await client.events(of: TestEndpoint(), as: Int.self, named: ["delta"]).all() == [1, 2])
+        await server.stop()
+    }
+
+    @Test func `an error event is a value if it is named`() async throws {
+        let mock = MockLoader { stream($0, "data: x\n\nevent: error\ndata: 7\n\n") }
+        #expect(try await client(mock).events(of: TestEndpoint(), as: Int.self, named: ["error"]).all() == [7])
+    }
+
+    @Test(arguments: ["data: [DONE]\n\n", "event: [DONE]\ndata: {}\n\n"])
+    func `values end at the data or the name that ends the stream`(last: String) async throws {
+        let mock = MockLoader { stream($0, "data: 1\n\ndata: 2\n\n\(last)data: 3\n\n") }
+        let values = client(mock).events(of: TestEndpoint(), as: Int.self, endingWith: "[DONE]")
+        #expect(try await values.all() == [1, 2])
+    }
+
+    @Test func `a stream that ends without its final event is an error after its values`() async throws {
+        let mock = MockLoader { stream($0, "data: 1\n\n") }
+        let (values, error) = await client(mock).events(of: TestEndpoint(), as: Int.self, endingWith: "[DONE]")
+            .allAndError()
+        #expect(values == [1])
+        #expect((error as? HTTPError)?.code == .invalidResponse)
+        #expect(try await client(mock).events(of: TestEndpoint(), as: Int.self).all() == [1])
+    }
+
+    @Test func `malformed JSON ends the values with an error that names the event`() async throws {
+        let mock = MockLoader { stream($0, "data: 1\n\nevent: delta\ndata: {\"a\":\n\ndata: 3\n\n") }
+        var iterator = client(mock).events(of: TestEndpoint(), as: Int.self).makeAsyncIterator()
+        #expect(try await iterator.next() == 1)
+        let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next() }
+        #expect(error?.code == .cannotDecodeResponse)
+        #expect(error?.message.contains("event \"delta\": decoding Int") == true)
+        #expect(try await iterator.next() == nil)
+    }
+
+    // MARK: Failures
+
+    @Test func `an error event ends the values with the failure of the template and the words of the server`()
+        async throws
+    {
+        let server = try await server("data: 1\n\n" + Self.overload + "data: 2\n\n")
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        let (values, thrown) = await client.events(of: Completion(), as: Int.self).allAndError()
+        let error = try #require(thrown as? HTTPError)
+        #expect(values == [1])
+        #expect(error.code == .reportedFailure)
+        #expect(error.failure(of: Completion.self) == Overload(type: "overloaded", message: "too many users"))
+        #expect(error.description.hasSuffix("; the server wrote \"too many users\""))
+        #expect(error.response?.status == .ok)
+        await server.stop()
+    }
+
+    @Test func `an error event with a text that is not JSON is quoted`() async {
+        let mock = MockLoader { stream($0, "event: error\ndata: too many users\n\n") }
+        let (_, error) = await client(mock).events(of: Completion(), as: Int.self).allAndError()
+        #expect((error as? HTTPError)?.failure(of: Completion.self) == nil)
+        #expect(error.map { "\($0)" }?.hasSuffix("; the server wrote \"too many users\"") == true)
+    }
+
+    @Test func `a secret request does not show what the server wrote`() async {
+        let mock = MockLoader { stream($0, Self.overload) }
+        let (_, error) = await client(mock).events(of: Completion().secret(), as: Int.self).allAndError()
+        #expect(error.map { "\($0)" }?.contains("too many") == false)
+    }
+
+    // MARK: Failures before the first value
+
+    @Test func `an error event before the first value is retried, with the waits of a status`() async throws {
+        let mock = MockLoader()
+            .then { stream($0, "event: start\ndata: {}\n\n" + Self.overload) }
+            .then { stream($0, Self.overload) }
+            .then { stream($0, "event: start\ndata: {}\n\nevent: delta\ndata: 1\n\n") }
+        let values = client(mock, maximumRetries: 2).events(of: Completion(), as: Int.self, named: ["delta"])
+        #expect(try await values.all() == [1])
+        #expect(clock.sleeps == [.seconds(1), .seconds(2)])
+    }
+
+    @Test func `over a socket, the retry sends a second request`() async throws {
+        let server = try await server("data: 1\n\n")
+        server.enqueue(.response(.events([ServerSentEvent(event: "error", data: "{}")])))
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url),
+            retrying: Retry.Settings(maximumRetries: 1, clock: clock))
+        #expect(try await client.events(of: Completion(), as: Int.self).all() == [1])
+        #expect(server.requests.count == 2)
+        await server.stop()
+    }
+
+    @Test(arguments: [(HTTPMethod.get, 0), (.post, 2)])
+    func `without a retry that is allowed and safe, the failure is thrown`(method: HTTPMethod, maximum: Int) async {
+        let mock = MockLoader { stream($0, Self.overload) }
+        let (_, error) = await client(mock, maximumRetries: maximum).events(
+            of: Completion(method: method), as: Int.self
+        ).allAndError()
+        #expect((error as? HTTPError)?.failure(of: Completion.self)?.type == "overloaded")
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test func `a POST is retried if refusals are`() async throws {
+        let mock = MockLoader().then { stream($0, Self.overload) }.then { stream($0, "data: 1\n\n") }
+        let template = Completion(method: .post).retry(.exponential.retryingRefusals(), maximumRetries: 1)
+        #expect(try await client(mock).events(of: template, as: Int.self).all() == [1])
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test func `when no retry is left, the last failure is thrown with all attempts`() async {
+        let mock = MockLoader { stream($0, Self.overload) }
+        let (_, error) = await client(mock, maximumRetries: 2).events(of: Completion(), as: Int.self).allAndError()
+        #expect((error as? HTTPError)?.code == .reportedFailure)
+        #expect((error as? HTTPError)?.attempts.count == 3)
+        #expect(mock.requests.count == 3)
+    }
+
+    @Test func `an error event after a value is not retried`() async {
+        let mock = MockLoader { stream($0, "data: 1\n\n" + Self.overload) }
+        let (values, error) = await client(mock, maximumRetries: 2).events(of: Completion(), as: Int.self).allAndError()
+        #expect(values == [1])
+        #expect((error as? HTTPError)?.code == .reportedFailure)
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test(arguments: [1, 7, 1 << 16])
+    func `a stream that may be retried delivers all its values`(size: Int) async throws {
+        let text = ": hello\n\ndata: 1\n\ndata: 2\n\ndata: [DONE]\n\n"
+        let mock = MockLoader { request in
+            HTTPResponse(
+                request: request, status: .ok, headers: ["Content-Type": "text/event-stream"],
+                body: StreamedBody.of(text, piecesOf: size))
+        }
+        let values = client(mock, maximumRetries: 1).events(of: Completion(), as: Int.self, endingWith: "[DONE]")
+        #expect(try await values.all() == [1, 2])
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test func `an error event after more than 64 KiB is not retried`() async {
+        let comment = String(repeating: ":", count: 40_000) + "\n"
+        let mock = MockLoader { stream($0, [comment, comment, Self.overload]) }
+        let (_, error) = await client(mock, maximumRetries: 2).events(of: Completion(), as: Int.self).allAndError()
+        #expect((error as? HTTPError)?.code == .reportedFailure)
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test func `a connection that is lost before the first value reconnects, also if retries are allowed`()
+        async throws
+    {
+        let mock = MockLoader()
+            .then { stream($0, [": hello\n"], failing: .connectionLost) }
+            .then { stream($0, "data: 1\n\n") }
+            .then { HTTPResponse(request: $0, status: .noContent) }
+        let values = client(mock, maximumRetries: 1).events(
+            of: Completion(), as: Int.self, reconnecting: .whenClosed(clock: clock))
+        #expect(try await values.all() == [1])
+        #expect(mock.requests.count == 3)
+    }
+
+    @Test func `a reconnection sends the identifier of the last event`() async throws {
+        let mock = MockLoader()
+            .then { stream($0, "id: 7\ndata: 1\n\nid: 8\nevent: ping\ndata: {}\n\n") }
+            .then { stream($0, "data: 2\n\n") }
+            .then { HTTPResponse(request: $0, status: .noContent) }
+        let values = client(mock).events(of: Completion(), as: Int.self, reconnecting: .whenClosed(clock: clock))
+        #expect(try await values.all() == [1, 2])
+        #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == [nil, "8", "8"])
+    }
+
+    // MARK: Ending early
+
+    /// Sends the beginning of a stream that doesn't end.
+    private func endlessServer(_ beginning: String) async throws -> MockServer {
+        let (chunks, sending) = AsyncStream.makeStream(of: Data.self)
+        sending.yield(Data(beginning.utf8))
+        return try await MockServer.start { _ in
+            MockServer.Response(headers: ["Content-Type": "text/event-stream"], chunks: chunks)
+        }
+    }
+
+    /// A client that looks for a failure as soon as the semaphore is signaled.
+    private func client(_ server: MockServer, signaling arrived: DispatchSemaphore) -> HTTPClient {
+        HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url), retrying: Retry.Settings(maximumRetries: 1),
+            attemptLinks: ModifyResponse { _ in arrived.signal() })
+    }
+
+    @Test func `leaving the loop closes the connection`() async throws {
+        let server = try await endlessServer("data: 1\n\n")
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        for try await value in client.events(of: Completion(), as: Int.self) {
+            #expect(value == 1)
+            break
+        }
+        _ = try await server.record { $0.connections.first?.isOpen == false }
+        await server.stop()
+    }
+
+    @Test func `cancelling the task before the first value closes the connection`() async throws {
+        let (server, arrived) = (try await endlessServer(": hello\n\n"), DispatchSemaphore(value: 0))
+        let client = client(server, signaling: arrived)
+        let reading = Task { try await client.events(of: Completion(), as: Int.self).all() }
+        #expect(await arrived.isSignaled())
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await reading.value }
+        _ = try await server.record { $0.connections.first?.isOpen == false }
+        await server.stop()
+    }
+
+    @Test func `a reset before the first value cancels the stream`() async throws {
+        let (server, arrived) = (try await endlessServer(": hello\n\n"), DispatchSemaphore(value: 0))
+        let client = client(server, signaling: arrived)
+        let reading = Task { try await client.events(of: Completion(), as: Int.self).all() }
+        #expect(await arrived.isSignaled())
+        await client.reset()
+        let error = await #expect(throws: HTTPError.self) { _ = try await reading.value }
+        #expect(error?.code == .cancelled)
+        await server.stop()
+    }
+}
