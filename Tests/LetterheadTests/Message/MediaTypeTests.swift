@@ -42,6 +42,14 @@ import Testing
         #expect(type.parameters.map { [$0.name, $0.value] } == parameters)
     }
 
+    @Test(arguments: [
+        ("'iso-8859-1'", "iso-8859-1"), ("\"'gbk'\"", "gbk"), ("'gbk", "'gbk"), ("gbk'", "gbk'"), ("'", "'"),
+        ("''", "''"),
+    ]) func `single quotes around a charset are dropped`(text: String, charset: String) {
+        #expect(MediaType("text/html; charset=\(text)")?["charset"] == charset)
+        #expect(MediaType("multipart/mixed; boundary='a'")["boundary"] == "'a'")
+    }
+
     @Test(arguments: ["a\"\u{301}…", "\\\u{316};é", "日本", ""])
     func `a parameter that is set is read back`(value: String) throws {
         let type = MediaType.plainText.setting("title", to: value)

@@ -18,8 +18,8 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
     /// once, only its first parameter is kept.
     public let parameters: [(name: String, value: String)]
 
-    /// Parses a media type as in section 4.4 of the WHATWG MIME Sniffing standard. Returns nil if the string is
-    /// malformed. ``description`` omits parameters with control characters.
+    /// Parses a media type as in section 4.4 of the WHATWG MIME Sniffing standard. A charset may also be in single
+    /// quotes. Returns nil if the string is malformed. ``description`` omits parameters with control characters.
     public init?(_ text: String) {
         guard let parsed = Self.parse(text) else { return nil }
         guard text.unicodeScalars.contains(where: Redaction.isControl) else {
@@ -113,10 +113,16 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
             }
             let key = ASCII.lowercased(String(name))
             if ASCII.isToken(key), isQuotable(value), names.insert(key).inserted {
-                found.append((key, value))
+                found.append((key, key == "charset" ? withoutSingleQuotes(value) : value))
             }
         }
         return found
+    }
+
+    /// Some servers write `charset='iso-8859-1'`. In other parameters, such as a boundary, the quotes may be meant.
+    private static func withoutSingleQuotes(_ value: String) -> String {
+        guard value.utf8.count > 2, value.begins(with: "'"), value.ends(with: "'") else { return value }
+        return String(Substring(value.utf8.dropFirst().dropLast()))
     }
 
     /// Returns the text before the closing quotation mark, with backslash escapes resolved.

@@ -6,8 +6,9 @@ enum UnknownCharsetOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// The encoding for text in a charset that the library doesn't support. Default: nil (decoding such a response as a
-    /// `String` fails with `.cannotDecodeResponse`).
+    /// The encoding for text in a charset that the library doesn't support, and for text that isn't UTF-8 if the
+    /// response declares no charset. Default: nil (decoding such a response as a `String` fails with
+    /// `.cannotDecodeResponse`).
     public var unknownCharset: String.Encoding? {
         get { self[option: UnknownCharsetOption.self] }
         set { self[option: UnknownCharsetOption.self] = newValue }
@@ -15,8 +16,9 @@ extension RequestSettings {
 }
 
 extension RequestConfigurable {
-    /// Decodes text in an encoding if the library doesn't support the response's charset:
-    /// `Get<String>("page").unknownCharset(.utf8)`. See ``RequestSettings/unknownCharset``.
+    /// Decodes text in an encoding if the library doesn't support the response's charset, or if the response declares
+    /// none and isn't UTF-8: `Get<String>("page").unknownCharset(.isoLatin1)`. See
+    /// ``RequestSettings/unknownCharset``.
     public func unknownCharset(_ encoding: String.Encoding?) -> Configured {
         configured { $0.unknownCharset = encoding }
     }
@@ -70,19 +72,25 @@ enum ResponseDecoding {
         }
     }
 
-    /// Decodes the body as text in the response's charset, or as UTF-8 if it declares none.
+    /// Decodes the body as text in the response's charset. Without one, the text is UTF-8, or else in the encoding of
+    /// the setting.
     private static func text(_ data: Data, of response: HTTPResponse) throws -> String {
-        let charset = response.headers.mediaType?["charset"] ?? "utf-8"
-        guard let encoding = TextEncoding.encoding(of: charset) ?? response.request.unknownCharset else {
-            let name = Redaction.visible(String(charset.unicodeScalars.prefix(40)))
-            throw HTTPError(
-                .cannotDecodeResponse, request: response.request, response: response,
-                message: "the response's charset \(name) is not supported (set unknownCharset(.utf8), or decode Data)")
+        func error(_ rule: String) -> HTTPError {
+            HTTPError(.cannotDecodeResponse, request: response.request, response: response, message: rule)
         }
-        guard let text = String(data: data, encoding: encoding) else {
-            throw HTTPError(
-                .cannotDecodeResponse, request: response.request, response: response,
-                message: "the body cannot be decoded in the response's charset (UTF-8 if it declares none)")
+        let (charset, other) = (response.headers.mediaType?["charset"], response.request.unknownCharset)
+        guard let encoding = TextEncoding.encoding(of: charset ?? "utf-8") ?? other else {
+            let name = Redaction.visible(String((charset ?? "").unicodeScalars.prefix(40)))
+            throw error(
+                "the response's charset \(name) is not supported (set unknownCharset(.utf8), or decode Data)")
+        }
+        let decoded = String(data: data, encoding: encoding)
+        guard let text = decoded ?? (charset == nil ? other.flatMap { String(data: data, encoding: $0) } : nil) else {
+            throw error(
+                charset == nil
+                    ? "the body is not UTF-8, and the response declares no charset (set unknownCharset to its encoding, "
+                        + "such as .isoLatin1, or decode Data)"
+                    : "the body is malformed in the response's charset (decode Data)")
         }
         // Comparing strings would normalize them.
         let scalars = text.unicodeScalars

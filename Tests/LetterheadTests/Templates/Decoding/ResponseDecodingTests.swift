@@ -59,6 +59,7 @@ private struct Shouting: HTTPBodyDecoder {
         ("text/plain; charset=utf-8", Data("é".utf8)), ("text/plain", Data("é".utf8)), ("", Data("é".utf8)),
         ("text/plain; charset=ISO-8859-1", Data([0xE9])),
         ("text/plain; charset=\"UTF-8\"", Data([0xEF, 0xBB, 0xBF, 0xC3, 0xA9])),
+        ("text/plain; charset='iso-8859-1'", Data([0xE9])),
         ("text/plain; charset=utf-16le", Data([0xE9, 0x00])), ("nonsense", Data("é".utf8)),
     ]) func `text is decoded in the charset that the response declares`(type: String, body: Data) async throws {
         #expect(try await send(String.self, body: body, headers: ["Content-Type": type]) == "é")
@@ -99,6 +100,30 @@ private struct Shouting: HTTPBodyDecoder {
         }
         let client = HTTPClient(environment: .of("https://h.test"), transport: mock).unknownCharset(.utf8)
         #expect(try await client.send(text) == "é")
+    }
+
+    @Test(arguments: ["text/plain", ""])
+    func `text without a charset is UTF-8, or else in the encoding of the setting`(type: String) async throws {
+        let text = TestEndpoint("a", answering: String.self).unknownCharset(.isoLatin1)
+        let headers: HTTPHeaders = ["Content-Type": type]
+        #expect(try await send(text, body: Data([0xE9]), headers: headers) == "é")
+        #expect(try await send(text, body: Data("é".utf8), headers: headers) == "é")
+    }
+
+    @Test func `text that is malformed in its charset isn't decoded in the encoding of the setting`() async {
+        let text = TestEndpoint("a", answering: String.self).unknownCharset(.isoLatin1)
+        let error = await #expect(throws: HTTPError.self) {
+            try await send(text, body: Data([0xE9]), headers: ["Content-Type": "text/plain; charset=utf-8"])
+        }
+        #expect(error?.message == "the body is malformed in the response's charset (decode Data)")
+    }
+
+    @Test func `the error for text that isn't UTF-8 names the setting`() async {
+        let error = await #expect(throws: HTTPError.self) {
+            try await send(String.self, body: Data([0xE9]), headers: ["Content-Type": "text/plain"])
+        }
+        #expect(error?.message.hasPrefix("the body is not UTF-8, and the response declares no charset") == true)
+        #expect(error?.message.contains("set unknownCharset") == true)
     }
 
     @Test func `void accepts any response`() async throws {
