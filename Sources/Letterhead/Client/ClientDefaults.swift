@@ -102,6 +102,8 @@ struct ClientDefaults: Sendable {
 
     func apply(to request: inout HTTPRequest) {
         request.options.fill(from: options)
+        let omitted = options.omittedHeaders
+        if !omitted.isEmpty { request.omittedHeaders.formUnion(omitted) }
         // A request that sets these to nil leaves them to the client.
         if request.decoder == nil { request.decoder = options.decoder }
         if request.encoder == nil, let own = options.encoder { request.encoder = own }

@@ -179,6 +179,12 @@ extension HTTPClient: RequestConfigurable {
     /// Sets headers for requests that don't set them. See ``header(_:_:)``.
     public func headers(_ headers: HTTPHeaders) -> HTTPClient { changing { $0.headers.replace(with: headers) } }
 
+    /// Prevents this client, its environment and the bodies from adding a header. A header that a request sets is sent
+    /// nevertheless. See ``RequestTemplate/omittingHeader(_:)``.
+    public func omittingHeader(_ name: HTTPHeaders.Name) -> HTTPClient {
+        changing { $0.options.omittedHeaders.insert(name) }
+    }
+
     /// Sets a query parameter for requests that don't set it. Pass nil to remove it from the client. It isn't added to
     /// a URL that a server has chosen, such as a next page's. See ``RequestTemplate/query(_:_:)``.
     public func query(_ name: String, _ value: (any QueryValue)?) -> HTTPClient {

@@ -42,6 +42,33 @@
             #expect(sent.heads == ["POST /a HTTP/1.1\r\n\(lines)\r\n[1]"])
         }
 
+        @Test func `a template's modifier removes the Content-Type of an upload`() async throws {
+            let heads = Heads()
+            let server = RawServer { connection, _ in
+                while let request = connection.readRequest() {
+                    heads.add(request.head + String(decoding: request.body, as: UTF8.self))
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                }
+            }
+            let template = TestEndpoint("a", answering: Void.self).with {
+                $0.method = .put
+                $0.body = DataBody(Data("x".utf8), contentType: "image/png")
+            }
+            let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url()))
+                .omittingHeader(.acceptEncoding).omittingHeader(.host)
+            try await client.send(template.omittingHeader(.contentType))
+            #expect(heads.all == ["PUT /a HTTP/1.1\r\nContent-Length: 1\r\n\r\nx"])
+        }
+
+        @Test func `a template cannot omit what frames the message`() async throws {
+            let client = HTTPClient(environment: .of("http://127.0.0.1:1"))
+            let error = await #expect(throws: HTTPError.self) {
+                try await client.send(TestEndpoint().omittingHeader(.contentLength))
+            }
+            #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false)
+            #expect(error?.message == "the header Content-Length frames the message and cannot be omitted")
+        }
+
         @Test(arguments: [HTTPHeaders.Name.contentLength, .transferEncoding])
         func `what frames the message cannot be omitted`(name: HTTPHeaders.Name) async throws {
             let sent = try await heads { $0.omittedHeaders = [name] }

@@ -6,13 +6,15 @@ enum OmittedHeadersOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// The headers that the library doesn't add to the request: `[.contentType]` for the body's, `[.acceptEncoding]`,
-    /// `[.accept]` or `[.host]`. Set it in a link, usually the last one of the `attemptLinks`, for a server that
-    /// expects exactly certain bytes. To replace such a header, set it in ``HTTPRequest/headers`` instead.
+    /// The headers that the body, the client, the environment and the transport don't add to the request:
+    /// `[.contentType]`, `[.accept]`, `[.acceptEncoding]`, `[.host]`, or one of the client's or the environment's. For
+    /// one endpoint or all of a client's, use ``RequestTemplate/omittingHeader(_:)``. To replace a header, set it in
+    /// ``HTTPRequest/headers`` instead.
     ///
-    /// A header that the request sets is sent even if it is omitted here. Omitting Content-Length or Transfer-Encoding
-    /// is `.invalidRequest`, because they frame the message. `URLSession` adds its own headers nevertheless. Default:
-    /// none.
+    /// A header that the request sets is sent even if it is omitted here, and so are cookies and credentials. In an
+    /// attempt link, the client's and the environment's headers belong to the request already. Omitting Content-Length
+    /// or Transfer-Encoding is `.invalidRequest`, because they frame the message. `URLSession` adds its own headers
+    /// nevertheless. Default: none.
     public var omittedHeaders: Set<HTTPHeaders.Name> {
         get { self[option: OmittedHeadersOption.self] }
         set { self[option: OmittedHeadersOption.self] = newValue }

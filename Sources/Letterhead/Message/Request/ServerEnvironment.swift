@@ -157,11 +157,16 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
 }
 
 extension HTTPRequest {
-    /// Adds headers that neither the request nor its body has. The body's headers are added after the chain, and take
-    /// precedence over an environment's or a client's.
+    /// Adds headers that neither the request nor its body has, and that the request doesn't omit. The body's headers are
+    /// added after the chain, and take precedence over an environment's or a client's.
     mutating func fill(headers: HTTPHeaders) {
-        let own = body.isEmpty || headers.isEmpty ? [:] : body.additionalHeaders.httpHeaders
-        self.headers.fill(from: own.isEmpty ? headers : HTTPHeaders(headers.filter { !own.contains($0.name) }))
+        guard !headers.isEmpty else { return }
+        let own = body.isEmpty ? [:] : body.additionalHeaders.httpHeaders
+        let omitted = omittedHeaders
+        let isWhole = own.isEmpty && omitted.isEmpty
+        self.headers.fill(
+            from: isWhole
+                ? headers : HTTPHeaders(headers.filter { !own.contains($0.name) && !omitted.contains($0.name) }))
     }
 }
 

@@ -3,8 +3,8 @@ public import LetterheadFoundation
 
 extension RequestTemplate {
     /// Sets a header. The value replaces the template's values of that name. Pass nil to remove them. The last modifier
-    /// takes precedence: `.header("X", "1").header("X", "2")` sends 2. The body or the environment may still add a
-    /// header that was removed.
+    /// takes precedence: `.header("X", "1").header("X", "2")` sends 2. The body, the client or the environment may
+    /// still add a header that was removed. See ``omittingHeader(_:)``.
     public func header(_ name: HTTPHeaders.Name, _ value: String?) -> Modified<Self> {
         Modified(base: self, value.map { .headers([name: $0], isReplacing: true) } ?? .noHeader(name))
     }
@@ -17,6 +17,19 @@ extension RequestTemplate {
     /// Adds a header and keeps other values of the same name. Nil adds nothing.
     public func addingHeader(_ name: HTTPHeaders.Name, _ value: String?) -> Modified<Self> {
         Modified(base: self, .headers(value.map { [name: $0] } ?? [:], isReplacing: false))
+    }
+
+    /// Prevents the body, the client, the environment and the transport from adding a header. A header that the template
+    /// sets is sent nevertheless. Several calls add up.
+    ///
+    /// ```swift
+    /// Put<Void>("uploads/7").body(FileBody(at: picture)).omittingHeader(.contentType)  // a presigned URL without a type
+    /// ```
+    ///
+    /// `Content-Length` and `Transfer-Encoding` frame the message: omitting them fails with `.invalidRequest`. See
+    /// ``RequestSettings/omittedHeaders``.
+    public func omittingHeader(_ name: HTTPHeaders.Name) -> Modified<Self> {
+        configured { $0.omittedHeaders = options.omittedHeaders.union([name]) }
     }
 
     /// Sets a query parameter. The value replaces the template's values of that name. Pass nil to remove them.
