@@ -24,6 +24,32 @@ import Testing
         #expect(throws: HTTPError.self) { try request.validate() }
     }
 
+    @Test(arguments: ["a%2Fb,c", "a+b", "a=b:c@d/e?f", "", "%C3%A9", "(1;2)"])
+    func `a raw value is written unchanged, and its name is escaped`(value: String) throws {
+        let query: QueryParameters = ["a b": QueryParameters.raw(value), "c": "%"]
+        #expect(query.escaped == "a%20b=\(value)&c=%25")
+        #expect(QueryParameters(escaped: query.escaped) == query)
+        var request = try HTTPRequest.to("https://a.test")
+        request.query = query
+        try request.validate()
+    }
+
+    @Test(arguments: ["a&b", "a#b", "a b", "é", "%", "%2", "%zz", "a\r\nb", "\"", "[", "{", "|", "\\"])
+    func `a raw value that must be escaped is refused with its name`(value: String) throws {
+        var request = try HTTPRequest.to("https://a.test")
+        request.query = ["x": 1, "filter": QueryParameters.raw(value)]
+        let error = #expect(throws: HTTPError.self) { try request.validate() }
+        #expect(error?.code == .invalidRequest)
+        #expect(
+            error?.message
+                == "the query item filter cannot be written: the raw value contains a character that must be escaped")
+    }
+
+    @Test func `raw values in a list are written unchanged`() {
+        let list = QueryParameters.list([QueryParameters.raw("a%2Fb"), QueryParameters.raw("c:d")])
+        #expect((["ids": list] as QueryParameters).escaped == "ids=a%2Fb,c:d")
+    }
+
     @Test(
         arguments: [
             ([:], ""),

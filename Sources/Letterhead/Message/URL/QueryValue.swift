@@ -3,6 +3,8 @@ public import LetterheadFoundation
 
 /// A value for a query: strings, numbers, booleans, dates as ISO 8601, UUIDs, arrays of these, and flags.
 ///
+/// A boolean is written as `true` or `false`, as in a ``FormBody``. For an API that expects `1`, pass `isOpen ? 1 : 0`.
+///
 /// Write such values in a ``QueryParameters`` literal. To make your type a query value, conform it to the protocol. An
 /// enumeration with raw values needs no further code. Any other type implements ``append(to:name:)``:
 ///
@@ -40,6 +42,29 @@ extension QueryParameters {
     public static func list(_ elements: [some QueryValue]) -> some QueryValue { QueryList(list: elements) }
 }
 
+extension QueryParameters {
+    /// A value that is already escaped and is written unchanged: `["state": QueryParameters.raw("a%2Fb,c")]` is
+    /// `?state=a%2Fb,c`. Use it only for a string that you control, such as a value from another URL.
+    ///
+    /// A request fails before anything is sent if the string contains an `&`, a `#`, a `%` without two hexadecimal
+    /// digits, or a character that a query can't contain (RFC 3986, 3.4).
+    public static func raw(_ value: String) -> some QueryValue { RawQueryValue(escaped: value) }
+}
+
+private struct RawQueryValue: QueryValue {
+    let escaped: String
+
+    func append(to query: inout QueryParameters, name: String) {
+        let isValid = PercentEncoding.escapeLiteral(escaped, .queryLiteral).isSame(as: escaped)
+        guard isValid, !escaped.utf8.contains(UInt8(ascii: "&")) else {
+            let rule = "the raw value contains a character that must be escaped"
+            return query.append(QueryParameters.Item(name, refused: rule))
+        }
+        let name = PercentEncoding.escape(name, .unreserved)
+        query.append(QueryParameters.Item(original: "\(name)=\(escaped)"))
+    }
+}
+
 private struct QueryList<Element: QueryValue>: QueryElements {
     let list: [Element]
 
@@ -50,7 +75,10 @@ private struct QueryList<Element: QueryValue>: QueryElements {
         list.append(to: &items, name: name)
         guard !items.isEmpty else { return }
         if let refused = items.first(where: { $0.refusal != nil }) { return query.append(refused) }
-        let values = items.map { PercentEncoding.escape($0.value ?? "", .unreserved) }
+        let values = items.map { item in
+            let raw = item.original?.cut(at: "=").map { String($0.tail) }
+            return raw ?? PercentEncoding.escape(item.value ?? "", .unreserved)
+        }
         let name = PercentEncoding.escape(name, .unreserved)
         query.append(QueryParameters.Item(original: "\(name)=\(values.joined(separator: ","))"))
     }

@@ -27,6 +27,15 @@ extension MultipartBody {
             MultipartBody.Part(change(body), fields)
         }
 
+        /// Returns the same part with its filename also as `filename*` (RFC 8187), for a server that doesn't read UTF-8
+        /// in `filename`. RFC 7578 forbids it in forms, so use it only for a server that requires it. A part without a
+        /// filename, or with a custom Content-Disposition, doesn't change.
+        ///
+        /// ```swift
+        /// .file(at: url, name: "scan").withExtendedFilename()  // filename="é.png"; filename*=UTF-8''%C3%A9.png
+        /// ```
+        public func withExtendedFilename() -> MultipartBody.Part { MultipartBody.Part(body, fields.extended) }
+
         /// Creates a part from a string, which is not escaped. Its media type's charset encodes it, or else UTF-8.
         /// Without a `filename` and a `contentType`, the part has no media type.
         public static func text(

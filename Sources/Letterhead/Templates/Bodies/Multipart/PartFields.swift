@@ -12,10 +12,13 @@ package struct PartFields: Sendable {
     private let name: String?
     private let filename: String?
     private let headers: HTTPHeaders
+    /// Whether `filename*` repeats the filename (RFC 8187).
+    private let isExtended: Bool
 
-    /// The name and the filename. Nil if the part has no name, or a custom header other than Content-Type.
+    /// The name and the filename. Nil if the part has no name, an extended filename, or a custom header other than
+    /// Content-Type.
     package var form: (name: String, filename: String?)? {
-        guard let name, headers.allSatisfy({ $0.name == .contentType }) else { return nil }
+        guard let name, !isExtended, headers.allSatisfy({ $0.name == .contentType }) else { return nil }
         return (name, filename)
     }
 
@@ -23,17 +26,26 @@ package struct PartFields: Sendable {
     var shownName: String? { name.map { Redaction.visible($0) } }
 
     /// Creates the fields. Custom fields take precedence over derived ones, except that a part cannot have two names.
-    init(_ name: String?, _ filename: String?, _ contentType: MediaType?, _ headers: HTTPHeaders) {
-        (self.name, self.filename, self.headers) = (name, filename, headers)
+    init(
+        _ name: String?, _ filename: String?, _ contentType: MediaType?, _ headers: HTTPHeaders,
+        isExtended: Bool = false
+    ) {
+        (self.name, self.filename, self.headers, self.isExtended) = (name, filename, headers, isExtended)
         type = headers[.contentType] ?? contentType?.description ?? filename.map { MediaType.name(ofFile: $0) }
         brokenRule = headers.isEmpty && contentType == nil ? nil : Self.rule(name, type, headers)
-        lines = Self.lines(name, filename, type, headers)
+        lines = Self.lines(name, filename, type, headers, isExtended)
+    }
+
+    /// The same fields with `filename*`.
+    var extended: PartFields {
+        PartFields(name, filename, type.map { MediaType(stringLiteral: $0) }, headers, isExtended: filename != nil)
     }
 
     var hasDisposition: Bool { name != nil || filename != nil || headers.contains(.contentDisposition) }
 
-    private static func lines(_ name: String?, _ filename: String?, _ type: String?, _ headers: HTTPHeaders) -> [UInt8]
-    {
+    private static func lines(
+        _ name: String?, _ filename: String?, _ type: String?, _ headers: HTTPHeaders, _ isExtended: Bool
+    ) -> [UInt8] {
         var lines: [UInt8] = []
         lines.reserveCapacity(128)
         if let disposition = headers[.contentDisposition] {
@@ -45,7 +57,12 @@ package struct PartFields: Sendable {
                 lines.append(name == nil ? "; filename=\"" : "\"; filename=\"")
                 lines.append(escaped(filename, isName: false))
             }
-            lines.append("\"\r\n")
+            lines.append("\"")
+            if isExtended, let filename {
+                lines.append("; filename*=UTF-8''")
+                lines.append(PercentEncoding.escape(filename, .unreserved))
+            }
+            lines.append("\r\n")
         }
         if let type {
             lines.append("Content-Type: ")

@@ -25,6 +25,18 @@ import Testing
         #expect(FormBody(["a": nil]).isEmpty)
     }
 
+    @Test(arguments: [true, false]) func `a boolean is written as in a query and in parameters`(flag: Bool) throws {
+        struct Filter: Encodable { var isOpen: Bool }
+        let query: QueryParameters = ["isOpen": flag]
+        let parameters: RequestParameters = ["isOpen": flag]
+        let texts = [
+            try text(FormBody(["isOpen": flag])), try text(FormBody(encoding: Filter(isOpen: flag))), query.escaped,
+            QueryParameters(encoding: Filter(isOpen: flag)).escaped, "\(parameters)",
+            (["isOpen": JSONValue.bool(flag)] as QueryParameters).escaped,
+        ]
+        #expect(Set(texts) == ["isOpen=\(flag)"])
+    }
+
     @Test func `an item without a value has an empty one, and duplicates stay in order`() throws {
         let items = [
             URLQueryItem(name: "a", value: nil), URLQueryItem(name: "b", value: "1"), .init(name: "a", value: "2"),

@@ -34,6 +34,24 @@ import Testing
                 == "Content-Disposition: form-data; name=\"n\"; filename=\"\(escaped)\"\r\nContent-Type: a/b")
     }
 
+    @Test(arguments: [
+        ("plain.png", "plain.png"), ("é 🌎.png", "%C3%A9%20%F0%9F%8C%8E.png"), ("a'b\"%.png", "a%27b%22%25.png"),
+    ]) func `an extended filename is escaped, beside the filename`(name: String, escaped: String) throws {
+        let part = MultipartBody.Part.text("x", name: "n", filename: name)
+        let plain = try head(part)
+        let lines = plain.components(separatedBy: "\r\n")
+        #expect(
+            try head(part.withExtendedFilename())
+                == "\(lines[0]); filename*=UTF-8''\(escaped)\r\n\(lines[1])")
+    }
+
+    @Test func `a part without a filename, or with a custom disposition, has no extended filename`() throws {
+        let own: HTTPHeaders = ["Content-Disposition": "form-data; name=x; filename=y"]
+        for part in [MultipartBody.Part.text("x", name: "n"), .text("x", filename: "a.txt", headers: own)] {
+            #expect(try head(part.withExtendedFilename()) == head(part))
+        }
+    }
+
     @Test func `a text is encoded in the charset of its media type`() throws {
         let part = MultipartBody.Part.text("é", name: "n", contentType: "text/plain; charset=iso-8859-1")
         let body = try MultipartBody([part], boundary: "b").encode()
