@@ -64,7 +64,7 @@ private struct Discovery {
     ) async throws(Failure) -> OAuth2.Server {
         let challenge = response.challenges.first { $0["resource_metadata"] != nil }
         let scope = response.challenges.lazy.compactMap { $0["scope"] }.first
-            .map { Self.scopes($0.split(at: " ").map(String.init)) }
+            .map { OAuth2.Server.scopes($0.split(at: " ").map(String.init)) }
         guard let (metadata, source) = try await metadata(of: resource, linkedBy: challenge?["resource_metadata"])
         else {
             guard let issuer else {
@@ -85,7 +85,7 @@ private struct Discovery {
         }
         var server = try await server(issuer: chosen, namedBy: source)
         server.resource = metadata["resource"]?.string.flatMap { URL(string: $0, encodingInvalidCharacters: false) }
-        server.scope = scope ?? Self.scopes(metadata["scopes_supported"]?.array?.compactMap(\.string) ?? [])
+        server.scope = scope ?? OAuth2.Server.scopes(metadata["scopes_supported"]?.array?.compactMap(\.string) ?? [])
         server.isNamedByResource = issuer == nil
         return server
     }
@@ -119,12 +119,9 @@ private struct Discovery {
 
     /// - Parameter source: the URL of the document that named the issuer, or nil if the caller named it.
     func server(issuer: String, namedBy source: URL?) async throws(Failure) -> OAuth2.Server {
-        guard let url = URL(string: issuer, encodingInvalidCharacters: false), url.canFollow(source ?? url),
-            !issuer.utf8.contains(where: { "?#".utf8.contains($0) })
-        else {
+        guard let url = OAuth2.Server.url(ofIssuer: issuer, namedBy: source) else {
             throw Failure(
-                source == nil ? .misconfigured : .malformed,
-                "an issuer identifier is not an https URL without a query and a fragment (RFC 8414, 2)")
+                source == nil ? .misconfigured : .malformed, "an issuer identifier \(OAuth2.Server.issuerRule)")
         }
         var path = HTTPRequest(url: url).path.string
         if path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
@@ -172,11 +169,6 @@ private struct Discovery {
         } catch {
             throw Failure(.unavailable, "\(url.place) could not be reached: \(error.message)", underlying: error)
         }
-    }
-
-    /// Leaves out words that can't be scopes (RFC 6749, 3.3).
-    private static func scopes(_ words: [String]) -> Set<String> {
-        Set(words.filter { !$0.isEmpty && ASCII.isPrintable($0) })
     }
 }
 

@@ -4,9 +4,11 @@ public import LetterheadFoundation
 
 extension OAuth2 {
     /// An authorization server: its endpoints, and what it requires. Find it with ``discovered(from:issuer:over:)``. If
-    /// the server publishes no metadata, create it yourself.
+    /// the server publishes no metadata, create it yourself. To avoid a discovery at each launch, store the server: it
+    /// is `Codable`.
     ///
-    /// An endpoint must use https, or be on this machine.
+    /// An endpoint must use https, or be on this machine. A stored server is checked when it is decoded, by the same
+    /// rules as its metadata were.
     public struct Server: Sendable, Hashable {
         /// The issuer identifier (RFC 8414, 2), or nil if the server publishes no metadata.
         public var issuer: String?
@@ -75,7 +77,60 @@ extension OAuth2.Server {
     }
 }
 
+extension OAuth2.Server: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case issuer, tokenEndpoint, authorizationEndpoint, deviceAuthorizationEndpoint, revocationEndpoint
+        case resource, scope, sendsIssuer, metadata, isNamedByResource
+    }
+
+    /// - Throws: `DecodingError` if a value is missing, or if discovery would refuse the issuer or a URL.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func url(_ key: CodingKeys, from source: URL?) throws -> URL? {
+            guard let url = try values.decodeIfPresent(URL.self, forKey: key) else { return nil }
+            guard url.canFollow(source ?? url) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: key, in: values, debugDescription: "the URL does not use https, or has a user part")
+            }
+            return url
+        }
+        let issuer = try values.decodeIfPresent(String.self, forKey: .issuer)
+        let home = issuer.flatMap { Self.url(ofIssuer: $0) }
+        guard issuer == nil || home != nil else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .issuer, in: values, debugDescription: "the issuer identifier \(Self.issuerRule)")
+        }
+        self.init(
+            tokenEndpoint: try url(.tokenEndpoint, from: home) ?? values.decode(URL.self, forKey: .tokenEndpoint),
+            authorizationEndpoint: try url(.authorizationEndpoint, from: home),
+            deviceAuthorizationEndpoint: try url(.deviceAuthorizationEndpoint, from: home),
+            revocationEndpoint: try url(.revocationEndpoint, from: home), issuer: issuer,
+            resource: try url(.resource, from: nil),
+            scope: Self.scopes(try values.decode([String].self, forKey: .scope)),
+            sendsIssuer: try values.decode(Bool.self, forKey: .sendsIssuer),
+            metadata: try values.decode([String: JSONValue].self, forKey: .metadata))
+        isNamedByResource = try values.decode(Bool.self, forKey: .isNamedByResource)
+    }
+}
+
 extension OAuth2.Server {
+    static let issuerRule = "is not an https URL without a query and a fragment (RFC 8414, 2)"
+
+    /// Returns an issuer identifier's URL, or nil if the identifier violates ``issuerRule``.
+    ///
+    /// - Parameter source: the URL of the document that named the issuer. Default: nil (it is trusted).
+    static func url(ofIssuer issuer: String, namedBy source: URL? = nil) -> URL? {
+        guard let url = URL(string: issuer, encodingInvalidCharacters: false), url.canFollow(source ?? url),
+            !issuer.utf8.contains(where: { "?#".utf8.contains($0) })
+        else { return nil }
+        return url
+    }
+
+    /// Leaves out words that can't be scopes (RFC 6749, 3.3).
+    static func scopes(_ words: [String]) -> Set<String> {
+        Set(words.filter { !$0.isEmpty && ASCII.isPrintable($0) })
+    }
+
     /// Whether all endpoints are at the issuer's origin.
     var isOfOneOrigin: Bool {
         let home = issuer.flatMap { URL(string: $0, encodingInvalidCharacters: false)?.origin }

@@ -116,7 +116,7 @@ extension DecodingError.Context {
         let words = String(decoding: rest, as: UTF8.self).split { !$0.isLetter }.prefix(2)
         let kinds = [
             "string": "a string", "number": "a number", "bool": "a boolean", "boolean": "a boolean", "null": "null",
-            "dictionary": "an object", "array": "an array",
+            "dictionary": "an object", "object": "an object", "array": "an array",
         ]
         return words.lazy.compactMap { kinds[String($0).lowercased()] }.first
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// A body that sends values as newline-delimited JSON, and encodes them one at a time. Use it to upload more values
-/// than fit in memory.
+/// A body that sends values as newline-delimited JSON, and encodes them one at a time. Use it for an API that expects
+/// one value per line, and to upload more values than fit in memory.
 ///
 /// ```swift
+/// NDJSONBody([row, row])                               // values that you already have
 /// NDJSONBody(once: measurements)                       // any AsyncSequence of Encodable values
 /// NDJSONBody { database.rows() }                       // a new sequence for each attempt, so the request can be retried
 /// ```
@@ -38,6 +39,18 @@ public struct NDJSONBody: HTTPBody, SteadyBody {
         contentType: MediaType = "application/x-ndjson", additionalHeaders: HTTPHeaders = [:]
     ) where Values.Element: Encodable & SendableMetatype {
         self.init(encoder, contentType, additionalHeaders, isReplayable: false) { values }
+    }
+
+    /// Creates a body from values that you already have, or that a lazy sequence produces while they are sent.
+    ///
+    /// A collection can be iterated again, so its body can be sent again. Any other sequence is sent at most once. The
+    /// defaults are the same as in ``init(encoder:contentType:additionalHeaders:_:)``.
+    public init<Values: Sequence & Sendable>(
+        _ values: Values, encoder: (any HTTPBodyEncoder)? = nil, contentType: MediaType = "application/x-ndjson",
+        additionalHeaders: HTTPHeaders = [:]
+    ) where Values.Element: Encodable & SendableMetatype {
+        let rows = AsyncPieces(pieces: values)
+        self.init(encoder, contentType, additionalHeaders, isReplayable: values is any Collection) { rows }
     }
 
     private init<Values: AsyncSequence & SendableMetatype>(

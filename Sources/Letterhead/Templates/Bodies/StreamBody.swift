@@ -86,7 +86,8 @@ public struct StreamBody: HTTPBody, SteadyBody {
     public func chunks() throws -> BodyChunks { try walk().held(to: contentLength) }
 }
 
-private struct AsyncPieces<Pieces: Sequence & Sendable>: AsyncSequence, Sendable where Pieces.Element == Data {
+/// A sequence's elements, each requested when the previous one was sent.
+struct AsyncPieces<Pieces: Sequence & Sendable>: AsyncSequence, Sendable {
     let pieces: Pieces
 
     func makeAsyncIterator() -> Iterator { Iterator(pieces: pieces.makeIterator()) }
@@ -94,7 +95,7 @@ private struct AsyncPieces<Pieces: Sequence & Sendable>: AsyncSequence, Sendable
     struct Iterator: AsyncIteratorProtocol {
         var pieces: Pieces.Iterator
 
-        mutating func next(isolation actor: (any Actor)?) async -> Data? { pieces.next() }
+        mutating func next(isolation actor: (any Actor)?) async -> Pieces.Element? { pieces.next() }
     }
 }
 

@@ -240,7 +240,7 @@ extension JSONText {
 }
 
 extension JSONValue {
-    /// The kind, in the words of `JSONDecoder` errors.
+    /// The kind, in the words of `JSONDecoder` errors, except that an object isn't called a dictionary.
     fileprivate var kind: String {
         switch self {
         case .null: "null"
@@ -248,7 +248,7 @@ extension JSONValue {
         case .int, .uint, .double: "number"
         case .string: "a string"
         case .array: "an array"
-        case .object: "a dictionary"
+        case .object: "an object"
         }
     }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import LetterheadFoundation
+
 /// Any JSON value. Use it for documents without a fixed type, such as cursors, sort keys and filters. If you know the
 /// members, declare a `Decodable` type instead.
 ///
@@ -9,6 +11,7 @@
 /// var json = try await client.send(Get<JSONValue>("orders"))
 /// let id = json["items"][0]["id"].int
 /// json["filter"]["size"] = 20          // creates the object "filter" if it does not exist
+/// print(json["filter"])                // {"size":20}
 /// ```
 ///
 /// Literals create values: `["after": nil, "size": 20]`. Signed and unsigned 64-bit integers are exact. A decoded
@@ -116,6 +119,17 @@ extension JSONValue {
 
     /// The members of an object, or nil for other kinds of values.
     public var object: [String: JSONValue]? { if case .object(let members) = self { members } else { nil } }
+}
+
+extension JSONValue: CustomStringConvertible {
+    /// The value as JSON on one line, with sorted names. JSON has no infinite numbers and no NaN: they are strings.
+    public var description: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
+    }
 }
 
 extension JSONValue: Codable {

@@ -31,6 +31,22 @@ import Testing
         for _ in 0..<2 { #expect(try await body.chunks().all().count == 2) }
     }
 
+    @Test func `rows in an array are sent one per line, each time`() async throws {
+        let body = NDJSONBody([Row(name: "a"), Row(name: "b")])
+        #expect(body.isReplayable && body.additionalHeaders["Content-Type"] == "application/x-ndjson")
+        for _ in 0..<2 {
+            let pieces = try await body.chunks().all()
+            #expect(pieces.map { String(decoding: $0, as: UTF8.self) } == ["{\"name\":\"a\"}\n", "{\"name\":\"b\"}\n"])
+        }
+    }
+
+    @Test func `rows of a sequence that isn't a collection are sent once`() async throws {
+        let body = NDJSONBody(sequence(first: 1) { $0 < 3 ? $0 + 1 : nil }, contentType: "application/jsonl")
+        #expect(!body.isReplayable && body.additionalHeaders["Content-Type"] == "application/jsonl")
+        #expect(try await body.chunks().all().map { String(decoding: $0, as: UTF8.self) } == ["1\n", "2\n", "3\n"])
+        await #expect(throws: HTTPBodyError.self) { try await body.chunks().all() }
+    }
+
     @Test func `a one-shot body is not sent twice`() async throws {
         let body = NDJSONBody(once: rows(2))
         _ = try await body.chunks().all()

@@ -194,6 +194,17 @@ struct JSONValueTests {
         #expect(try await response.decode([String: String].self) == ["a": "é😀"])
     }
 
+    @Test(
+        arguments: [
+            (nil, "null"), (true, "true"), (-7, "-7"), (.uint(.max), "18446744073709551615"), (0.5, "0.5"),
+            ("a/\"é\n", #""a/\"é\n""#), ([], "[]"),
+            (["b": [1, nil], "a": [:], "c": false], #"{"a":{},"b":[1,null],"c":false}"#),
+            ([.double(.infinity), .double(.nan)], #"["inf","nan"]"#),
+        ] as [(JSONValue, String)])
+    func `a value is printed as JSON`(value: JSONValue, text: String) {
+        #expect("\(value)" == text)
+    }
+
     @Test func `numbers are equal if their values are, without losing digits`() throws {
         let read = try JSONDecoder().decode(JSONValue.self, from: Data("[1, 2.0, 1e3, -0.0]".utf8))
         #expect(read == [1, 2.0, 1000.0, 0] && read == [1.0, 2, 1000, 0.0])

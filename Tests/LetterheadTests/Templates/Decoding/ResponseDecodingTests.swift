@@ -199,6 +199,14 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(error?.message.hasSuffix(message) == true, "\(error?.message ?? "")")
     }
 
+    @Test func `the error of a document without a type calls an object an object`() async {
+        let object = await #expect(throws: HTTPError.self) { try await send([String: JSONValue].self, "[1]") }
+        #expect(object?.message.hasSuffix("the top level: expected an object, found an array") == true)
+        let array = await #expect(throws: HTTPError.self) { try await send([JSONValue].self, "{}") }
+        #expect(array?.message.hasSuffix("the top level: expected an array, found an object") == true)
+        #expect(array?.underlying.map { "\($0)" }?.contains("dictionary") == false)
+    }
+
     @Test(arguments: [
         ("text/html; charset=utf-8", "the data is malformed; the response is text/html"),
         ("application/json", "the data is malformed"), ("a b", "the data is malformed"),
