@@ -23,9 +23,11 @@ struct LinkHeader: Sendable {
     }
 
     private let bytes: [UInt8]
+    /// Whether a comma ends a value.
+    private let isList: Bool
     private var index = 0
 
-    private init(_ text: String) { bytes = Array(text.utf8) }
+    private init(_ text: String, isList: Bool = true) { (bytes, self.isList) = (Array(text.utf8), isList) }
 
     /// Returns all fields' links in order. For a malformed field, it returns the links before the error.
     static func links(in fields: [String]) -> [Link] {
@@ -33,6 +35,13 @@ struct LinkHeader: Sendable {
             var reader = LinkHeader(field)
             return reader.readLinks()
         }
+    }
+
+    /// Returns the parameters after a field's first semicolon, for a field that isn't a list.
+    static func parameters(of field: String) -> [(name: String, value: String)] {
+        var reader = LinkHeader(field, isList: false)
+        _ = reader.read { $0 == UInt8(ascii: ";") }
+        return reader.readParameters()
     }
 
     private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
@@ -52,6 +61,7 @@ struct LinkHeader: Sendable {
 
     private mutating func readParameters() -> [(name: String, value: String)] {
         var parameters: [(name: String, value: String)] = []
+        let isEnd = isEnd
         while true {
             skipBlanks()
             guard next == UInt8(ascii: ";") else {
@@ -60,7 +70,7 @@ struct LinkHeader: Sendable {
             }
             index += 1
             skipBlanks()
-            let name = read { Self.isBlank($0) || $0 == UInt8(ascii: "=") || Self.isEnd($0) }
+            let name = read { Self.isBlank($0) || $0 == UInt8(ascii: "=") || isEnd($0) }
             skipBlanks()
             guard next == UInt8(ascii: "=") else {
                 if !name.isEmpty { parameters.append((ASCII.keyword(name), "")) }
@@ -72,7 +82,7 @@ struct LinkHeader: Sendable {
         }
     }
 
-    private mutating func readPlain() -> String { ASCII.trimmed(read { Self.isEnd($0) }) }
+    private mutating func readPlain() -> String { ASCII.trimmed(read(until: isEnd)) }
 
     /// Reads the text between quotation marks, with backslash escapes resolved. Without a closing quotation mark, the
     /// text ends with the field.
@@ -100,5 +110,7 @@ struct LinkHeader: Sendable {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    private static func isEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") }
+    private var isEnd: (UInt8) -> Bool {
+        { [isList] in $0 == UInt8(ascii: ";") || isList && $0 == UInt8(ascii: ",") }
+    }
 }

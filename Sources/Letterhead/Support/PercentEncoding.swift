@@ -69,7 +69,7 @@ package enum PercentEncoding {
     }
 
     /// Returns the bytes with every well-formed `%XX` decoded.
-    private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
+    static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
         var index = 0
