@@ -300,6 +300,26 @@ extension HTTPClient {
         try await sendable(template.option(ResponseDeliveryOption.self, .file(file))).response()
     }
 
+    /// Sends a template and saves the response's body in a folder, under the name that the server suggests.
+    ///
+    /// ```swift
+    /// let file = try await client.download(GetInvoice(id: 3), into: folder)  // …/invoice-3.pdf
+    /// ```
+    ///
+    /// The name is the response's ``HTTPResponse/suggestedFilename``, or `download` without a suggestion. A file that
+    /// exists is never replaced, even if another process creates it at the same moment: the name then gets a number, as
+    /// in `invoice-3-1.pdf`. Everything else is as in ``download(_:to:)-(Template,_)``.
+    ///
+    /// - Parameters:
+    ///   - template: the template to send.
+    ///   - folder: an existing folder.
+    /// - Returns: the URL of the file.
+    /// - Throws: the errors of ``download(_:to:)-(Template,_)``, and ``HTTPError/Code/cannotSaveResponse`` for a 304.
+    @discardableResult
+    public func download<Template: RequestTemplate>(_ template: Template, into folder: URL) async throws -> URL {
+        try await sendable(template.configured { $0.deliver(into: folder) }).response().file()
+    }
+
     /// Sends a plain request and returns the response when its status and headers have arrived. See
     /// ``stream(_:)-(Template)``.
     public func stream(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -312,9 +332,28 @@ extension HTTPClient {
         try await send(request, delivered: .file(file))
     }
 
+    /// Sends a plain request and saves the response's body in a folder. See ``download(_:into:)-(Template,_)``.
+    @discardableResult
+    public func download(_ request: HTTPRequest, into folder: URL) async throws -> URL {
+        var request = request
+        request.deliver(into: folder)
+        return try await send(request).file()
+    }
+
     private func send(_ request: HTTPRequest, delivered delivery: HTTPResponse.Delivery) async throws -> HTTPResponse {
         var request = request
         request.responseDelivery = delivery
         return try await send(request)
+    }
+}
+
+extension HTTPResponse {
+    fileprivate func file() throws(HTTPError) -> URL {
+        guard let savedFile else {
+            throw HTTPError(
+                .cannotSaveResponse, request: request, response: self,
+                message: "no file was saved, because the response is \(status)")
+        }
+        return savedFile
     }
 }

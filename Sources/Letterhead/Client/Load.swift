@@ -29,6 +29,8 @@ struct Load: Sendable {
     private var generation: ClientGeneration?
     /// Whether the same download's outer load puts the file in place.
     private var isNestedDownload = false
+    /// Whether the response names the file of a download.
+    private var isNamedByResponse = false
     private var download: DownloadOwner?
 
     /// - Parameters:
@@ -59,6 +61,7 @@ struct Load: Sendable {
             isNestedDownload = earlier.download.map { !$0.hasEnded } ?? false
             if !isNestedDownload { download = DownloadOwner() }
             begun.context.download = download ?? earlier.download
+            isNamedByResponse = begun[option: FolderDownloadOption.self]
         }
         generation = begun.context.generation
         updates = begun.ownUpdates(after: earlier)
@@ -163,7 +166,8 @@ struct Load: Sendable {
     func end(_ response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
         let response = try current(response)
         if !isNestedDownload {
-            do { try response.draft?.put() } catch { throw response.unsaved(error) }
+            let name = isNamedByResponse ? response.filename ?? .standard : nil
+            do { try response.draft?.put(as: name) } catch { throw response.unsaved(error) }
         }
         download?.end()
         if !response.body.isStreamed {

@@ -35,6 +35,19 @@ enum ResponseDeliveryOption: HTTPRequestOption {
     static let defaultOptionValue = HTTPResponse.Delivery.buffered
 }
 
+/// Whether a download only needs its destination's folder, and the response determines the name.
+enum FolderDownloadOption: HTTPRequestOption {
+    static let defaultOptionValue = false
+}
+
+extension RequestSettings {
+    /// Saves the body in a folder, under the name that the server suggests.
+    mutating func deliver(into folder: URL) {
+        responseDelivery = .file(folder.appendingPathComponent(".letterhead-download", isDirectory: false))
+        self[option: FolderDownloadOption.self] = true
+    }
+}
+
 enum ResponseLimitOption: HTTPRequestOption {
     static let defaultOptionValue: Int? = nil
 }

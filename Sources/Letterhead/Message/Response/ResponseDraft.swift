@@ -5,8 +5,9 @@ import Synchronization
 /// A complete download that hasn't replaced its file yet. Its bytes are in a hidden file in the same folder. Refusing
 /// or dropping the download removes that file.
 final class ResponseDraft: Sendable {
-    private enum State {
-        case pending, placed, discarded
+    private enum State: Equatable {
+        case pending, discarded
+        case placed(URL)
     }
 
     let count: Int
@@ -27,25 +28,52 @@ final class ResponseDraft: Sendable {
     var url: URL? {
         switch state.withLock({ $0 }) {
         case .pending: draft
-        case .placed: place
+        case .placed(let file): file
         case .discarded: nil
         }
     }
 
-    /// Moves the hidden file to its destination, replacing an existing file. A second call does nothing.
+    /// Moves the hidden file to its destination, replacing an existing file, or to a new name in the same folder. A
+    /// second call does nothing.
     ///
+    /// - Parameter name: the new name, which gets a number if it is taken. Default: nil (the destination's).
     /// - Throws: the file system's error.
-    func put() throws {
+    func put(as name: Filename? = nil) throws {
         let isNew = try state.withLock { state in
-            guard state != .placed else { return false }
+            if case .placed = state { return false }
             guard state == .pending else { throw POSIXError(.ENOENT) }
-            try PrivateFile.checkPlace(place)
-            guard rename(draft.filePath, place.filePath) == 0 else { throw POSIXError.last }
-            state = .placed
+            if let name {
+                state = .placed(try move(to: name))
+            } else {
+                try PrivateFile.checkPlace(place)
+                guard rename(draft.filePath, place.filePath) == 0 else { throw POSIXError.last }
+                state = .placed(place)
+            }
             lease?.release()
             return true
         }
         if isNew { onEnd() }
+    }
+
+    /// Takes the first free name. Neither system call replaces a file or follows a link, so two processes never get the
+    /// same name.
+    private func move(to name: Filename) throws -> URL {
+        for number in 0..<10_000 {
+            let file = place.deletingLastPathComponent().appendingPathComponent(name.text(number), isDirectory: false)
+            if link(draft.filePath, file.filePath) == 0 {
+                _ = unlink(draft.filePath)
+                return file
+            }
+            guard errno != EEXIST else { continue }
+            // Not all file systems can link. There, an empty file takes the name.
+            let taken = open(file.filePath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+            if taken < 0, errno == EEXIST { continue }
+            guard taken >= 0, close(taken) == 0, rename(draft.filePath, file.filePath) == 0 else {
+                throw POSIXError.last
+            }
+            return file
+        }
+        throw POSIXError(.EEXIST)
     }
 
     /// Removes the hidden file, unless it has been moved to its destination.
