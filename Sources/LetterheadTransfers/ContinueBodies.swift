@@ -111,6 +111,10 @@ struct BodySource: Sendable {
         var sent = request
         sent.headers[.range] = range
         sent.headers[.ifRange] = validator
-        return try await next.load(sent)
+        do throws(HTTPError) { return try await next.load(sent) } catch {
+            // A validator may have refused the status.
+            guard let response = error.response, response.status == .rangeNotSatisfiable else { throw error }
+            return response
+        }
     }
 }

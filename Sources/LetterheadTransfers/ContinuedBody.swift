@@ -23,8 +23,15 @@ final class ContinuedBody: Sendable {
         var isCancelled = false
     }
 
+    /// Thrown instead of an error if the caller can begin again.
+    struct Replaced: Error {
+        /// The response to a request for the rest. It doesn't continue the body.
+        let response: HTTPResponse
+    }
+
     private let source: BodySource
     private let part: BodyPart?
+    private let isReplaceable: Bool
     /// The whole body's range. Without a ``BodyPart``, its end may not be known.
     private let (start, end): (Int, Int?)
     private let state: Mutex<State>
@@ -34,9 +41,13 @@ final class ContinuedBody: Sendable {
     ///   - part: what the body consists of. Default: the response's content.
     ///   - position: the position of the response's first byte, if the part began in an earlier load. Default: nil (the
     ///     start of the part).
-    init(_ response: HTTPResponse, as part: BodyPart? = nil, at position: Int? = nil, from source: BodySource) {
+    ///   - isReplaceable: whether reading throws ``Replaced``. Default: false.
+    init(
+        _ response: HTTPResponse, as part: BodyPart? = nil, at position: Int? = nil, from source: BodySource,
+        isReplaceable: Bool = false
+    ) {
         let part = part ?? BodyPart(response)
-        (self.source, self.part) = (source, part)
+        (self.source, self.part, self.isReplaceable) = (source, part, isReplaceable)
         (start, end) = (part?.range.lowerBound ?? 0, part?.range.upperBound ?? response.body.length)
         state = Mutex(
             State(
@@ -97,7 +108,7 @@ final class ContinuedBody: Sendable {
     }
 
     /// Requests the rest of the body until a response continues it.
-    private func reopen(after failure: HTTPError) async throws(HTTPError) {
+    private func reopen(after failure: HTTPError) async throws {
         guard let part, failure.isTemporary else { throw failure }
         // The old transfer ends.
         _ = state.withLock { $0.pieces.take() }
@@ -118,6 +129,7 @@ final class ContinuedBody: Sendable {
                 continue
             }
             if let fault = part.fault(of: response, from: position) {
+                if isReplaceable { throw Replaced(response: response) }
                 throw HTTPError(
                     .invalidResponse, request: response.request, response: response.withoutBody, underlying: failure,
                     message: "the body broke off after \(position - start) bytes and cannot be continued: \(fault)")

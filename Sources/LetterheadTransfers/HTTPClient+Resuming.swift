@@ -40,15 +40,19 @@ extension HTTPClient {
     /// The call collects the bytes in a hidden part file beside the destination, with a small record: hashes that tell
     /// what they belong to. The part replaces the destination when it is complete and the response has been accepted.
     ///
-    /// If the download fails or is cancelled, the part stays, and the next call requests only the rest. It starts again
-    /// if the resource has changed, or if the server doesn't support ranges. Each call starts again if the response has
-    /// no strong validator or no length (see ``ContinueBodies``). If the connection is lost during the call, the
-    /// download continues as with ``ContinueBodies``, with the settings in `continuing`. If the resource changes
-    /// meanwhile, the call fails, and the next call starts again.
+    /// If the download fails or is cancelled, the part stays, and the next call requests only the rest. If the
+    /// connection is lost during the call, the download continues as with ``ContinueBodies``, with the settings in
+    /// `continuing`.
     ///
-    /// The progress includes the bytes that were there. The response has the status 200 and the whole file's length.
-    /// Everything else is as in `download(_:to:)`, except that validators judge only heads: check the content with a
-    /// digest. If the server sends a `Repr-Digest` (RFC 9530) with SHA-256, the file must have it as well.
+    /// If the resource has changed, or the server ignores the range or refuses it with 416, the download starts again
+    /// in the same call: with the whole body if the server has sent it, or else with one more request. After a lost
+    /// connection, a call starts again only once. Each call starts again if the response has no strong validator or no
+    /// length (see ``ContinueBodies``).
+    ///
+    /// The progress includes the bytes that were there, and begins at zero if the download starts again. The response
+    /// has the status 200 and the whole file's length. Everything else is as in `download(_:to:)`, except that
+    /// validators judge only heads: check the content with a digest. If the server sends a `Repr-Digest` (RFC 9530)
+    /// with SHA-256, the file must have it as well.
     ///
     /// - Parameters:
     ///   - template: a GET without a body.

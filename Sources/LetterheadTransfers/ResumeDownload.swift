@@ -40,7 +40,7 @@ private struct ResumedDownload {
     func load() async throws -> HTTPResponse {
         let resource = resumption.identity(of: request)
         let remains = try opening { try PartFile.remains(beside: place, of: resource) }
-        if let remains, let response = try await continued(remains, of: resource) { return response }
+        if let remains { return try await continued(remains, of: resource) }
         return try await fresh(try await source.load())
     }
 
@@ -62,38 +62,42 @@ private struct ResumedDownload {
         }
     }
 
-    /// Continues the part. Returns nil if it must start again.
-    private func continued(_ remains: PartFile.Remains, of resource: String?) async throws -> HTTPResponse? {
+    /// Continues the part.
+    private func continued(_ remains: PartFile.Remains, of resource: String?) async throws -> HTTPResponse {
         let record = remains.record
         // If the part is complete, its last byte is requested again: only a 206 shows whether the part is current.
         let position = min(remains.count, record.length - 1)
-        let response: HTTPResponse
-        do throws(HTTPError) {
-            response = try await source.load(after: record.validator, from: position)
-        } catch {
-            // A validator may have refused the status.
-            if error.response?.status == .rangeNotSatisfiable { return nil }
-            throw error
+        let response = try await source.load(after: record.validator, from: position)
+        let whole = BodyPart(
+            validator: record.validator, range: 0..<record.length, completeLength: record.length,
+            place: BodyPart.place(of: response))
+        guard record.isAt(whole.place), whole.fault(of: response, from: position) == nil,
+            let part = try opening(for: response, { try unchangedPart(remains, of: resource) })
+        else { return try await restarted(by: response) }
+        try saving(response) { try part.shorten(to: position) }
+        return try await saved(response, in: part, as: whole, at: position)
+    }
+
+    /// Opens the part. Returns nil if another download has changed it while this one waited.
+    private func unchangedPart(_ remains: PartFile.Remains, of resource: String?) throws -> PartFile? {
+        let part = try PartFile(beside: place)
+        return try part.remains(of: resource) == remains ? part : nil
+    }
+
+    /// Starts again, because a response doesn't continue the part: with its body, or with one more request if the
+    /// server has sent another part or none.
+    private func restarted(by response: HTTPResponse, in part: PartFile? = nil) async throws -> HTTPResponse {
+        guard response.status == .partialContent || response.status == .rangeNotSatisfiable else {
+            return try await fresh(response, in: part)
         }
-        switch response.status {
-        case .partialContent:
-            let whole = BodyPart(
-                validator: record.validator, range: 0..<record.length, completeLength: record.length,
-                place: BodyPart.place(of: response))
-            guard record.isAt(whole.place), whole.fault(of: response, from: position) == nil else { return nil }
-            let part = try opening(for: response) { try PartFile(beside: place) }
-            // Another download may have changed the part while this one waited.
-            guard try opening(for: response, { try part.remains(of: resource) == remains }) else { return nil }
-            try saving(response) { try part.shorten(to: position) }
-            try await write(response, to: part, as: whole, at: position)
-            return try await completed(response, part)
-        case .rangeNotSatisfiable: return nil
-        default: return try await fresh(response)
-        }
+        await response.body.discard()
+        return try await fresh(try await source.load(), in: part)
     }
 
     /// Writes the whole body. If the response isn't accepted, it is returned for its error, and the part stays.
-    private func fresh(_ response: HTTPResponse) async throws -> HTTPResponse {
+    ///
+    /// - Parameter open: the part that this call has written. Default: nil (opens the part).
+    private func fresh(_ response: HTTPResponse, in open: PartFile? = nil) async throws -> HTTPResponse {
         guard request.accepts(response.status), response.status != .notModified else {
             return try await response.delivered(to: request)
         }
@@ -105,14 +109,28 @@ private struct ResumedDownload {
         let known = BodyPart(response).flatMap { whole in
             resumption.identity(of: request).map { PartRecord(whole, of: $0, isByURL: resumption.isByURL) }
         }
-        let part = try opening(for: response) { try PartFile(beside: place) }
+        let part = try open ?? opening(for: response) { try PartFile(beside: place) }
         try saving(response) { try part.restart(known) }
-        try await write(response, to: part)
+        // A server that ignores ranges could otherwise send the same bytes without end.
+        return try await saved(response, in: part, restarts: open == nil)
+    }
+
+    /// Writes the body to the part, and completes the part.
+    private func saved(
+        _ response: HTTPResponse, in part: PartFile, as whole: BodyPart? = nil, at position: Int = 0,
+        restarts: Bool = true
+    ) async throws -> HTTPResponse {
+        let body = ContinuedBody(response, as: whole, at: position, from: source, isReplaceable: restarts)
+        do {
+            try await write(body.body(length: nil), of: response, to: part, as: whole, at: position)
+        } catch let replaced as ContinuedBody.Replaced {
+            return try await restarted(by: replaced.response, in: part)
+        }
         return try await completed(response, part)
     }
 
     private func write(
-        _ response: HTTPResponse, to part: PartFile, as whole: BodyPart? = nil, at position: Int = 0
+        _ body: HTTPResponseBody, of response: HTTPResponse, to part: PartFile, as whole: BodyPart?, at position: Int
     ) async throws {
         let limit = request.responseLimit
         let tooLarge = HTTPError(
@@ -120,7 +138,7 @@ private struct ResumedDownload {
             message: "the file is larger than \(limit) bytes (see responseLimit)")
         if let length = whole?.completeLength ?? response.body.length, length > limit { throw tooLarge }
         var left = limit - position
-        for try await piece in ContinuedBody(response, as: whole, at: position, from: source).body(length: nil) {
+        for try await piece in body {
             left -= piece.count
             guard left >= 0 else { throw tooLarge }
             try saving(response) { try part.append(piece) }

@@ -495,6 +495,6 @@ import Testing
         await server.stop()
     }
 
-    private static let hexadecimal = "457acfc64cae0a33bfe696c36395673bab10c056a8a153c3694fd832479ac4c4"
-    private static let base64 = "RXrPxkyuCjO/5pbDY5VnO6sQwFaooVPDaU/YMkeaxMQ="
+    static let hexadecimal = "457acfc64cae0a33bfe696c36395673bab10c056a8a153c3694fd832479ac4c4"
+    static let base64 = "RXrPxkyuCjO/5pbDY5VnO6sQwFaooVPDaU/YMkeaxMQ="
 }
