@@ -85,10 +85,7 @@ struct CacheExchange: Sendable {
     private func unsafe() async throws(HTTPError) -> HTTPResponse {
         if request.caching == .onlyIfCached { throw notCached }
         var response = try await next.load(request)
-        for url in CacheRules.invalidated(by: response, to: request) {
-            cache.state.withLock { $0.invalidate(url) }
-            _ = cache.guarded { try cache.storingLock.withLock { _ in try cache.storage.remove(url: url) } }
-        }
+        for url in CacheRules.invalidated(by: response, to: request) { cache.remove(url: url) }
         response.cacheDecision = CacheRules.Refusal.method.decision
         return response
     }

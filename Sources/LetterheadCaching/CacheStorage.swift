@@ -18,6 +18,9 @@ protocol CacheStorage: Sendable {
 
     func remove(url: String) throws
 
+    /// Returns the URLs of stored responses that begin with a string, and possibly others.
+    func urls(withPrefix prefix: String) throws -> [String]
+
     func removeAll() throws
 }
 

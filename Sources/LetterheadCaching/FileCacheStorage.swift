@@ -102,6 +102,21 @@ final class FileCacheStorage: CacheStorage {
         }
     }
 
+    /// Reads each head, because the files' names contain only hashes. A head that can't be read is removed.
+    func urls(withPrefix prefix: String) -> [String] {
+        let names = state.withLock { state in
+            (0..<256).flatMap { shard in
+                refresh(shard, &state)
+                return state.index.names(inShard: shard)
+            }
+        }
+        return names.compactMap { name in
+            if let url = try? head(of: name)?.url { return url.begins(with: prefix) ? url : nil }
+            state.withLock { remove(name, &$0) }
+            return nil
+        }
+    }
+
     func removeAll() {
         state.withLock { state in
             folder.removeAll()

@@ -90,6 +90,10 @@ final class MemoryCacheStorage: CacheStorage {
 
     func remove(url: String) { state.withLock { remove(from: &$0, url: url) { _ in true } } }
 
+    func urls(withPrefix prefix: String) -> [String] {
+        state.withLock { $0.urls.keys.filter { $0.begins(with: prefix) } }
+    }
+
     func removeAll() { state.withLock { $0 = State(lastID: $0.lastID) } }
 
     private func remove(from state: inout State, url: String, where fits: (Stored) -> Bool) {

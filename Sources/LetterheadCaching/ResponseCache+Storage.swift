@@ -22,6 +22,9 @@ extension ResponseCache {
     ///             if let id { table[url]?[id] = nil } else { table[url] = nil }
     ///         }
     ///     }
+    ///     func urls(withPrefix prefix: String) -> [String] {
+    ///         table.withLock { $0.keys.filter { $0.hasPrefix(prefix) } }
+    ///     }
     ///     func removeAll() { table.withLock { $0 = [:] } }
     /// }
     /// ```
@@ -47,6 +50,9 @@ extension ResponseCache {
 
         /// Removes all records for the URL if `id` is nil. The record may be missing.
         func remove(_ id: String?, for url: String) throws
+
+        /// Returns the URLs of all records with a URL that begins with a string. It may also return others.
+        func urls(withPrefix prefix: String) throws -> [String]
 
         func removeAll() throws
     }
@@ -123,6 +129,8 @@ struct CustomCacheStorage: CacheStorage {
     }
 
     func remove(url: String) throws { try storage.remove(nil, for: url) }
+
+    func urls(withPrefix prefix: String) throws -> [String] { try storage.urls(withPrefix: prefix) }
 
     func removeAll() throws { try storage.removeAll() }
 

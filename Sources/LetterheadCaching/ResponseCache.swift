@@ -87,6 +87,7 @@ public final class ResponseCache: LoaderLink {
         try storingLock.withLock { _ in try state.withLock { $0.isCurrent(ticket) } ? store() : nil }
     }
 
+    @discardableResult
     func guarded<Value>(_ use: () throws -> Value) -> Value? {
         do { return try use() } catch {
             onError(error)
@@ -326,5 +327,10 @@ struct CacheState {
     mutating func invalidate(_ url: String) {
         clock += 1
         loads[url]?.invalidated = clock
+    }
+
+    mutating func invalidate(where fits: (String) -> Bool) {
+        clock += 1
+        for url in loads.keys where fits(url) { loads[url]?.invalidated = clock }
     }
 }

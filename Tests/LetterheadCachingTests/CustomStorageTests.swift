@@ -26,6 +26,8 @@ private final class DictionaryStorage: ResponseCache.Storage {
         }
     }
 
+    func urls(withPrefix prefix: String) -> [String] { table.withLock { $0.keys.filter { $0.hasPrefix(prefix) } } }
+
     func removeAll() { table.withLock { $0 = [:] } }
 
     /// Returns a storage with the changed records.
@@ -47,6 +49,7 @@ private struct BrokenStorage: ResponseCache.Storage {
     func records(for url: String) throws -> [ResponseCache.Record] { throw Failure() }
     func save(_ record: ResponseCache.Record) throws { throw Failure() }
     func remove(_ id: String?, for url: String) throws { throw Failure() }
+    func urls(withPrefix prefix: String) throws -> [String] { throw Failure() }
     func removeAll() throws { throw Failure() }
 }
 
@@ -162,6 +165,31 @@ private struct BrokenStorage: ResponseCache.Storage {
         #expect(storage.all.map(\.url) == ["https://a.example/"])
         await client.reset()
         #expect(storage.all.isEmpty)
+    }
+
+    @Test func `the records for a URL, and for all URLs below one, can be removed`() async throws {
+        let cache = ResponseCache(store: .custom(storage))
+        let client = HTTPClient(cache: cache, transport: server)
+        let urls = ["https://a.example/u", "https://a.example/u/v", "https://a.example/u?w", "https://a.example/uv"]
+        for url in urls { _ = try await get(client, at: url) }
+        _ = try await get(client, "de", at: urls[0])
+        cache.remove(try #require(URL(string: urls[0])))
+        #expect(
+            storage.all.map(\.url).sorted() == [
+                "https://a.example/u/v", "https://a.example/u?w", "https://a.example/uv",
+            ])
+        cache.removeAll(under: try #require(URL(string: urls[0])))
+        #expect(storage.all.map(\.url) == ["https://a.example/uv"])
+    }
+
+    @Test func `a removal that fails is reported`() throws {
+        let errors = Mutex(0)
+        let cache = ResponseCache(
+            store: .custom(BrokenStorage()), onError: { _ in errors.withLock { $0 += 1 } })
+        let url = try #require(URL(string: "https://a.example/"))
+        cache.remove(url)
+        cache.removeAll(under: url)
+        #expect(errors.withLock { $0 } == 2)
     }
 
     @Test func `no request fails because of a storage, and its error is reported`() async throws {

@@ -335,6 +335,11 @@ import Testing
             record.withLock { $0 = nil }
         }
 
+        func urls(withPrefix prefix: String) -> [String] {
+            note("urls")
+            return record.withLock { $0.map { [$0.url] } ?? [] }
+        }
+
         func removeAll() {
             note("removeAll")
             record.withLock { $0 = nil }
@@ -354,8 +359,10 @@ import Testing
         #expect(try await client.get().cache == .revalidated)
         _ = try await client.get { $0.method = .post }
         _ = try await client.get { $0.responseDelivery = .streamed }
+        cache.removeAll(under: URL(filePath: "/"))
+        cache.removeAll(under: try #require(URL(string: "https://a.example/")))
         await client.reset()
-        #expect(storage.calls.withLock { $0 } == ["save", "save", "remove", "save", "removeAll"])
+        #expect(storage.calls.withLock { $0 } == ["save", "save", "remove", "save", "urls", "remove", "removeAll"])
         storage.cache.withLock { $0 = nil }
     }
 

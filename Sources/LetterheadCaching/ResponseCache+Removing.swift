@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+import Synchronization
+
+extension ResponseCache {
+    /// Removes the stored responses for the URL of a template's request, for example after a push message about a
+    /// change. See ``remove(_:)``.
+    ///
+    /// ```swift
+    /// try await cache.remove(GetUser(login: "ada"), for: client)
+    /// ```
+    ///
+    /// The client contributes its environment and its settings to the URL. Changes by your own links aren't included.
+    ///
+    /// - Throws: the errors of `HTTPClient.explain(_:)` if the request can't be built.
+    public func remove(_ template: some RequestTemplate, for client: HTTPClient) async throws {
+        if let url = CacheKey.url(of: try await client.explain(template).request) { remove(url: url) }
+    }
+
+    /// Removes all stored responses for a URL, with any values of the fields in `Vary` and with any credentials.
+    ///
+    /// A response to a request that is in flight isn't stored. A response after a redirect is stored for the redirect's
+    /// URL.
+    ///
+    /// - Parameter url: a complete URL. Its fragment is ignored.
+    public func remove(_ url: URL) {
+        if let url = CacheKey.url(of: HTTPRequest(url: url)) { remove(url: url) }
+    }
+
+    /// Removes all stored responses for a URL and for all URLs below it. See ``remove(_:)``.
+    ///
+    /// Below `https://api.example.com/users` are `/users?page=2` and `/users/ada`, but not `/users-online`. Below a URL
+    /// with a query are URLs with more query items at its end. A store in files reads the head of each response.
+    ///
+    /// - Parameter url: a complete URL. Its fragment is ignored.
+    public func removeAll(under url: URL) {
+        guard let branch = CacheKey.url(of: HTTPRequest(url: url)).map({ CacheBranch(url: $0) }) else { return }
+        state.withLock { $0.invalidate(where: branch.contains) }
+        guarded {
+            try storingLock.withLock { _ in
+                for url in try storage.urls(withPrefix: branch.url) where branch.contains(url) {
+                    try storage.remove(url: url)
+                }
+            }
+        }
+    }
+
+    func remove(url: String) {
+        state.withLock { $0.invalidate(url) }
+        guarded { try storingLock.withLock { _ in try storage.remove(url: url) } }
+    }
+}
+
+/// A URL and all URLs below it.
+struct CacheBranch {
+    let url: String
+
+    func contains(_ other: String) -> Bool {
+        guard other.begins(with: url) else { return false }
+        let rest = other.utf8.dropFirst(url.utf8.count)
+        let marks = url.utf8.contains(UInt8(ascii: "?")) ? "&" : "/?"
+        return url.ends(with: "/") || rest.first.map { marks.utf8.contains($0) } ?? true
+    }
+}
