@@ -13,8 +13,8 @@
         let read: @Sendable ([UInt8]) -> Void
 
         static let all =
-            [links, challenges, mediaTypes, urls, queries, pages, openJSON, headers, dates, events, values] + state
-            + exchanges
+            [links, challenges, mediaTypes, filenames, urls, queries, pages, openJSON, headers, dates, events, values]
+            + state + exchanges
 
         static let events = Reader(
             name: "event stream",
@@ -93,6 +93,25 @@
             let type = MediaType(text(bytes))
             _ = type?["charset"]
             _ = type?.isJSON
+        }
+
+        static let filenames = Reader(
+            name: "Content-Disposition",
+            samples: [
+                "attachment; filename=\"a \\\"b.tar.gz\"; filename*=UTF-8''na%C3%AFve%20..%2Fa.txt",
+                "filename=..\\a;a=b",
+                "inline;filename = %2e%2e%2F\u{202E}\u{1F388}.exe ; filename*=ISO-8859-1'en'%E9",
+            ],
+            hostile: ["a;filename=", ";", "\"", "\\", ".", "/", "%", "%2E", "'", "a;filename*=UTF-8''%"]
+        ) { bytes in
+            for value in [text(bytes), "a;filename=" + text(bytes), "a;filename*=UTF-8''" + text(bytes)] {
+                let response = HTTPResponse(request: start, status: 200, headers: ["Content-Disposition": value])
+                guard let name = response.suggestedFilename else { continue }
+                let isSafe = !name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(UInt8(ascii: "\\"))
+                guard isSafe, name.utf8.first != UInt8(ascii: "."), (1...255).contains(name.utf8.count) else {
+                    fatalError("the filename \(name.debugDescription) is not safe")
+                }
+            }
         }
 
         static let urls = Reader(
