@@ -5,7 +5,7 @@ import LetterheadTesting
 import LetterheadTransfers
 import Testing
 
-/// A resumed download starts again in the same call if its rest can't be had.
+/// A resumed download starts again in the same call if the server doesn't send its rest.
 @Suite(.timeLimit(.minutes(2))) struct RestartedDownloadTests {
     /// Another version of the content.
     private static let other = Data(repeating: 1, count: content.count)
