@@ -31,11 +31,11 @@ struct RateReport: Equatable {
         var budgets: [String: (remaining: Double?, reset: Double?)] = [:]
         for field in response.headers where Self.isCandidate(field.name.rawValue) {
             switch field.name {
-            case "RateLimit": note(Self.windows(in: field.value))
+            case "RateLimit": note(RateLimitFields.windows(in: field.value))
             case "RateLimit-Remaining", "X-RateLimit-Remaining", "X-Rate-Limit-Remaining":
-                remaining = Self.number(field.value).map { min($0, remaining ?? $0) } ?? remaining
+                remaining = RateLimitFields.number(field.value).map { min($0, remaining ?? $0) } ?? remaining
             case "RateLimit-Reset", "X-RateLimit-Reset", "X-Rate-Limit-Reset":
-                reset = Self.number(field.value).map { Self.delta($0, now: now) } ?? reset
+                reset = RateLimitFields.number(field.value).map { RateLimitFields.delta($0, now: now) } ?? reset
             case .retryAfter, .retryAfterMilliseconds:
                 asksForPause = asksForPause || [403, 429, 503, 529].contains(status)
             default: Self.note(field, in: &budgets, now: now)
@@ -77,7 +77,7 @@ struct RateReport: Equatable {
         if kind == "reset" {
             budgets[budget, default: (nil, nil)].reset = time(field.value, now: now)
         } else {
-            budgets[budget, default: (nil, nil)].remaining = number(field.value)
+            budgets[budget, default: (nil, nil)].remaining = RateLimitFields.number(field.value)
         }
     }
 
@@ -87,7 +87,7 @@ struct RateReport: Equatable {
     /// date (RFC 3339).
     private static func time(_ text: String, now: () -> Double) -> Double? {
         let text = ASCII.trimmed(text)
-        if let number = number(text) { return delta(number, now: now) }
+        if let number = RateLimitFields.number(text) { return RateLimitFields.delta(number, now: now) }
         if text.utf8.contains(UInt8(ascii: "T")), text.utf8.count < 64, let date = try? Date(text, strategy: .iso8601) {
             return max(0, date.timeIntervalSince1970 - now())
         }
@@ -102,7 +102,7 @@ struct RateReport: Equatable {
             let digits = rest.prefix { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
             let name = rest.dropFirst(digits.count).prefix { (97...122).contains($0 | 0x20) }
             guard name.elementsEqual(unit.utf8) else { continue }
-            guard let number = number(String(Substring(digits))) else { return nil }
+            guard let number = RateLimitFields.number(String(Substring(digits))) else { return nil }
             seconds += number * factor
             rest = rest.dropFirst(digits.count + name.count)
         }
@@ -117,36 +117,5 @@ struct RateReport: Equatable {
             true
         default: false
         }
-    }
-
-    private static func windows(in value: String) -> [(remaining: Double, reset: Double)] {
-        let policies = value.holds("remaining=") ? [value[...]] : value.split(at: ",")
-        return policies.compactMap { policy in
-            var (remaining, reset): (Double?, Double?)
-            for parameter in policy.split(at: ";").flatMap({ $0.split(at: ",") }) {
-                guard let (name, value) = parameter.cut(at: "=") else { continue }
-                switch ASCII.keyword(ASCII.trimmed(name)) {
-                case "r", "remaining": remaining = number(String(value))
-                case "t", "reset": reset = number(String(value))
-                default: break
-                }
-            }
-            guard let remaining, let reset else { return nil }
-            return (remaining, reset)
-        }
-    }
-
-    /// Parses a count or a number in seconds. A number above 10^15 becomes 10^15. Returns nil if the text does not
-    /// begin with a digit or is not a finite number.
-    private static func number(_ text: String) -> Double? {
-        let text = ASCII.trimmed(text)
-        guard text.utf8.first.map({ (48...57).contains($0) }) == true, let number = Double(text) else { return nil }
-        return number.isFinite ? min(number, 1e15) : nil
-    }
-
-    /// Returns seconds from now. A number as large as the seconds or milliseconds since 1970 is a date.
-    private static func delta(_ number: Double, now: () -> Double) -> Double {
-        if number > 1e11 { return max(0, number / 1_000 - now()) }
-        return number > 1e9 ? max(0, number - now()) : number
     }
 }

@@ -35,6 +35,8 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     private(set) var isFallback = false
     /// Whether requests with any method are retried if the server refused to process them.
     private(set) var retriesRefusals = false
+    /// Whether requests are retried when the server's rate limit resets.
+    private(set) var honorsRateLimits = false
     /// Sends another request or runs a task before each retry.
     private(set) var alternate: Alternate?
     /// How many alternates one load sends. Nil if only its retries limit them.
@@ -70,6 +72,21 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     /// a server that documents the guarantee, such as one with a rate limit. If a redirect changed the method, the
     /// request isn't retried, because the server has processed it.
     public func retryingRefusals() -> HTTPRetryStrategy { changing { $0.retriesRefusals = true } }
+
+    /// Waits until the server's rate limit resets, after a 429, and after a 403 with a valid `Retry-After` or without a
+    /// request left. They are retried in addition to what ``when(_:)`` selects.
+    ///
+    /// ```swift
+    /// Retry.Settings(maximumRetries: 2, strategy: .exponential.honoringRateLimits(), longestServerDelay: .seconds(3_600))
+    /// ```
+    ///
+    /// The response reports the limit in `RateLimit`, or in `RateLimit-Remaining` and `RateLimit-Reset`, also with the
+    /// prefixes `X-RateLimit` and `X-Rate-Limit`. A reset is in seconds, or a time since 1970. `Retry-After` takes
+    /// precedence. If the wait is longer than ``Retry/Settings/longestServerDelay``, the request isn't retried. If the
+    /// response reports no reset, or if requests are left, the strategy's own wait applies.
+    ///
+    /// A request with a method that isn't idempotent also needs ``retryingRefusals()``.
+    public func honoringRateLimits() -> HTTPRetryStrategy { changing { $0.honorsRateLimits = true } }
 
     /// Makes a validator's strategy a suggestion: the server's `Retry-After` and the request's strategy take
     /// precedence. If the request cannot be retried, the next validator judges the result.
@@ -130,11 +147,12 @@ extension HTTPRetryStrategy {
     /// Waits for the time that a closure returns. Nil ends the retries. Retries count from 1.
     ///
     /// ```swift
-    /// .custom { _, result in  // a service that sends the time in seconds since 1970
-    ///     let reset = (try? result.get())?.headers["X-RateLimit-Reset"].flatMap { UInt32($0) }
-    ///     return reset.map { .seconds(Double($0) - Date().timeIntervalSince1970) }
+    /// .custom { _, result in  // a service that sends the wait in a header of its API
+    ///     (try? result.get())?.headers["X-Backoff"].flatMap { UInt32($0) }.map { .seconds($0) }
     /// }
     /// ```
+    ///
+    /// For rate limits, use ``honoringRateLimits()``.
     public static func custom(
         _ delay: @escaping @Sendable (_ retry: Int, _ result: Result<HTTPResponse, HTTPError>) -> Duration?
     ) -> HTTPRetryStrategy {

@@ -15,7 +15,7 @@ public import LetterheadFoundation
 /// wait comes from the first of these:
 ///
 /// 1. The strategy of a validator other than ``DefaultValidator``.
-/// 2. The server's `Retry-After`.
+/// 2. The server's `Retry-After`, or with ``HTTPRetryStrategy/honoringRateLimits()`` the reset of its rate limit.
 /// 3. The request's strategy, then the settings' strategy.
 /// 4. The suggestion of ``DefaultValidator``.
 ///
@@ -389,8 +389,8 @@ extension Retry {
         /// ``DefaultValidator`` suggests, and has no effect on requests with a maximum of 0 retries.
         public var strategy: HTTPRetryStrategy?
 
-        /// The longest accepted `Retry-After`. If the server requests a longer wait, the request isn't retried, because
-        /// any earlier retry would be too early. Default: 120 seconds.
+        /// The longest accepted `Retry-After`, or time until a rate limit resets. If the server requests a longer wait,
+        /// the request isn't retried, because any earlier retry would be too early. Default: 120 seconds.
         public var longestServerDelay: Duration
 
         /// Limits the retries to each origin. Default: ``Retry/Budget/standard``.
@@ -399,7 +399,7 @@ extension Retry {
         /// Measures waits and a client's deadlines.
         public var clock: any Clock<Duration>
 
-        /// The current date, for comparison with a `Retry-After` date.
+        /// The current date, for comparison with a date in `Retry-After` or in a rate limit's reset.
         public var now: @Sendable () -> Date
 
         /// Returns numbers from 0 to 1, for jitter. 1 results in the longest wait.

@@ -39,7 +39,7 @@ struct RetryRules {
             return .no(nil, asked: asked)
         }
         if let refusal = refusal(of: strategy, in: context) { return .no(refusal, asked: asked) }
-        let server = isRequired ? nil : context.response?.headers.retryAfter(now: settings.now())
+        let server = isRequired ? nil : serverDelay(for: strategy, in: context)
         // The server's wait has no jitter.
         let random = server == nil ? settings.random : { 1 }
         guard let wait = strategy.delay(before: context.retry, after: context.result, random: random) else {
@@ -51,12 +51,21 @@ struct RetryRules {
         return .retry(strategy, after: delay, reason: server == nil ? "\(strategy)" : "the server requires a wait")
     }
 
+    /// The wait that the server requires: its `Retry-After`, or the time until its rate limit resets.
+    private func serverDelay(for strategy: HTTPRetryStrategy, in context: Retry.Context) -> Duration? {
+        guard let headers = context.response?.headers else { return nil }
+        let now = settings.now()
+        if let delay = headers.retryAfter(now: now) { return delay }
+        return strategy.honorsRateLimits && context.isLimited ? headers.rateLimit(now: now).wait : nil
+    }
+
     /// Picks a validator's strategy unless it is a suggestion, then the request's, then the settings', and last the
     /// suggestion. Nil if its condition does not hold.
     private func strategy(asked: HTTPRetryStrategy?, in context: Retry.Context) -> HTTPRetryStrategy? {
         if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
         guard let strategy = context.request.retryStrategy ?? settings.strategy ?? asked else { return nil }
         if strategy.retriesRefusals, context.isRefusal { return strategy }
+        if strategy.honorsRateLimits, context.isLimited { return strategy }
         if strategy.condition == nil {
             if context.serverWantsRetry == true { return strategy }
             // A validator has judged the outcome already.
@@ -84,7 +93,10 @@ struct RetryRules {
     /// retried, unless a redirect changed it.
     private func isSafe(_ strategy: HTTPRetryStrategy, in context: Retry.Context) -> Bool {
         if context.isIdempotent || context.failure?.mayHaveBeenSent == false { return true }
-        if strategy.retriesRefusals, context.isRefusal { return true }
+        if strategy.retriesRefusals {
+            if context.isRefusal { return true }
+            if strategy.honorsRateLimits, context.isLimited, context.hasKeptMethod { return true }
+        }
         guard strategy.alternate != nil, context.hasKeptMethod else { return false }
         return [.unauthorized, .forbidden].contains(context.response?.status)
     }
@@ -155,6 +167,14 @@ extension Retry.Context {
         if request.accepts(status) { return response.reportsFailure }
         if [.tooManyRequests, .overloaded].contains(status) { return true }
         return [.serviceUnavailable, .forbidden].contains(status) && response.headers.retryAfter() != nil
+    }
+
+    /// Whether a rate limit refused the request: 429, or 403 with `Retry-After` or without a request left.
+    fileprivate var isLimited: Bool {
+        guard let response, !request.accepts(response.status) else { return false }
+        if response.status == .tooManyRequests { return true }
+        guard response.status == .forbidden else { return false }
+        return response.headers.retryAfter() != nil || response.headers.rateLimit().isUsedUp
     }
 }
 
