@@ -94,7 +94,8 @@ struct EventValuesTests {
         let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next() }
         #expect(error?.code == .cannotDecodeResponse)
         #expect(error?.message.contains("event \"delta\": decoding Int") == true)
-        #expect(try await iterator.next() == nil)
+        let rest = try await iterator.next()
+        #expect(rest == nil)
     }
 
     // MARK: Failures
