@@ -66,6 +66,15 @@ struct ResponseHead {
     }
 }
 
+extension HTTPHeaders {
+    /// Parses a head's lines inside a body, such as those of a multipart body's part, as leniently as a transport.
+    ///
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` with the broken rule.
+    package init(lines bytes: [UInt8]) throws(HTTPBodyError) {
+        do { self = try ResponseHead.trailers(bytes) } catch { throw HTTPBodyError.invalid(error.message) }
+    }
+}
+
 /// A head's lines and their fields. Strings are created only for names and values.
 struct HeadLines {
     typealias Line = UnsafeBufferPointer<UInt8>

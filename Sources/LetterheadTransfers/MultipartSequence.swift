@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+
+extension HTTPClient {
+    /// Sends a template and returns its multipart response's parts as they arrive (RFC 2046, 5.1): `multipart/mixed`,
+    /// `related`, `form-data` (RFC 7578), `byteranges` (RFC 9110, 14.6), or any other subtype.
+    ///
+    /// ```swift
+    /// for try await part in client.parts(of: GetPages(of: "report")) {
+    ///     print(part.headers[.contentType] ?? "", try await part.body.data().count)
+    /// }
+    /// ```
+    ///
+    /// Asking for the first part sends the request. If the server needs an `Accept`, set it in the template. A part's
+    /// body is streamed: read it before you ask for the next part, which skips the rest. Only a chunk of the response
+    /// and a part's head are in memory. If the body is malformed or truncated, you get all earlier parts first, and
+    /// then the part's body or the sequence throws the error. Leaving the loop closes the connection as soon as you have
+    /// dropped its parts.
+    ///
+    /// Lines may end with a bare LF if the first delimiter does. In any other body, only CRLF ends a part.
+    ///
+    /// The iteration throws the errors of `stream(_:)`, `.invalidResponse` if the response isn't multipart, has no valid
+    /// boundary, is malformed or ends before its last delimiter, and `.responseTooLarge` above a limit.
+    ///
+    /// - Parameters:
+    ///   - template: the request. Its `decode(_:)` is not called.
+    ///   - partLimit: the maximum number of parts. Default: 10,000.
+    ///   - headLimit: the maximum number of bytes in a part's head, and before the first part. Default: 16 KiB.
+    public func parts<Template: RequestTemplate>(
+        of template: Template, partLimit: Int = 10_000, headLimit: Int = 16 << 10
+    ) -> some AsyncSequence<ResponsePart, any Error> & Sendable {
+        MultipartSequence(open: { try await stream(template) }, partLimit: partLimit, headLimit: headLimit)
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the body's parts as they arrive.
+    ///
+    /// Use it if the response's head decides how to read the body. Otherwise, use `HTTPClient.parts(of:)`, which has the
+    /// same rules.
+    ///
+    /// ```swift
+    /// let response = try await client.stream(GetFile(range: "bytes=0-99,200-299"))
+    /// for try await part in response.parts() { print(part.headers[.contentRange] ?? "") }
+    /// ```
+    ///
+    /// A streamed body can be iterated once.
+    public func parts(
+        partLimit: Int = 10_000, headLimit: Int = 16 << 10
+    ) -> some AsyncSequence<ResponsePart, any Error> & Sendable {
+        MultipartSequence(open: { self }, partLimit: partLimit, headLimit: headLimit)
+    }
+}
+
+extension ResponsePart {
+    /// Returns the parts of a part that is itself multipart, such as a change set in a batch, with the rules of
+    /// `HTTPClient.parts(of:)`.
+    public func parts(
+        partLimit: Int = 10_000, headLimit: Int = 16 << 10
+    ) -> some AsyncSequence<ResponsePart, any Error> & Sendable {
+        response.parts(partLimit: partLimit, headLimit: headLimit)
+    }
+}
+
+private struct MultipartSequence: AsyncSequence, Sendable {
+    let open: @Sendable () async throws -> HTTPResponse
+    let partLimit: Int
+    let headLimit: Int
+
+    func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        /// Nil after the request was sent.
+        var sequence: MultipartSequence?
+        var reader: MultipartReader?
+
+        mutating func next(isolation actor: (any Actor)?) async throws -> ResponsePart? { try await next() }
+
+        mutating func next() async throws -> ResponsePart? {
+            do {
+                if let sequence = sequence.take() {
+                    reader = try MultipartReader(
+                        try await sequence.open(), partLimit: sequence.partLimit, headLimit: sequence.headLimit)
+                }
+                if let part = try await reader?.next() { return part }
+                reader = nil
+                return nil
+            } catch {
+                reader = nil
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+import LetterheadFoundation
+
+/// A part of a multipart response. You get it from `HTTPClient.parts(of:)`.
+public struct ResponsePart: Sendable {
+    /// The part's content as the body of the response that it arrived in.
+    let response: HTTPResponse
+
+    /// The part's header fields, such as `Content-Type`, `Content-ID`, or `Content-Range` in `multipart/byteranges`.
+    public var headers: HTTPHeaders { response.headers }
+
+    /// The content as it arrives, without decoding a `Content-Transfer-Encoding`. Read it once, and before you request
+    /// the next part, which skips the rest.
+    public var body: HTTPResponseBody { response.body }
+
+    /// The field's name in a form (RFC 7578, 4.2). Nil if `Content-Disposition` isn't `form-data` or has no name.
+    ///
+    /// `%22`, `%0D` and `%0A` are decoded as in the WHATWG HTML Standard, 4.10.21.8.
+    public var name: String? {
+        // The parameters have the syntax of a media type's.
+        let disposition = headers[.contentDisposition].flatMap { MediaType("part/\($0)") }
+        guard let disposition, disposition.essence == "part/form-data" else { return nil }
+        return [("%22", "\""), ("%0D", "\r"), ("%0A", "\n")].reduce(disposition["name"]) {
+            $0?.replacingBytes(of: $1.0, with: $1.1)
+        }
+    }
+
+    /// Decodes the content, as `HTTPResponse.decode(_:)` decodes a response's body.
+    ///
+    /// - Throws: `HTTPError` with `.cannotDecodeResponse`, `.emptyResponse`, `.responseTooLarge` for more than 64 MiB,
+    ///   or the code of an error while receiving the part. `CancellationError` if the calling task was cancelled.
+    public func decode<Value: Decodable & Sendable>(_ type: Value.Type) async throws -> Value {
+        try await response.decode(type)
+    }
+
+    /// Returns the response in a part of type `application/http`, which batch APIs send (RFC 9112, 10.2). Its request is
+    /// the whole batch. Its status isn't checked.
+    ///
+    /// ```swift
+    /// for try await part in client.parts(of: Batch(["users/ada", "users/grace"])) {
+    ///     let response = try await part.httpResponse()
+    ///     if response.status == .ok { show(try await response.decode(User.self)) }
+    /// }
+    /// ```
+    ///
+    /// - Throws: `HTTPError` with `.invalidResponse` if the part has another type, a malformed head, a transfer coding,
+    ///   or fewer bytes than its `Content-Length`, and the errors of ``decode(_:)``.
+    @concurrent
+    public func httpResponse() async throws -> HTTPResponse {
+        let type = headers[.contentType].flatMap { MediaType($0) }
+        guard type?.essence == "application/http" else {
+            throw fault("expected application/http, and received \(type?.essence ?? "no Content-Type")")
+        }
+        let bytes = [UInt8](try await decode(Data.self))
+        let line = bytes.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+        let words = String(decoding: line, as: UTF8.self).split(at: " ")
+        var searched = 0
+        guard words.count > 1, words[0].begins(with: "HTTP/"), words[1].utf8.count == 3, let code = Int(words[1]),
+            code >= 100, let end = bytes.endOfHead(from: 0, searched: &searched),
+            let fields = try? HTTPHeaders(lines: Array(bytes[line.count..<end])), !fields.contains(.transferEncoding)
+        else { throw fault("its head is malformed, or has a transfer coding") }
+        var inner = response
+        (inner.status, inner.headers) = (HTTPStatus(code), fields)
+        var content = bytes[end...]
+        if let length = inner.headers[.contentLength], inner.status != .notModified {
+            guard let length = UInt(length), length <= content.count else {
+                throw fault("its Content-Length is malformed, or larger than its body")
+            }
+            content = content.prefix(Int(length))
+        }
+        inner.body = HTTPResponseBody(Data(content))
+        return inner
+    }
+
+    private func fault(_ message: String) -> HTTPError {
+        HTTPError(
+            .invalidResponse, request: response.request, response: response.withoutBody,
+            message: "the part has no valid HTTP response: \(message)")
+    }
+}
