@@ -2,6 +2,7 @@
 #if DEBUG
     import Foundation
     @testable import Letterhead
+    @testable import LetterheadTransfers
 
     /// A parser of bytes that a server sends: a function to feed it, samples to mutate, and pieces to duplicate.
     struct Reader: Sendable {
@@ -13,7 +14,10 @@
         let read: @Sendable ([UInt8]) -> Void
 
         static let all =
-            [links, challenges, mediaTypes, filenames, urls, queries, pages, openJSON, headers, dates, events, values]
+            [
+                links, challenges, mediaTypes, filenames, urls, queries, pages, openJSON, headers, dates, events,
+                values, parts,
+            ]
             + state + exchanges
 
         static let events = Reader(
@@ -50,6 +54,51 @@
                     fatalError("\(format) values depend on where \(bytes) is cut: \(whole), \(parts)")
                 }
                 _ = JSONValueSplitter.texts(in: bytes, format: format, piecesOf: 3, limit: 4)
+            }
+        }
+
+        static let parts = Reader(
+            name: "multipart",
+            samples: [
+                "preamble\r\n--b\r\nContent-ID: <1>\r\na: b\r\n c\r\n\r\none\r\n--b \t\r\n\r\n\r\n--b--\r\nepilogue",
+                "--b\na: 1\n\n--bc\n--b\n\ntwo\r\n--b\n\n--b--", "--b\r\n\r\n\r\r\n--b--x\r\n--b\rx\r\n--b--",
+            ],
+            hostile: ["\r\n--b", "\r\n--b ", "\r\n--b\r\n\r\n", "\r", "\r\n", "a: b\r\n"]
+        ) { bytes in
+            // Also inside a part, because a preamble is short.
+            for bytes in [bytes, Array("--b\r\n\r\n".utf8) + bytes] {
+                let (whole, parts) = (texts(of: bytes, piecesOf: .max), texts(of: bytes, piecesOf: 1 + bytes.count % 7))
+                guard whole == parts else {
+                    fatalError("a multipart body depends on where \(bytes) is cut: \(whole), \(parts)")
+                }
+            }
+        }
+
+        /// Each part's head and bytes, then the fault, if any.
+        private static func texts(of bytes: [UInt8], piecesOf size: Int) -> [String] {
+            var parser = MultipartParser(boundary: "b", partLimit: 1 << 20, headLimit: 1 << 14)
+            var (texts, body, isPart): ([String], [UInt8], Bool) = ([], [], false)
+            do {
+                var start = 0
+                while true {
+                    while let event = try parser.next() {
+                        switch event {
+                        case .head(let headers):
+                            texts.append(headers.description)
+                            (body, isPart) = ([], true)
+                        // Nothing reads a preamble.
+                        case .bytes(let piece): body += isPart ? piece : Data()
+                        case .endOfPart: texts.append(text(body))
+                        case .end: return texts
+                        }
+                    }
+                    let count = min(size, bytes.count - start)
+                    if count == 0 { parser.finish() }
+                    parser.append(Data(bytes[start..<start + count]))
+                    start += count
+                }
+            } catch {
+                return texts + [text(body), error.message]
             }
         }
 
