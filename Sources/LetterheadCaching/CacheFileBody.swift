@@ -19,7 +19,7 @@ final class CacheFileBody: Sendable {
     func data(checksum: UInt64) -> Data? {
         guard let data else { return nil }
         var found = CacheChecksum()
-        data.withUnsafeBytes { found.append($0) }
+        found.append(data)
         return found.value == checksum ? data : nil
     }
 
@@ -48,7 +48,7 @@ final class CacheFileBody: Sendable {
         var offset = 0
         while offset < count {
             guard let piece = piece(at: offset) else { return false }
-            piece.withUnsafeBytes { found.append($0) }
+            found.append(piece)
             offset += piece.count
         }
         return found.value == checksum

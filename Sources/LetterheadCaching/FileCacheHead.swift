@@ -133,18 +133,19 @@ struct CacheChecksum: Sendable {
     private var crc: UInt = 0
     private var count: UInt64 = 0
 
-    static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
+    static func of(_ bytes: some ContiguousBytes) -> UInt64 {
         var checksum = CacheChecksum()
-        let isDone: Void? = bytes.withContiguousStorageIfAvailable { checksum.append(UnsafeRawBufferPointer($0)) }
-        if isDone == nil { Array(bytes).withUnsafeBytes { checksum.append($0) } }
+        checksum.append(bytes)
         return checksum.value
     }
 
     /// Appends bytes. Several calls have the same effect as one call with all bytes.
-    mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        guard let start = bytes.baseAddress else { return }
-        crc = czlib_crc32(crc, start.assumingMemoryBound(to: UInt8.self), UInt(bytes.count))
-        count &+= UInt64(bytes.count)
+    mutating func append(_ bytes: some ContiguousBytes) {
+        bytes.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            crc = czlib_crc32(crc, start.assumingMemoryBound(to: UInt8.self), UInt(bytes.count))
+            count &+= UInt64(bytes.count)
+        }
     }
 
     var value: UInt64 { UInt64(crc) << 32 | count & 0xFFFF_FFFF }

@@ -273,10 +273,8 @@ final class FileCacheWriter: CacheWriting {
                 return nil
             }
             defer { state = open }
-            try data.withUnsafeBytes { bytes in
-                try Self.write(bytes, to: open.descriptor)
-                open.checksum.append(bytes)
-            }
+            try Self.write(data, to: open.descriptor)
+            open.checksum.append(data)
             open.count += data.count
             return true
         }
@@ -313,7 +311,7 @@ final class FileCacheWriter: CacheWriting {
         do {
             do {
                 defer { close(descriptor) }
-                try data.withUnsafeBytes { try write($0, to: descriptor) }
+                try write(data, to: descriptor)
             }
             try folder.rename(draft, to: name, inShard: shard)
         } catch {
@@ -324,7 +322,7 @@ final class FileCacheWriter: CacheWriting {
 
     private static func part(_ number: UInt64) -> String { FileCacheName.hex(number) + ".part" }
 
-    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws {
-        guard Descriptor.write(bytes, to: descriptor) else { throw FileCacheFolder.Failure("cannot write a file") }
+    private static func write(_ data: Data, to descriptor: Int32) throws {
+        guard Descriptor.write(data, to: descriptor) else { throw FileCacheFolder.Failure("cannot write a file") }
     }
 }

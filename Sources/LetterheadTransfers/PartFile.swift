@@ -153,7 +153,7 @@ final class PartFile: Sendable {
         guard let data = try record.map({ try JSONEncoder().encode($0) }) else { return }
         let file = try PrivateFile.open(recordURL.filePath, O_WRONLY | O_CREAT | O_EXCL)
         defer { _ = LetterheadFoundation.close(file) }
-        guard data.withUnsafeBytes({ Descriptor.write($0, to: file) }) else { throw POSIXError.last }
+        guard Descriptor.write(data, to: file) else { throw POSIXError.last }
     }
 
     func shorten(to count: Int) throws {
@@ -162,7 +162,7 @@ final class PartFile: Sendable {
 
     func append(_ piece: Data) throws {
         try withDescriptor { descriptor in
-            guard piece.withUnsafeBytes({ Descriptor.write($0, to: descriptor) }) else { throw POSIXError.last }
+            guard Descriptor.write(piece, to: descriptor) else { throw POSIXError.last }
         }
     }
 
@@ -185,7 +185,7 @@ final class PartFile: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw POSIXError.last }
             if count == 0 { return hasher.finalize() }
-            chunk.withUnsafeBytes { hasher.update(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
+            hasher.update(chunk.prefix(count))
             position += count
             try Task.checkCancellation()
             await Task.yield()

@@ -11,8 +11,8 @@ package enum ASCII {
     private static func isSameIgnoringCase(_ left: String, _ right: String) -> Bool {
         left.withBytes { left in
             right.withBytes { right in
-                for place in left.indices where left[place] != right[place] {
-                    guard lowercased(left[place]) == lowercased(right[place]) else { return false }
+                for place in left.indices where unsafe left[place] != right[place] {
+                    guard unsafe lowercased(left[place]) == lowercased(right[place]) else { return false }
                 }
                 return true
             }
@@ -64,7 +64,7 @@ package enum ASCII {
     @inline(__always)
     package static func allBytes(of text: String, fit: (UInt8) -> Bool) -> Bool {
         text.withBytes { bytes in
-            for byte in bytes where !fit(byte) { return false }
+            for place in bytes.indices where unsafe !fit(bytes[place]) { return false }
             return true
         }
     }
@@ -77,16 +77,19 @@ package enum ASCII {
     /// All bytes are inspected without a branch for each, which is faster: strings are short, and few are refused.
     @inline(__always)
     private static func allBytes(of text: String, standIn table: StaticString) -> Bool {
-        let marks = table.utf8Start
-        let found = text.withBytes { $0.reduce(UInt8(ascii: ".")) { $0 | marks[Int($1)] } }
+        let marks = unsafe table.utf8Start
+        let found = text.withBytes { unsafe $0.reduce(UInt8(ascii: ".")) { unsafe $0 | marks[Int($1)] } }
         return found == UInt8(ascii: ".")
     }
 
     /// Returns whether a byte is allowed in a token (RFC 9110, 5.6.2).
     @inline(__always)
-    package static func isTokenCharacter(_ byte: UInt8) -> Bool { tokens.utf8Start[Int(byte)] == UInt8(ascii: ".") }
+    package static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        unsafe tokens.utf8Start[Int(byte)] == UInt8(ascii: ".")
+    }
 
-    // One character for each byte. A `.` is allowed in a token. A byte costs one load, without a branch on its class.
+    // One character for each byte, so every byte is a valid offset. A `.` is allowed in a token. A byte costs one load,
+    // without a branch on its class.
     private static let tokens: StaticString = """
         xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
         x.x.....xx..x..x..........xxxxxx\
@@ -113,7 +116,7 @@ package enum ASCII {
     /// Returns the string without leading and trailing spaces and tabs (OWS of RFC 9110, 5.6.3).
     package static func trimmed(_ text: String) -> String {
         let hasBlanks = text.withBytes { bytes in
-            bytes.first.map(isBlank) ?? false || bytes.last.map(isBlank) ?? false
+            unsafe bytes.first.map(isBlank) ?? false || bytes.last.map(isBlank) ?? false
         }
         return hasBlanks ? cut(text) : text
     }
@@ -124,9 +127,9 @@ package enum ASCII {
     private static func cut(_ text: String) -> String {
         text.withBytes { bytes in
             var (start, end) = (0, bytes.count)
-            while start < end, isBlank(bytes[start]) { start += 1 }
-            while start < end, isBlank(bytes[end - 1]) { end -= 1 }
-            return String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<end]), as: UTF8.self)
+            while start < end, unsafe isBlank(bytes[start]) { start += 1 }
+            while start < end, unsafe isBlank(bytes[end - 1]) { end -= 1 }
+            return unsafe String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<end]), as: UTF8.self)
         }
     }
 

@@ -2,51 +2,53 @@
 import LetterheadFoundation
 
 /// A buffer that joins many small pieces to a string, without intermediate strings.
-struct ByteText: ~Copyable {
+///
+/// Only closures receive it, while its memory lives, and ``take(_:)`` checks the bounds of each write.
+@safe struct ByteText: ~Copyable {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
     private(set) var count = 0
 
-    private init(_ bytes: UnsafeMutableBufferPointer<UInt8>) { self.bytes = bytes }
+    private init(_ bytes: UnsafeMutableBufferPointer<UInt8>) { unsafe self.bytes = bytes }
 
     /// Returns the string that a closure appends.
     ///
     /// - Parameter capacity: the largest number of bytes. Appending more is a programming error.
     static func text(atMost capacity: Int, _ append: (inout ByteText) -> Void) -> String {
         // One more byte, because an escape is stored as four bytes but only three count.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity + 1) { memory in
-            var text = ByteText(memory)
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity + 1) { memory in
+            var text = unsafe ByteText(memory)
             append(&text)
-            return String(decoding: UnsafeBufferPointer(rebasing: memory[..<text.count]), as: UTF8.self)
+            return unsafe String(decoding: UnsafeBufferPointer(rebasing: memory[..<text.count]), as: UTF8.self)
         }
     }
 
     /// Writes to existing memory, and returns the number of bytes. The memory must have room for one more byte.
     static func write(to memory: UnsafeMutableBufferPointer<UInt8>, _ append: (inout ByteText) -> Void) -> Int {
-        var text = ByteText(memory)
+        var text = unsafe ByteText(memory)
         append(&text)
         return text.count
     }
 
     @inline(__always)
-    func ends(in character: Unicode.Scalar) -> Bool { count > 0 && bytes[count - 1] == UInt8(ascii: character) }
+    func ends(in character: Unicode.Scalar) -> Bool { unsafe count > 0 && bytes[count - 1] == UInt8(ascii: character) }
 
     /// Appends a string unchanged.
     @inline(__always)
     mutating func append(_ text: String) {
-        text.withBytes { append($0) }
+        text.withBytes { unsafe append($0) }
     }
 
     /// Appends bytes unchanged.
     @inline(__always)
     mutating func append(_ piece: UnsafeBufferPointer<UInt8>) {
         guard let source = piece.baseAddress else { return }
-        take(piece.count).update(from: source, count: piece.count)
+        unsafe take(piece.count).update(from: source, count: piece.count)
         count += piece.count
     }
 
     @inline(__always)
     mutating func append(_ character: Unicode.Scalar) {
-        take(1).pointee = UInt8(ascii: character)
+        unsafe take(1).pointee = UInt8(ascii: character)
         count += 1
     }
 
@@ -55,25 +57,25 @@ struct ByteText: ~Copyable {
         var rest = number.magnitude
         let start = count
         repeat {
-            take(1).pointee = UInt8(ascii: "0") + UInt8(rest % 10)
+            unsafe take(1).pointee = UInt8(ascii: "0") + UInt8(rest % 10)
             count += 1
             rest /= 10
         } while rest > 0
-        var digits = UnsafeMutableBufferPointer(rebasing: bytes[start..<count])
-        digits.reverse()
+        var digits = unsafe UnsafeMutableBufferPointer(rebasing: bytes[start..<count])
+        unsafe digits.reverse()
     }
 
     /// Appends a string with each byte in the set as `%XX`, which appends at most three times the string's bytes.
     @inline(__always)
     mutating func append(_ text: String, escaping set: EscapeSet) {
-        count += PercentEncoding.write(text, set, to: take(3 * text.utf8.count))
+        unsafe count += PercentEncoding.write(text, set, to: take(3 * text.utf8.count))
     }
 
     /// The address for the next bytes.
     @inline(__always)
     private func take(_ length: Int) -> UnsafeMutablePointer<UInt8> {
-        precondition(count + length < bytes.count, "a text is longer than its declared capacity")
-        return bytes.baseAddress.unsafelyUnwrapped + count
+        precondition(unsafe count + length < bytes.count, "a text is longer than its declared capacity")
+        return unsafe bytes.baseAddress.unsafelyUnwrapped + count
     }
 }
 

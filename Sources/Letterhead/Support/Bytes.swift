@@ -4,13 +4,15 @@ package import LetterheadFoundation
 extension String {
     /// Calls a closure with the string's UTF-8 bytes. Unlike `withUTF8`, it doesn't need a variable. Only a string from
     /// Objective-C is copied.
-    @inline(__always)
+    ///
+    /// The call is safe. Uses of the bytes are unsafe: they live until the closure returns.
+    @inline(__always) @safe
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        utf8.withContiguousStorageIfAvailable(body) ?? withCopiedBytes(body)
+        unsafe utf8.withContiguousStorageIfAvailable(body) ?? withCopiedBytes(body)
     }
 
     /// Calls the closure for a string from Objective-C, which may have another encoding.
-    @inline(never)
+    @inline(never) @safe
     private func withCopiedBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         var copy = self
         return copy.withUTF8(body)
@@ -72,50 +74,54 @@ extension String? {
 
 extension Hasher {
     mutating func combine(bytesOf text: String) {
-        text.withBytes { combine(bytes: UnsafeRawBufferPointer($0)) }
+        text.withBytes { unsafe combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
 
 extension Data {
     /// Returns data that is allocated once and that a closure fills. The memory is neither zeroed nor copied.
     ///
+    /// The call is safe: the data owns the memory, or an error releases it.
+    ///
     /// - Parameter fill: writes the bytes, and returns their number. The remaining memory isn't used.
-    package static func filled<Failure: Error>(
+    @safe package static func filled<Failure: Error>(
         count: Int, orThrow failure: @autoclosure () -> Failure,
         _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Data {
         guard count > 0 else { return Data() }
-        guard let memory = malloc(count) else { throw failure() }
+        guard let memory = unsafe malloc(count) else { throw failure() }
         let written: Int
         do {
-            written = try fill(UnsafeMutableRawBufferPointer(start: memory, count: count))
+            written = try unsafe fill(UnsafeMutableRawBufferPointer(start: memory, count: count))
         } catch {
-            free(memory)
+            unsafe free(memory)
             throw error
         }
-        return Data(bytesNoCopy: memory, count: written, deallocator: .free)
+        return unsafe Data(bytesNoCopy: memory, count: written, deallocator: .free)
     }
 }
 
-// These use positions instead of iterators for speed: building a request parses its base URL.
+// These use positions instead of iterators for speed: building a request parses its base URL. The caller's positions must
+// be in the buffer, and its memory outlives the call.
 extension UnsafeBufferPointer<UInt8> {
     /// Returns an ASCII character's first position in a range.
     func first(_ mark: Unicode.Scalar, from start: Int, to end: Int) -> Int? {
-        guard start < end, let base = baseAddress, let place = memchr(base + start, Int32(mark.value), end - start)
+        guard start < end, let base = baseAddress,
+            let place = unsafe memchr(base + start, Int32(mark.value), end - start)
         else { return nil }
-        return UnsafeRawPointer(place) - UnsafeRawPointer(base)
+        return unsafe UnsafeRawPointer(place) - UnsafeRawPointer(base)
     }
 
     /// Returns an ASCII character's last position in a range.
     func last(_ mark: Unicode.Scalar, from start: Int, to end: Int) -> Int? {
-        var place = first(mark, from: start, to: end)
-        while let found = place, let next = first(mark, from: found + 1, to: end) { place = next }
+        var place = unsafe first(mark, from: start, to: end)
+        while let found = place, let next = unsafe first(mark, from: found + 1, to: end) { place = next }
         return place
     }
 
     package func text(_ range: Range<Int>) -> String {
-        let part = UnsafeBufferPointer(rebasing: self[range])
-        return String(unsafeUninitializedCapacity: part.count) { $0.initialize(fromContentsOf: part) }
+        let part = unsafe UnsafeBufferPointer(rebasing: self[range])
+        return unsafe String(unsafeUninitializedCapacity: part.count) { unsafe $0.initialize(fromContentsOf: part) }
     }
 }
 
@@ -134,7 +140,9 @@ extension Array {
 
 /// Bytes in a number that another party determines. A failed allocation is reported, whereas `Data` and `Array` would
 /// end the process.
-struct GrowingBytes: ~Copyable {
+///
+/// It owns the memory, which has room for `capacity` bytes and begins with `count` initialized ones.
+@safe struct GrowingBytes: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
     private(set) var count = 0
@@ -143,32 +151,34 @@ struct GrowingBytes: ~Copyable {
         if capacity > 0 { _ = reserve(capacity) }
     }
 
-    deinit { free(memory) }
+    deinit { unsafe free(memory) }
 
     /// Appends bytes. If there isn't enough memory, it appends nothing and returns false.
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let source = bytes.baseAddress, bytes.count > 0 else { return true }
         let (sum, isOver) = count.addingReportingOverflow(bytes.count)
-        guard !isOver, sum <= capacity || reserve(max(sum, 2 * capacity)), let memory else { return false }
-        (memory + count).copyMemory(from: source, byteCount: bytes.count)
+        guard !isOver, sum <= capacity || reserve(max(sum, 2 * capacity)), let memory = unsafe memory else {
+            return false
+        }
+        unsafe (memory + count).copyMemory(from: source, byteCount: bytes.count)
         count = sum
         return true
     }
 
-    mutating func append(_ data: Data) -> Bool { data.withUnsafeBytes { append($0) } }
+    mutating func append(_ data: Data) -> Bool { unsafe data.withUnsafeBytes { unsafe append($0) } }
 
     /// Returns the bytes without copying them. The buffer is empty afterwards.
     mutating func take() -> Data {
-        guard count > 0, let memory else { return Data() }
-        defer { (self.memory, capacity, count) = (nil, 0, 0) }
+        guard count > 0, let memory = unsafe memory else { return Data() }
+        defer { unsafe (self.memory, capacity, count) = (nil, 0, 0) }
         let isMostlyUnused = capacity - count > max(count, 4096)
-        let fitting = isMostlyUnused ? realloc(memory, count) ?? memory : memory
-        return Data(bytesNoCopy: fitting, count: count, deallocator: .free)
+        let fitting = unsafe isMostlyUnused ? realloc(memory, count) ?? memory : memory
+        return unsafe Data(bytesNoCopy: fitting, count: count, deallocator: .free)
     }
 
     private mutating func reserve(_ size: Int) -> Bool {
-        guard let grown = realloc(memory, size) else { return false }
-        (memory, capacity) = (grown, size)
+        guard let grown = unsafe realloc(memory, size) else { return false }
+        unsafe (memory, capacity) = (grown, size)
         return true
     }
 }

@@ -7,7 +7,7 @@ struct CopyOnWrite<Value: Sendable>: Sendable {
     /// `@unchecked`: its value is changed only while the box has a single owner. The value's exclusivity is unchecked,
     /// because only the variable that contains the wrapper leads to it, and Swift checks that variable.
     private final class Box: @unchecked Sendable {
-        @exclusivity(unchecked) var value: Value
+        @safe @exclusivity(unchecked) var value: Value
 
         init(_ value: Value) { self.value = value }
     }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+package import LetterheadFoundation
 
 /// Reads and writes an open file by its descriptor, also if a signal interrupts the call.
 package enum Descriptor {
     /// Writes all bytes. Returns false, with the reason in `errno`, if it cannot write all.
-    package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
+    package static func write(_ data: Data, to descriptor: Int32) -> Bool {
+        var rest = data
         while !rest.isEmpty {
-            let part = UnsafeRawBufferPointer(rebasing: rest)
-            let count = LetterheadFoundation.write(descriptor, part.baseAddress, part.count)
+            // The system reads the bytes before the closure returns.
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe LetterheadFoundation.write(descriptor, $0.baseAddress, $0.count)
+            }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
@@ -21,8 +23,9 @@ package enum Descriptor {
     static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var filled = 0
         while filled < buffer.count {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-            let count = LetterheadFoundation.read(descriptor, rest.baseAddress, rest.count)
+            // The system writes at most the bytes that are left in the buffer.
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            let count = unsafe LetterheadFoundation.read(descriptor, rest.baseAddress, rest.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return count < 0 ? count : filled }
             filled += count

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 /// Percent-encoding with a table, in one pass over the bytes (RFC 3986, 2.1). All escaping in the library uses it.
+///
+/// The table has a word for each byte, and only places below the number of bytes are read.
 package enum PercentEncoding {
     /// Returns the string with every byte in the set as `%XX`, or the string itself if it contains no such byte.
     package static func escape(_ text: String, _ set: EscapeSet) -> String {
         text.withBytes { bytes -> String? in
-            let escapes = count(bytes, set)
+            let escapes = unsafe count(bytes, set)
             guard escapes > 0 else { return nil }
-            return String(unsafeUninitializedCapacity: bytes.count + 2 * escapes) { output in
-                write(bytes, set, to: output)
+            return unsafe String(unsafeUninitializedCapacity: bytes.count + 2 * escapes) { output in
+                unsafe write(bytes, set, to: output)
             }
         } ?? text
     }
@@ -15,11 +17,12 @@ package enum PercentEncoding {
     /// Escapes a string that may contain escapes: a well-formed `%XX` is kept, any other `%` becomes `%25`.
     static func escapeLiteral(_ text: String, _ set: EscapeSet) -> String {
         text.withBytes { bytes -> String? in
-            guard count(bytes, set) > 0 else { return nil }
+            guard unsafe count(bytes, set) > 0 else { return nil }
             var output: [UInt8] = []
             output.reserveCapacity(bytes.count + 16)
-            for (index, byte) in bytes.enumerated() {
-                let kept = byte == UInt8(ascii: "%") && isEscape(bytes, at: index)
+            for index in bytes.indices {
+                let byte = unsafe bytes[index]
+                let kept = unsafe isEscape(bytes, at: index)
                 if kept || !set.escapes(byte) { output.append(byte) } else { append(byte, to: &output) }
             }
             return String(decoding: output, as: UTF8.self)
@@ -33,10 +36,10 @@ package enum PercentEncoding {
             var end = 0
             for _ in 0..<count where end < bytes.count {
                 repeat {
-                    end += bytes[end] == UInt8(ascii: "%") && isEscape(bytes, at: end) ? 3 : 1
-                } while end < bytes.count && isContinuation(bytes, at: end)
+                    unsafe end += isEscape(bytes, at: end) ? 3 : 1
+                } while unsafe end < bytes.count && isContinuation(bytes, at: end)
             }
-            return String(decoding: UnsafeBufferPointer(rebasing: bytes[..<end]), as: UTF8.self)
+            return unsafe String(decoding: UnsafeBufferPointer(rebasing: bytes[..<end]), as: UTF8.self)
         }
     }
 
@@ -91,7 +94,7 @@ package enum PercentEncoding {
     static func count(_ bytes: UnsafeBufferPointer<UInt8>, _ set: EscapeSet) -> Int {
         let length = set.withWords { words in
             var length = 0
-            for byte in bytes { length &+= Int(words[Int(byte)] >> 24) }
+            for index in bytes.indices { unsafe length &+= Int(words[Int(bytes[index])] >> 24) }
             return length
         }
         return (length - bytes.count) / 2
@@ -109,15 +112,16 @@ package enum PercentEncoding {
             var position = 0
             // Four bytes are stored at a time, but only one or three count. There is room for them, because at least
             // three more input bytes follow, and each adds one or three.
-            for byte in bytes.dropLast(3) {
-                let word = words[Int(byte)]
-                target.storeBytes(of: word.littleEndian, toByteOffset: position, as: UInt32.self)
+            let whole = max(0, bytes.count - 3)
+            for index in 0..<whole {
+                let word = unsafe words[Int(bytes[index])]
+                unsafe target.storeBytes(of: word.littleEndian, toByteOffset: position, as: UInt32.self)
                 position &+= Int(word >> 24)
             }
-            for byte in bytes.suffix(3) {
-                let word = words[Int(byte)]
+            for index in whole..<bytes.count {
+                let word = unsafe words[Int(bytes[index])]
                 for place in 0..<Int(word >> 24) {
-                    output[position + place] = UInt8(truncatingIfNeeded: word >> (8 * UInt32(place)))
+                    unsafe output[position + place] = UInt8(truncatingIfNeeded: word >> (8 * UInt32(place)))
                 }
                 position += Int(word >> 24)
             }
@@ -132,9 +136,9 @@ package enum PercentEncoding {
         text.withBytes { bytes in
             set.withWords { words in
                 var position = 0
-                for byte in bytes {
-                    let word = words[Int(byte)]
-                    target.storeBytes(of: word.littleEndian, toByteOffset: position, as: UInt32.self)
+                for index in bytes.indices {
+                    let word = unsafe words[Int(bytes[index])]
+                    unsafe target.storeBytes(of: word.littleEndian, toByteOffset: position, as: UInt32.self)
                     position &+= Int(word >> 24)
                 }
                 return position
@@ -148,13 +152,14 @@ package enum PercentEncoding {
     }
 
     private static func isEscape(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
-        index + 2 < bytes.count && hexValue(bytes[index + 1]) != nil && hexValue(bytes[index + 2]) != nil
+        unsafe bytes[index] == UInt8(ascii: "%") && index + 2 < bytes.count && hexValue(bytes[index + 1]) != nil
+            && hexValue(bytes[index + 2]) != nil
     }
 
     /// Returns whether a byte, which may be escaped, continues a UTF-8 character.
     private static func isContinuation(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
-        guard bytes[index] == UInt8(ascii: "%"), isEscape(bytes, at: index) else { return bytes[index] & 0xC0 == 0x80 }
-        return (hexValue(bytes[index + 1]) ?? 0) & 0xC == 0x8
+        guard unsafe isEscape(bytes, at: index) else { return unsafe bytes[index] & 0xC0 == 0x80 }
+        return unsafe (hexValue(bytes[index + 1]) ?? 0) & 0xC == 0x8
     }
 
     private static func hexValue(_ byte: UInt8) -> UInt8? {
@@ -186,8 +191,8 @@ package struct EscapeSet: Sendable {
     @inline(__always)
     func escapes(_ byte: UInt8) -> Bool { words[Int(byte)] >> 24 == 3 }
 
-    func withWords<Result>(_ body: (UnsafeBufferPointer<UInt32>) -> Result) -> Result {
-        words.withUnsafeBufferPointer(body)
+    @safe func withWords<Result>(_ body: (UnsafeBufferPointer<UInt32>) -> Result) -> Result {
+        unsafe words.withUnsafeBufferPointer(body)
     }
 
     /// Returns `%XX` with the percent sign in the lowest bits.

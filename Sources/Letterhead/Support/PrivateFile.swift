@@ -3,6 +3,8 @@ package import LetterheadFoundation
 
 /// The files that the library writes beside a user's file: drafts, parts, records, locks, cookies, tokens and cached
 /// responses. Other users may create files in the same folder, such as `/tmp`.
+///
+/// The system reads paths, and writes a `stat`, only until its functions return.
 package struct PrivateFile {
     package enum Failure: LocalizedError {
         /// The system's error number.
@@ -16,9 +18,10 @@ package struct PrivateFile {
         case kind(String)
 
         package var rule: String {
+            // A known number's text is a constant.
             switch self {
-            case .unwritable(let code): "cannot be written: \(String(cString: strerror(code)))"
-            case .unreadable(let code): "cannot be read: \(String(cString: strerror(code)))"
+            case .unwritable(let code): unsafe "cannot be written: \(String(cString: strerror(code)))"
+            case .unreadable(let code): unsafe "cannot be read: \(String(cString: strerror(code)))"
             case .tooLarge: "is too large"
             case .foreign: "belongs to another user"
             case .shared: "can be written by other users (set its permissions to 0600)"
@@ -42,11 +45,10 @@ package struct PrivateFile {
         try Self.checkPlace(target)
         let descriptor = try Self.open(draft.filePath, O_WRONLY | O_CREAT | O_EXCL)
         let isWritten =
-            fchmod(descriptor, 0o600) == 0 && data.withUnsafeBytes { Descriptor.write($0, to: descriptor) }
-            && fsync(descriptor) == 0
-        guard close(descriptor) == 0, isWritten, rename(draft.filePath, target.filePath) == 0 else {
+            fchmod(descriptor, 0o600) == 0 && Descriptor.write(data, to: descriptor) && fsync(descriptor) == 0
+        guard close(descriptor) == 0, isWritten, unsafe rename(draft.filePath, target.filePath) == 0 else {
             let code = errno
-            _ = unlink(draft.filePath)
+            _ = unsafe unlink(draft.filePath)
             throw .unwritable(code)
         }
         syncDirectory()
@@ -55,7 +57,7 @@ package struct PrivateFile {
     /// Writes the new directory entry to disk. Errors are ignored, because some file systems don't support it.
     private func syncDirectory() {
         let directory = target.deletingLastPathComponent()
-        let descriptor = LetterheadFoundation.open(directory.filePath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = unsafe LetterheadFoundation.open(directory.filePath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         _ = fsync(descriptor)
         _ = close(descriptor)
@@ -69,7 +71,9 @@ extension URL {
         deletingLastPathComponent().appendingPathComponent(".letterhead-\(mark)")
     }
 
-    package var filePath: String { withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } } ?? path }
+    package var filePath: String {
+        unsafe withUnsafeFileSystemRepresentation { unsafe $0.map(String.init(cString:)) } ?? path
+    }
 }
 
 extension PrivateFile {
@@ -86,19 +90,19 @@ extension PrivateFile {
         // A file can be removed between the two attempts, or before it is checked.
         for _ in 0..<100 {
             if flags & O_CREAT != 0 {
-                let descriptor = LetterheadFoundation.open(path, flags | O_EXCL, mode)
+                let descriptor = unsafe LetterheadFoundation.open(path, flags | O_EXCL, mode)
                 if descriptor >= 0 { return descriptor }
                 guard errno == EEXIST, flags & O_EXCL == 0 else { throw .unwritable(errno) }
             }
             // Opening a device may have side effects, and a socket cannot be opened.
             var facts = stat()
-            if lstat(path, &facts) == 0 { try check(facts, isWritten: isWritten) }
-            let descriptor = LetterheadFoundation.open(path, flags & ~O_CREAT)
+            if unsafe lstat(path, &facts) == 0 { try check(facts, isWritten: isWritten) }
+            let descriptor = unsafe LetterheadFoundation.open(path, flags & ~O_CREAT)
             if descriptor < 0, errno == ENOENT, flags & O_CREAT != 0 { continue }
             guard descriptor >= 0 else { throw isWritten ? .unwritable(errno) : .unreadable(errno) }
             do throws(Failure) {
                 // The name could refer to another file by now.
-                guard fstat(descriptor, &facts) == 0 else { throw .unreadable(errno) }
+                guard unsafe fstat(descriptor, &facts) == 0 else { throw .unreadable(errno) }
                 try check(facts, isWritten: isWritten)
                 if facts.st_nlink > 0 || !isWritten { return descriptor }
             } catch {
@@ -134,7 +138,7 @@ extension PrivateFile {
     /// Removes a file, if there is one and a file could be written in its place.
     package static func remove(_ url: URL) throws(Failure) {
         try checkPlace(url)
-        guard unlink(url.filePath) == 0 || errno == ENOENT else { throw .unwritable(errno) }
+        guard unsafe unlink(url.filePath) == 0 || errno == ENOENT else { throw .unwritable(errno) }
     }
 
     private static func check(_ facts: stat, isWritten: Bool) throws(Failure) {
@@ -160,12 +164,14 @@ extension PrivateFile {
     package static func checkPlace(_ url: URL) throws(Failure) {
         guard url.isFileURL else { throw .kind("not the URL of a file") }
         var facts = stat()
-        if stat(url.filePath, &facts) == 0, let kind = kind(of: facts) { throw .kind(kind) }
+        if unsafe stat(url.filePath, &facts) == 0, let kind = kind(of: facts) { throw .kind(kind) }
     }
 
     /// Throws an error unless files can be created in a URL's folder.
     static func checkFolder(of url: URL) throws(Failure) {
-        guard access(url.deletingLastPathComponent().filePath, W_OK | X_OK) == 0 else { throw .unwritable(errno) }
+        guard unsafe access(url.deletingLastPathComponent().filePath, W_OK | X_OK) == 0 else {
+            throw .unwritable(errno)
+        }
     }
 
     /// Returns a file's bytes if only its owner can write it, or nil if the file is missing.
@@ -179,11 +185,11 @@ extension PrivateFile {
         do { descriptor = try open(url.filePath, O_RDONLY) } catch .unreadable(ENOENT) { return nil }
         defer { _ = close(descriptor) }
         var facts = stat()
-        guard fstat(descriptor, &facts) == 0 else { throw .unreadable(errno) }
+        guard unsafe fstat(descriptor, &facts) == 0 else { throw .unreadable(errno) }
         guard facts.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw .shared }
         guard facts.st_size <= longest else { throw .tooLarge }
         var data = Data(count: Int(facts.st_size))
-        let count = data.withUnsafeMutableBytes { Descriptor.read(descriptor, into: $0) }
+        let count = unsafe data.withUnsafeMutableBytes { unsafe Descriptor.read(descriptor, into: $0) }
         guard count >= 0 else { throw .unreadable(errno) }
         return data.prefix(count)
     }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+package import LetterheadFoundation
+
 #if canImport(CryptoKit)
     import CryptoKit
 #endif
@@ -7,7 +9,7 @@
 package enum SHA256Hash {
     package static func hash(_ message: [UInt8]) -> [UInt8] {
         var hasher = SHA256Hasher()
-        message.withUnsafeBytes { hasher.update($0) }
+        hasher.update(message)
         return hasher.finalize()
     }
 }
@@ -22,12 +24,8 @@ package struct SHA256Hasher: ~Copyable {
 
     package init() {}
 
-    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        #if canImport(CryptoKit)
-            hash.update(bufferPointer: bytes)
-        #else
-            hash.update(bytes)
-        #endif
+    package mutating func update(_ bytes: some ContiguousBytes) {
+        unsafe bytes.withUnsafeBytes { unsafe hash.update(bufferPointer: $0) }
     }
 
     package consuming func finalize() -> [UInt8] {
@@ -41,6 +39,8 @@ package struct SHA256Hasher: ~Copyable {
 
 #if !canImport(CryptoKit)
     /// FIPS 180-4, 6.2. Memory is allocated once and read without bounds checks, because files may be large.
+    ///
+    /// Only whole blocks of 64 bytes are read, and there are 64 words and constants.
     private struct PlainSHA256 {
         private var state: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
@@ -50,39 +50,37 @@ package struct SHA256Hasher: ~Copyable {
         private var rest: [UInt8] = []
         private var count: UInt64 = 0
 
-        mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        mutating func update(bufferPointer bytes: UnsafeRawBufferPointer) {
             count += UInt64(bytes.count)
-            var left = bytes[...]
+            var left = unsafe bytes[...]
             if !rest.isEmpty {
-                let missing = left.prefix(64 - rest.count)
-                rest += missing
-                left = left.dropFirst(missing.count)
+                let missing = unsafe left.prefix(64 - rest.count)
+                unsafe rest += missing
+                unsafe left = left.dropFirst(missing.count)
                 guard rest.count == 64 else { return }
-                rest.withUnsafeBytes { absorb($0) }
+                unsafe rest.withUnsafeBytes { unsafe absorb($0) }
                 rest.removeAll(keepingCapacity: true)
             }
-            let whole = left.count / 64 * 64
-            absorb(UnsafeRawBufferPointer(rebasing: left.prefix(whole)))
-            rest += left.dropFirst(whole)
+            let whole = unsafe left.count / 64 * 64
+            unsafe absorb(UnsafeRawBufferPointer(rebasing: left.prefix(whole)))
+            unsafe rest += left.dropFirst(whole)
         }
 
         /// Appends a one bit, zeros, and the length in bits, up to a multiple of 64 bytes (5.1.1).
         consuming func finalize() -> [UInt8] {
             let length = count * 8
             let padding = [0x80] + [UInt8](repeating: 0, count: (119 - rest.count) % 64)
-            (padding + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * UInt64($0))) })
-                .withUnsafeBytes { update($0) }
+            unsafe (padding + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * UInt64($0))) })
+                .withUnsafeBytes { unsafe update(bufferPointer: $0) }
             return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
         }
 
         private mutating func absorb(_ blocks: UnsafeRawBufferPointer) {
-            words.withUnsafeMutableBufferPointer { words in
-                state.withUnsafeMutableBufferPointer { state in
-                    Self.constants.withUnsafeBufferPointer { constants in
-                        for start in stride(from: 0, to: blocks.count, by: 64) {
-                            Self.schedule(blocks, from: start, in: words)
-                            Self.mix(words, constants, into: state)
-                        }
+            unsafe words.withUnsafeMutableBufferPointer { words in
+                unsafe Self.constants.withUnsafeBufferPointer { constants in
+                    for start in stride(from: 0, to: blocks.count, by: 64) {
+                        unsafe Self.schedule(blocks, from: start, in: words)
+                        unsafe Self.mix(words, constants, into: &state)
                     }
                 }
             }
@@ -90,13 +88,13 @@ package struct SHA256Hasher: ~Copyable {
 
         private static func mix(
             _ words: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>,
-            into state: UnsafeMutableBufferPointer<UInt32>
+            into state: inout [UInt32]
         ) {
             var (a, b, c, d) = (state[0], state[1], state[2], state[3])
             var (e, f, g, h) = (state[4], state[5], state[6], state[7])
             for round in 0..<64 {
                 let sum1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
-                let first = h &+ sum1 &+ ((e & f) ^ (~e & g)) &+ constants[round] &+ words[round]
+                let first = unsafe h &+ sum1 &+ ((e & f) ^ (~e & g)) &+ constants[round] &+ words[round]
                 let sum0 = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)
                 let second = sum0 &+ ((a & b) ^ (a & c) ^ (b & c))
                 (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
@@ -116,14 +114,14 @@ package struct SHA256Hasher: ~Copyable {
             _ bytes: UnsafeRawBufferPointer, from start: Int, in words: UnsafeMutableBufferPointer<UInt32>
         ) {
             for index in 0..<16 {
-                let word = bytes.loadUnaligned(fromByteOffset: start + 4 * index, as: UInt32.self)
-                words[index] = UInt32(bigEndian: word)
+                let word = unsafe bytes.loadUnaligned(fromByteOffset: start + 4 * index, as: UInt32.self)
+                unsafe words[index] = UInt32(bigEndian: word)
             }
             for index in 16..<64 {
-                let (early, late) = (words[index - 15], words[index - 2])
+                let (early, late) = unsafe (words[index - 15], words[index - 2])
                 let small0 = rotated(early, 7) ^ rotated(early, 18) ^ (early >> 3)
                 let small1 = rotated(late, 17) ^ rotated(late, 19) ^ (late >> 10)
-                words[index] = words[index - 16] &+ small0 &+ words[index - 7] &+ small1
+                unsafe words[index] = words[index - 16] &+ small0 &+ words[index - 7] &+ small1
             }
         }
 

@@ -12,14 +12,15 @@ package enum SystemThread {
     ///
     /// - Parameter name: shown by debuggers, at most 15 bytes.
     package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
-        let work = Unmanaged.passRetained(Work(name: name, body: body))
+        // The thread takes the reference over, unless it isn't started.
+        let work = unsafe Unmanaged.passRetained(Work(name: name, body: body))
         #if canImport(Darwin)
             var thread: pthread_t?
         #else
             var thread = pthread_t()
         #endif
-        guard pthread_create(&thread, nil, { SystemThread.run($0) }, work.toOpaque()) == 0 else {
-            work.release()
+        guard unsafe pthread_create(&thread, nil, { unsafe SystemThread.run($0) }, work.toOpaque()) == 0 else {
+            unsafe work.release()
             return false
         }
         return true
@@ -34,12 +35,12 @@ package enum SystemThread {
     }
 
     private static func run(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        guard let pointer else { return nil }
-        let work = Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue()
+        guard let pointer = unsafe pointer else { return nil }
+        let work = unsafe Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue()
         #if os(Linux)
-            lh_name_thread(work.name)
+            unsafe lh_name_thread(work.name)
         #elseif canImport(Darwin)
-            pthread_setname_np(work.name)
+            unsafe pthread_setname_np(work.name)
         #endif
         work.body()
         return nil

@@ -47,7 +47,7 @@ private func hex(_ bytes: [UInt8]) -> String {
         let message = (0..<500).map { UInt8(truncatingIfNeeded: $0) }
         var hasher = SHA256Hasher()
         for start in stride(from: 0, to: message.count, by: size) {
-            message[start..<min(start + size, message.count)].withUnsafeBytes { hasher.update($0) }
+            hasher.update(message[start..<min(start + size, message.count)])
         }
         #expect(hasher.finalize() == SHA256Hash.hash(message))
     }

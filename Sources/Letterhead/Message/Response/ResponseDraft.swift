@@ -159,7 +159,7 @@ struct ResponseFile {
         defer { close(descriptor) }
         do {
             for try await chunk in body {
-                guard chunk.withUnsafeBytes({ Descriptor.write($0, to: descriptor) }) else { throw POSIXError.last }
+                guard Descriptor.write(chunk, to: descriptor) else { throw POSIXError.last }
                 count += chunk.count
             }
             guard fsync(descriptor) == 0 else { throw POSIXError.last }
