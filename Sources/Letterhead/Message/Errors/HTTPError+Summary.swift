@@ -18,7 +18,8 @@ extension HTTPError {
         case let error as HTTPError: error.description
         case let error as DecodingError: error.summary
         case let error as EncodingError: error.summary
-        case let error as POSIXError: "the system reports \(String(cString: strerror(error.code.rawValue)))"
+        // A known number's text is a constant.
+        case let error as POSIXError: unsafe "the system reports \(String(cString: strerror(error.code.rawValue)))"
         case let error as CocoaError: "\(cause(of: error)) (CocoaError \(error.code.rawValue))"
         case is CancellationError: "the task was cancelled"
         case let error as any SafelyDescribed: error.description

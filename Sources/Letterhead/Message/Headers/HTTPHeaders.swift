@@ -139,9 +139,9 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
         fields = []
         fields.reserveCapacity(elements.count)
         // The elements are moved out of the array from the end. Only its last element can be moved, and none remains to
-        // be destroyed.
+        // be destroyed. Swapping in the array's memory doesn't copy them, and keeps each element once.
         var elements = elements
-        elements.withUnsafeMutableBufferPointer { $0.reverse() }
+        unsafe elements.withUnsafeMutableBufferPointer { unsafe $0.reverse() }
         while let (name, value) = elements.popLast() { fields.append(Field(name, value)) }
     }
 }

@@ -84,10 +84,11 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
 
     /// Returns whether a string consists of two tokens with a slash between them.
     private static func isEssence(_ text: String) -> Bool {
+        // The bytes are read only at their indices.
         text.withBytes { bytes in
-            guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return false }
+            guard let slash = unsafe bytes.firstIndex(of: UInt8(ascii: "/")) else { return false }
             return slash > 0 && slash + 1 < bytes.count
-                && bytes.indices.allSatisfy { $0 == slash || ASCII.isTokenCharacter(bytes[$0]) }
+                && bytes.indices.allSatisfy { unsafe $0 == slash || ASCII.isTokenCharacter(bytes[$0]) }
         }
     }
 

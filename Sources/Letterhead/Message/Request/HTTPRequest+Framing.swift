@@ -170,12 +170,13 @@ extension HTTPRequest {
     /// Returns whether a string is a registered name, an IPv4 address, or an IPv6 address in brackets (RFC 3986,
     /// 3.2.2). A `%` is refused, because parsers disagree about what follows it.
     package static func isHost(_ text: String) -> Bool {
+        // The slice ends with the bytes.
         text.withBytes { bytes in
-            guard bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") else {
-                return PercentEncoding.count(bytes, .unreserved) == 0
+            guard unsafe bytes.first == UInt8(ascii: "["), unsafe bytes.last == UInt8(ascii: "]") else {
+                return unsafe PercentEncoding.count(bytes, .unreserved) == 0
             }
-            let inside = bytes.dropFirst().dropLast()
-            return inside.contains(UInt8(ascii: ":"))
+            let inside = unsafe bytes.dropFirst().dropLast()
+            return unsafe inside.contains(UInt8(ascii: ":"))
                 && inside.allSatisfy { isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
         }
     }

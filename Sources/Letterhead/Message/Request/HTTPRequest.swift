@@ -57,15 +57,16 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         var parts = Parts()
         parts.method = method
         url.absoluteString.withBytes { bytes in
-            let ranges = URLRanges(bytes)
-            parts.scheme = ranges.scheme.map { bytes.text($0) }
-            if let authority = ranges.authority.map({ AuthorityRanges(bytes, in: $0) }) {
-                (parts.host, parts.port) = (bytes.text(authority.host), authority.port)
-                parts.userInfo = authority.userInfo.map { bytes.text($0) }
+            // The ranges are in the bytes, and each part is copied.
+            let ranges = unsafe URLRanges(bytes)
+            parts.scheme = ranges.scheme.map { unsafe bytes.text($0) }
+            if let authority = ranges.authority.map({ unsafe AuthorityRanges(bytes, in: $0) }) {
+                (parts.host, parts.port) = unsafe (bytes.text(authority.host), authority.port)
+                parts.userInfo = authority.userInfo.map { unsafe bytes.text($0) }
             }
-            parts.path = RequestPath(escaped: bytes.text(ranges.path))
-            if let range = ranges.query { parts.query = QueryParameters(escaped: bytes.text(range)) }
-            parts.fragment = ranges.fragment.map { bytes.text($0) }
+            parts.path = unsafe RequestPath(escaped: bytes.text(ranges.path))
+            if let range = ranges.query { parts.query = unsafe QueryParameters(escaped: bytes.text(range)) }
+            parts.fragment = ranges.fragment.map { unsafe bytes.text($0) }
         }
         self.parts = parts
     }
@@ -230,8 +231,9 @@ public struct HTTPRequest: RequestSettings, Identifiable {
     mutating func fill(from url: URL) {
         guard host == nil else { return }
         url.absoluteString.withBytes { bytes in
-            let base = BaseURLBytes(bytes)
-            fill(from: base, path: path.following(base.pathBytes))
+            // The parts are copied before the bytes end.
+            let base = unsafe BaseURLBytes(bytes)
+            unsafe fill(from: base, path: path.following(base.pathBytes))
         }
     }
 

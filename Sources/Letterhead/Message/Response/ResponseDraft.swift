@@ -46,7 +46,8 @@ final class ResponseDraft: Sendable {
                 state = .placed(try move(to: name))
             } else {
                 try PrivateFile.checkPlace(place)
-                guard rename(draft.filePath, place.filePath) == 0 else { throw POSIXError.last }
+                // The system reads both paths before it returns.
+                guard unsafe rename(draft.filePath, place.filePath) == 0 else { throw POSIXError.last }
                 state = .placed(place)
             }
             lease?.release()
@@ -56,19 +57,19 @@ final class ResponseDraft: Sendable {
     }
 
     /// Takes the first free name. Neither system call replaces a file or follows a link, so two processes never get the
-    /// same name.
+    /// same name. The system reads paths only until its functions return.
     private func move(to name: Filename) throws -> URL {
         for number in 0..<10_000 {
             let file = place.deletingLastPathComponent().appendingPathComponent(name.text(number), isDirectory: false)
-            if link(draft.filePath, file.filePath) == 0 {
-                _ = unlink(draft.filePath)
+            if unsafe link(draft.filePath, file.filePath) == 0 {
+                _ = unsafe unlink(draft.filePath)
                 return file
             }
             guard errno != EEXIST else { continue }
             // Not all file systems can link. There, an empty file takes the name.
-            let taken = open(file.filePath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+            let taken = unsafe open(file.filePath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
             if taken < 0, errno == EEXIST { continue }
-            guard taken >= 0, close(taken) == 0, rename(draft.filePath, file.filePath) == 0 else {
+            guard taken >= 0, close(taken) == 0, unsafe rename(draft.filePath, file.filePath) == 0 else {
                 throw POSIXError.last
             }
             return file

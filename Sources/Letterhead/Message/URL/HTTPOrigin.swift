@@ -9,7 +9,7 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
     let path: String
     let query: QueryParameters
 
-    init(_ text: String) { self = text.withBytes { Self(BaseURLBytes($0)) } }
+    init(_ text: String) { self = text.withBytes { unsafe Self(BaseURLBytes($0)) } }
 
     /// Returns the rule that a base URL's text breaks, or nil if it is an absolute http or https URL.
     func defect(in text: String) -> String? {
@@ -37,27 +37,29 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
 }
 
 /// A base URL that refers to a URL's bytes. It creates a string for a part only when that part is read.
-struct BaseURLBytes: BaseURLParts {
+///
+/// It exists only while the bytes do: closures of `withBytes` create it and don't keep it. The ranges are in the bytes.
+@safe struct BaseURLBytes: BaseURLParts {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let ranges: URLRanges
     private let authority: AuthorityRanges?
 
     @inline(__always)
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
-        self.bytes = bytes
-        ranges = URLRanges(bytes)
-        authority = ranges.authority.map { AuthorityRanges(bytes, in: $0) }
+        unsafe self.bytes = bytes
+        ranges = unsafe URLRanges(bytes)
+        authority = ranges.authority.map { unsafe AuthorityRanges(bytes, in: $0) }
     }
 
-    var scheme: String? { ranges.scheme.map { bytes.text($0) } }
-    var userInfo: String? { authority?.userInfo.map { bytes.text($0) } }
-    var host: String? { authority.flatMap { $0.host.isEmpty ? nil : bytes.text($0.host) } }
+    var scheme: String? { ranges.scheme.map { unsafe bytes.text($0) } }
+    var userInfo: String? { authority?.userInfo.map { unsafe bytes.text($0) } }
+    var host: String? { authority.flatMap { unsafe $0.host.isEmpty ? nil : bytes.text($0.host) } }
     var port: Int? { authority?.port }
-    var path: String { bytes.text(ranges.path) }
-    var pathBytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: bytes[ranges.path]) }
+    var path: String { unsafe bytes.text(ranges.path) }
+    var pathBytes: UnsafeBufferPointer<UInt8> { unsafe UnsafeBufferPointer(rebasing: bytes[ranges.path]) }
     var hasQuery: Bool { ranges.query != nil }
     var query: QueryParameters {
-        ranges.query.map { QueryParameters(escaped: bytes.text($0)) } ?? QueryParameters()
+        ranges.query.map { unsafe QueryParameters(escaped: bytes.text($0)) } ?? QueryParameters()
     }
 }
 

@@ -217,16 +217,16 @@ extension RequestPath {
         if string.isEmpty, defect == nil, Self.isAbsolute(prefix) {
             return RequestPath(escaped: prefix, holes: holes, ownCount: 0)
         }
-        return prefix.withBytes { following($0) }
+        return prefix.withBytes { unsafe following($0) }
     }
 
-    /// Returns this path after a prefix in a URL's bytes.
+    /// Returns this path after a prefix in a URL's bytes, which are copied.
     func following(_ prefix: UnsafeBufferPointer<UInt8>) -> RequestPath {
         guard defect == nil, !isAbsolute else { return self }
         return RequestPath(
             escaped: ByteText.text(atMost: prefix.count + 2 + string.utf8.count) { text in
-                if let first = prefix.first, first != UInt8(ascii: "/") { text.append("/" as Unicode.Scalar) }
-                text.append(prefix)
+                if let first = unsafe prefix.first, first != UInt8(ascii: "/") { text.append("/" as Unicode.Scalar) }
+                unsafe text.append(prefix)
                 if string.isEmpty { return }
                 if !text.ends(in: "/") { text.append("/" as Unicode.Scalar) }
                 text.append(string)
@@ -235,7 +235,7 @@ extension RequestPath {
 
     var isAbsolute: Bool { Self.isAbsolute(string) }
 
-    private static func isAbsolute(_ path: String) -> Bool { path.withBytes { $0.first == UInt8(ascii: "/") } }
+    private static func isAbsolute(_ path: String) -> Bool { path.withBytes { unsafe $0.first == UInt8(ascii: "/") } }
 }
 
 /// The positions of the interpolated values in a path. They determine its route: `users/{}/followers`.
@@ -323,17 +323,18 @@ struct RequestRoute: Sendable {
         if let hole = holes.first, hole.start == Self.fixed { return hole.name ?? "" }
         let holes = all
         guard !holes.isEmpty else { return text }
+        // Slices end with the closure. Holes that don't fit the text are left out.
         return text.withBytes { bytes in
             ByteText.text(atMost: bytes.count + holes.reduce(0) { $0 + ($1.name?.utf8.count ?? 0) + 2 }) { route in
                 var position = 0
                 for hole in holes where hole.start >= position && hole.start + hole.count <= bytes.count {
-                    route.append(UnsafeBufferPointer(rebasing: bytes[position..<hole.start]))
+                    unsafe route.append(UnsafeBufferPointer(rebasing: bytes[position..<hole.start]))
                     route.append("{" as Unicode.Scalar)
                     if let name = hole.name { route.append(name) }
                     route.append("}" as Unicode.Scalar)
                     position = hole.start + hole.count
                 }
-                route.append(UnsafeBufferPointer(rebasing: bytes[position...]))
+                unsafe route.append(UnsafeBufferPointer(rebasing: bytes[position...]))
             }
         }
     }
