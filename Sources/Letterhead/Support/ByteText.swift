@@ -22,11 +22,13 @@ import LetterheadFoundation
         }
     }
 
-    /// Writes to existing memory, and returns the number of bytes. The memory must have room for one more byte.
-    static func write(to memory: UnsafeMutableBufferPointer<UInt8>, _ append: (inout ByteText) -> Void) -> Int {
-        var text = unsafe ByteText(memory)
-        append(&text)
-        return text.count
+    /// Adds the bytes that a closure appends to an array, which the closure must not read.
+    static func add(atMost capacity: Int, to bytes: inout [UInt8], _ append: (inout ByteText) -> Void) {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity + 1) { memory in
+            var text = unsafe ByteText(memory)
+            append(&text)
+            unsafe bytes.append(contentsOf: memory[..<text.count])
+        }
     }
 
     @inline(__always)

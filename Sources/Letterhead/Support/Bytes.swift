@@ -165,7 +165,7 @@ extension Array {
         return true
     }
 
-    mutating func append(_ data: Data) -> Bool { unsafe data.withUnsafeBytes { unsafe append($0) } }
+    mutating func append(_ bytes: some ContiguousBytes) -> Bool { unsafe bytes.withUnsafeBytes { unsafe append($0) } }
 
     /// Returns the bytes without copying them. The buffer is empty afterwards.
     mutating func take() -> Data {

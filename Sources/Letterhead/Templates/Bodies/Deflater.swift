@@ -4,7 +4,9 @@ import LetterheadFoundation
 
 /// Compresses bytes to the gzip format with the system's zlib. A class, because zlib's state must not move and must be
 /// freed.
-final class Deflater {
+///
+/// It owns the state and the output's memory until its end. zlib reads the input only within ``deflated(_:isLast:)``.
+@safe final class Deflater {
     private static let pieceSize = 64 << 10
     /// The largest input that one call takes, because zlib counts the bytes in 32 bits.
     private static let largestInput = 1 << 30
@@ -16,39 +18,40 @@ final class Deflater {
         guard (1...9).contains(level) else {
             throw HTTPBodyError.invalid("the compression level is not in 1...9")
         }
-        output = .allocate(capacity: Self.pieceSize)
-        stream = .allocate(capacity: 1)
-        stream.initialize(to: CZlibStream())
-        let status = czlib_deflate_begin(
+        unsafe output = .allocate(capacity: Self.pieceSize)
+        unsafe stream = .allocate(capacity: 1)
+        unsafe stream.initialize(to: CZlibStream())
+        let status = unsafe czlib_deflate_begin(
             stream, Int32(level), Int32(CZLIB_DEFLATED), Int32(CZLIB_WINDOW_GZIP), Int32(CZLIB_DEFAULT_MEMORY),
             Int32(CZLIB_DEFAULT_STRATEGY), czlib_version(), Int32(MemoryLayout<CZlibStream>.size))
         guard Int(status) == CZLIB_OK else { throw Self.failed(Int(status)) }
     }
 
     deinit {
-        czlib_deflate_end(stream)
-        stream.deallocate()
-        output.deallocate()
+        unsafe czlib_deflate_end(stream)
+        unsafe stream.deallocate()
+        unsafe output.deallocate()
     }
 
     /// Compresses more bytes and returns the available output. After the last bytes, returns all remaining output.
     func deflated(_ data: Data, isLast: Bool) throws(HTTPBodyError) -> Data {
         var compressed = Data()
-        let status = data.withUnsafeBytes { input in
-            var rest = input[...]
+        let status = unsafe data.withUnsafeBytes { input in
+            var rest = unsafe input[...]
             var status = CZLIB_OK
             repeat {
-                let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.largestInput))
-                rest = rest.dropFirst(piece.count)
-                stream.pointee.next_in = piece.baseAddress?.assumingMemoryBound(to: UInt8.self)
-                stream.pointee.avail_in = UInt32(piece.count)
+                let piece = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(Self.largestInput))
+                unsafe rest = rest.dropFirst(piece.count)
+                unsafe stream.pointee.next_in = piece.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                unsafe stream.pointee.avail_in = UInt32(piece.count)
                 repeat {
-                    stream.pointee.next_out = output.baseAddress
-                    stream.pointee.avail_out = UInt32(output.count)
-                    status = Int(czlib_deflate(stream, Int32(isLast && rest.isEmpty ? CZLIB_FINISH : CZLIB_NO_FLUSH)))
-                    compressed.append(contentsOf: output[..<(output.count - Int(stream.pointee.avail_out))])
-                } while status == CZLIB_OK && stream.pointee.avail_out == 0
-            } while !rest.isEmpty
+                    unsafe stream.pointee.next_out = output.baseAddress
+                    unsafe stream.pointee.avail_out = UInt32(output.count)
+                    status = unsafe Int(
+                        czlib_deflate(stream, Int32(isLast && rest.isEmpty ? CZLIB_FINISH : CZLIB_NO_FLUSH)))
+                    unsafe compressed.append(contentsOf: output[..<(output.count - Int(stream.pointee.avail_out))])
+                } while unsafe status == CZLIB_OK && stream.pointee.avail_out == 0
+            } while unsafe !rest.isEmpty
             return status
         }
         // zlib returns CZLIB_BUF_ERROR if it had nothing to do.

@@ -3,6 +3,8 @@ import LetterheadFoundation
 
 /// A file to send. It is inspected before it is opened, because opening a pipe blocks, and opening a device may have
 /// side effects.
+///
+/// The system reads a path, and writes a `stat`, only until its functions return.
 struct RegularFile: Sendable {
     let url: URL
     let range: Range<Int>?
@@ -13,9 +15,9 @@ struct RegularFile: Sendable {
         (self.url, self.range) = (url, range)
         guard url.isFileURL else { throw error("the URL of the file is not a file URL") }
         var status = stat()
-        guard stat(url.filePath, &status) == 0 else { throw systemError() }
+        guard unsafe stat(url.filePath, &status) == 0 else { throw systemError() }
         size = try size(in: status)
-        guard access(url.filePath, R_OK) == 0 else { throw systemError() }
+        guard unsafe access(url.filePath, R_OK) == 0 else { throw systemError() }
     }
 
     /// Opens the file.
@@ -25,7 +27,7 @@ struct RegularFile: Sendable {
     func open() throws(HTTPBodyError) -> OpenFile {
         // O_NONBLOCK prevents blocking if a pipe has replaced the file in the meantime.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-        let descriptor = LetterheadFoundation.open(url.filePath, flags)
+        let descriptor = unsafe LetterheadFoundation.open(url.filePath, flags)
         guard descriptor >= 0 else { throw systemError() }
         let file = OpenFile(descriptor: descriptor, file: self)
         try file.checkSize()
@@ -53,10 +55,11 @@ struct RegularFile: Sendable {
     /// Returns the last system call's error.
     fileprivate func systemError() -> HTTPBodyError {
         let code = errno
+        // A known number's text is a constant.
         return switch code {
         case ENOENT, ENOTDIR: error("the file does not exist")
         case EACCES, EPERM: error("permission to read the file was denied")
-        default: error("the file cannot be read: \(String(cString: strerror(code)))")
+        default: error(unsafe "the file cannot be read: \(String(cString: strerror(code)))")
         }
     }
 }
@@ -74,7 +77,7 @@ final class OpenFile: Sendable {
 
     func checkSize() throws(HTTPBodyError) {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw file.systemError() }
+        guard unsafe fstat(descriptor, &status) == 0 else { throw file.systemError() }
         guard try file.size(in: status) == file.size else { throw changed }
     }
 
@@ -92,7 +95,7 @@ final class OpenFile: Sendable {
     func read(_ count: Int) throws(HTTPBodyError) -> Data {
         let tooLarge = file.error("the file does not fit into memory")
         return try Data.filled(count: count, orThrow: tooLarge) { buffer throws(HTTPBodyError) in
-            let count = Descriptor.read(descriptor, into: buffer)
+            let count = unsafe Descriptor.read(descriptor, into: buffer)
             guard count >= 0 else { throw file.systemError() }
             return count
         }

@@ -156,8 +156,9 @@ final class OneTimeTicket: Sendable {
             if stream.streamStatus == .notOpen { stream.open() }
             let tooLarge = HTTPBodyError.invalid("there is not enough memory to read the stream")
             let piece = try Data.filled(count: 64 << 10, orThrow: tooLarge) { buffer throws(HTTPBodyError) in
-                guard let start = buffer.bindMemory(to: UInt8.self).baseAddress else { return 0 }
-                let count = stream.read(start, maxLength: buffer.count)
+                // The stream writes at most the buffer's length.
+                guard let start = unsafe buffer.bindMemory(to: UInt8.self).baseAddress else { return 0 }
+                let count = unsafe stream.read(start, maxLength: buffer.count)
                 guard count >= 0 else { throw HTTPBodyError.invalid("the stream cannot be read: \(reason)") }
                 return count
             }

@@ -4,12 +4,14 @@ package import LetterheadFoundation
 /// Parses a JSON text in UTF-8 (RFC 8259) in one pass over its bytes.
 ///
 /// Parses responses without a fixed type. `JSONDecoder` would find a value's kind only by trying to decode each kind.
-package struct JSONText {
+///
+/// It exists only while ``value(of:)`` has the bytes, and reads them below ``index``, or through ``next``, which checks it.
+@safe package struct JSONText {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
     private var depth = 0
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+    private init(_ bytes: UnsafeBufferPointer<UInt8>) { unsafe self.bytes = bytes }
 
     /// Parses a type without a fixed structure: a `JSONValue`, an array or a dictionary of them, or `ProblemDetails`.
     ///
@@ -30,20 +32,18 @@ package struct JSONText {
 
     /// - Throws: `DecodingError.dataCorrupted` with the rule and the offset, but without the bytes.
     package static func value(of data: Data) throws -> JSONValue {
-        // Copies data with several regions to contiguous memory.
-        try (data.withContiguousStorageIfAvailable { try value(of: $0) })
-            ?? Array(data).withUnsafeBufferPointer { try value(of: $0) }
+        try unsafe data.withUnsafeBytes { try unsafe value(of: $0.bindMemory(to: UInt8.self)) }
     }
 
     private static func value(of bytes: UnsafeBufferPointer<UInt8>) throws -> JSONValue {
-        var text = JSONText(bytes)
+        var text = unsafe JSONText(bytes)
         let value = try text.value()
         text.skipBlanks()
         guard text.next == nil else { throw text.error("there are bytes after the value") }
         return value
     }
 
-    private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
+    private var next: UInt8? { unsafe index < bytes.count ? bytes[index] : nil }
 
     private mutating func value() throws -> JSONValue {
         skipBlanks()
@@ -100,8 +100,8 @@ package struct JSONText {
 
     private mutating func word(_ word: StaticString, _ value: JSONValue) throws -> JSONValue {
         let end = index + word.utf8CodeUnitCount
-        let expected = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
-        guard end <= bytes.count, bytes[index..<end].elementsEqual(expected) else {
+        let expected = unsafe UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+        guard unsafe end <= bytes.count, unsafe bytes[index..<end].elementsEqual(expected) else {
             throw error("a value is malformed")
         }
         index = end
@@ -154,7 +154,7 @@ extension JSONText {
             if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { index += 1 }
             guard skipDigits() > 0 else { throw error("a number is malformed") }
         }
-        let text = String(decoding: bytes[start..<index], as: UTF8.self)
+        let text = unsafe String(decoding: bytes[start..<index], as: UTF8.self)
         if isWhole, let whole = Int64(text) { return .int(whole) }
         if isWhole, let whole = UInt64(text) { return .uint(whole) }
         guard let value = Double(text), value.isFinite else { throw error("a number is out of range") }
@@ -176,12 +176,12 @@ extension JSONText {
             guard byte >= 0x20 else { throw error("a string contains a control character") }
             index += 1
         }
-        return try validated(bytes[start..<index])
+        return try unsafe validated(bytes[start..<index])
     }
 
     /// Parses a string that contains escapes. The bytes from `start` to the current index contain none.
     private mutating func escapedString(from start: Int) throws -> String {
-        var output = Array(bytes[start..<index])
+        var output = unsafe Array(bytes[start..<index])
         while let byte = next, byte != UInt8(ascii: "\"") {
             guard byte >= 0x20 else { throw error("a string contains a control character") }
             index += 1

@@ -148,10 +148,7 @@
             }
 
             mutating func add(atMost count: Int, _ write: (inout ByteText) -> Void) {
-                withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + 1) { memory in
-                    let written = ByteText.write(to: memory, write)
-                    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: memory[..<written]))
-                }
+                ByteText.add(atMost: count, to: &bytes, write)
                 bytes.append(0)
             }
 

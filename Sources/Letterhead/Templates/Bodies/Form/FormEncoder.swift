@@ -89,15 +89,12 @@ final class FormWriter {
     }
 
     func write(_ name: String, _ value: String) {
-        let capacity = 3 * (name.utf8.count + value.utf8.count) + 3
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { memory in
-            let count = ByteText.write(to: memory) { item in
-                if !bytes.isEmpty { item.append("&" as Unicode.Scalar) }
-                item.append(name, escaping: set)
-                item.append("=" as Unicode.Scalar)
-                item.append(value, escaping: set)
-            }
-            bytes.append(contentsOf: memory[..<count])
+        let isFirst = bytes.isEmpty
+        ByteText.add(atMost: 3 * (name.utf8.count + value.utf8.count) + 2, to: &bytes) { item in
+            if !isFirst { item.append("&" as Unicode.Scalar) }
+            item.append(name, escaping: set)
+            item.append("=" as Unicode.Scalar)
+            item.append(value, escaping: set)
         }
     }
 }

@@ -39,21 +39,18 @@ struct MultipartSegments: Sendable {
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if there is not enough memory.
     func data() throws(HTTPBodyError) -> Data {
         let length = length ?? 0
-        let tooLarge = HTTPBodyError.invalid("the multipart body of \(length) bytes does not fit into memory")
-        return try Data.filled(count: length, orThrow: tooLarge) { buffer throws(HTTPBodyError) in
-            var rest = buffer
-            func copy(_ bytes: UnsafeRawBufferPointer) {
-                rest.copyMemory(from: bytes)
-                rest = UnsafeMutableRawBufferPointer(rebasing: rest[bytes.count...])
-            }
-            for segment in segments {
+        var bytes = GrowingBytes(capacity: length)
+        for segment in segments {
+            let hasRoom =
                 switch segment {
-                case .bytes(let bytes): bytes.withUnsafeBytes(copy)
-                case .body(let chunks): chunks.data?.withUnsafeBytes(copy)
+                case .bytes(let part): bytes.append(part)
+                case .body(let chunks): bytes.append(chunks.data ?? Data())
                 }
+            guard hasRoom else {
+                throw HTTPBodyError.invalid("the multipart body of \(length) bytes does not fit into memory")
             }
-            return length - rest.count
         }
+        return bytes.take()
     }
 
     /// Returns the bytes, in one piece if they are in memory and at most 1 MiB.

@@ -99,5 +99,5 @@ package struct PartFields: Sendable {
 }
 
 extension [UInt8] {
-    fileprivate mutating func append(_ text: String) { text.withBytes { append(contentsOf: $0) } }
+    fileprivate mutating func append(_ text: String) { append(contentsOf: text.utf8) }
 }
