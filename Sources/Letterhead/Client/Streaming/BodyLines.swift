@@ -56,10 +56,10 @@ extension HTTPResponseBody {
                     do {
                         try splitter.takeLines(into: &batch)
                         if let line = batch.popLast() { return line }
-                        if let line = try splitter.next({ String(decoding: $0, as: UTF8.self) }) { return line }
+                        if let line = try splitter.next({ unsafe String(decoding: $0, as: UTF8.self) }) { return line }
                         guard let piece = try await pieces?.next() else {
                             pieces = nil
-                            return try splitter.rest { String(decoding: $0, as: UTF8.self) }
+                            return try splitter.rest { unsafe String(decoding: $0, as: UTF8.self) }
                         }
                         splitter.append(piece)
                     } catch {

@@ -41,7 +41,7 @@ struct EventStreamParser: ElementParser {
 
     private static func next(_ lines: inout LineSplitter, _ fields: inout EventFields) throws -> ServerSentEvent? {
         do {
-            return try lines.next { try fields.take($0) }
+            return try lines.next { try unsafe fields.take($0) }
         } catch let error as LineSplitter.LineTooLong {
             throw StreamFault(
                 code: .responseTooLarge, message: "a line is larger than the \(error.limit) bytes allowed")
@@ -50,7 +50,7 @@ struct EventStreamParser: ElementParser {
 }
 
 /// Interprets an event stream's lines. It takes one line at a time, and returns an event at the blank line that ends
-/// it.
+/// it. A line's bytes are only read within the call, up to their number.
 private struct EventFields: Sendable {
     private let limit: Int
     private var isAtStart = true
@@ -76,24 +76,26 @@ private struct EventFields: Sendable {
     /// Processes the next line. Returns an event that a blank line ends, and nil for any other line, or if the event
     /// has no data.
     mutating func take(_ line: UnsafeRawBufferPointer) throws -> ServerSentEvent? {
-        var line = line
+        var line = unsafe line
         if isAtStart {
             isAtStart = false
-            if line.starts(with: [0xEF, 0xBB, 0xBF]) { line = UnsafeRawBufferPointer(rebasing: line.dropFirst(3)) }
+            if unsafe line.starts(with: [0xEF, 0xBB, 0xBF]) {
+                unsafe line = UnsafeRawBufferPointer(rebasing: line.dropFirst(3))
+            }
         }
-        if line.isEmpty { return dispatch() }
+        if unsafe line.isEmpty { return dispatch() }
         var nameEnd = 0
-        while nameEnd < line.count, line[nameEnd] != UInt8(ascii: ":") { nameEnd += 1 }
+        while nameEnd < line.count, unsafe line[nameEnd] != UInt8(ascii: ":") { nameEnd += 1 }
         if nameEnd == 0 { return nil }
         var start = min(nameEnd + 1, line.count)
-        if start < line.count, line[start] == UInt8(ascii: " ") { start += 1 }
-        let name = UnsafeRawBufferPointer(rebasing: line[..<nameEnd])
-        try field(name, UnsafeRawBufferPointer(rebasing: line[start...]))
+        if start < line.count, unsafe line[start] == UInt8(ascii: " ") { start += 1 }
+        let name = unsafe UnsafeRawBufferPointer(rebasing: line[..<nameEnd])
+        try unsafe field(name, UnsafeRawBufferPointer(rebasing: line[start...]))
         return nil
     }
 
     private mutating func field(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
-        if Self.isSame(name, "data") {
+        if unsafe Self.isSame(name, "data") {
             guard data.count + value.count + (hasData ? 1 : 0) <= limit else {
                 throw StreamFault(
                     code: .responseTooLarge,
@@ -101,15 +103,15 @@ private struct EventFields: Sendable {
             }
             if hasData { data.append(UInt8(ascii: "\n")) }
             hasData = true
-            data.append(contentsOf: value)
-        } else if Self.isSame(name, "event") {
-            type = String(decoding: value, as: UTF8.self)
-        } else if Self.isSame(name, "id") {
-            if !value.contains(0) { pendingID = String(decoding: value, as: UTF8.self) }
-        } else if Self.isSame(name, "retry") {
-            guard !value.isEmpty, value.allSatisfy({ (48...57).contains($0) }) else { return }
+            unsafe data.append(contentsOf: value)
+        } else if unsafe Self.isSame(name, "event") {
+            type = unsafe String(decoding: value, as: UTF8.self)
+        } else if unsafe Self.isSame(name, "id") {
+            if unsafe !value.contains(0) { pendingID = unsafe String(decoding: value, as: UTF8.self) }
+        } else if unsafe Self.isSame(name, "retry") {
+            guard unsafe !value.isEmpty, unsafe value.allSatisfy({ (48...57).contains($0) }) else { return }
             // A number with too many digits for an integer is an extremely long time. The limit on waits applies to it.
-            let milliseconds = Int64(String(decoding: value, as: UTF8.self)) ?? .max
+            let milliseconds = unsafe Int64(String(decoding: value, as: UTF8.self)) ?? .max
             retry = .milliseconds(min(milliseconds, 1 << 50))
             reconnectionTime = retry
         }
@@ -117,7 +119,7 @@ private struct EventFields: Sendable {
 
     private static func isSame(_ bytes: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
         guard bytes.count == name.utf8CodeUnitCount, let start = bytes.baseAddress else { return false }
-        return memcmp(start, name.utf8Start, bytes.count) == 0
+        return unsafe memcmp(start, name.utf8Start, bytes.count) == 0
     }
 
     private mutating func dispatch() -> ServerSentEvent? {

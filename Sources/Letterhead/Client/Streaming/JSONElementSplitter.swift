@@ -42,11 +42,12 @@ struct JSONElementSplitter: Sendable {
     /// Returns the next complete element. Nil if it needs another chunk.
     mutating func next() throws -> Data? {
         let piece = piece
-        return try piece.withUnsafeBytes { bytes -> Data? in
-            try skipToElement(in: bytes)
+        // The offset is at most the chunk's length.
+        return try unsafe piece.withUnsafeBytes { bytes -> Data? in
+            try unsafe skipToElement(in: bytes)
             let start = offset
-            while offset < bytes.count, try isInElement(bytes[offset]) { offset += 1 }
-            try keep(bytes[start..<offset])
+            while offset < bytes.count, try unsafe isInElement(bytes[offset]) { offset += 1 }
+            try unsafe keep(bytes[start..<offset])
             guard position == .after, !element.isEmpty else { return nil }
             defer { element = Data() }
             return element
@@ -76,7 +77,7 @@ struct JSONElementSplitter: Sendable {
 
     private mutating func skipToElement(in bytes: UnsafeRawBufferPointer) throws {
         while offset < bytes.count, position != .delimited, position != .scalar {
-            let byte = bytes[offset]
+            let byte = unsafe bytes[offset]
             guard !Self.isSpace(byte) else {
                 offset += 1
                 continue
@@ -125,8 +126,8 @@ struct JSONElementSplitter: Sendable {
     }
 
     private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
-        guard element.count + bytes.count <= limit else { throw StreamFault(tooLargeFor: limit) }
-        element.append(contentsOf: bytes)
+        guard unsafe element.count + bytes.count <= limit else { throw StreamFault(tooLargeFor: limit) }
+        unsafe element.append(contentsOf: bytes)
     }
 }
 

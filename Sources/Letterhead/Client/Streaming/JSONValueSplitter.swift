@@ -142,7 +142,7 @@ struct JSONValueSplitter: Sendable {
             rule = .undecided
             defer { rule = .lines(splitter) }
             do {
-                return try splitter.rest { Self.content($0) } ?? nil
+                return try splitter.rest { unsafe Self.content($0) } ?? nil
             } catch let error as LineSplitter.LineTooLong { throw StreamFault(error) }
         case .records(var splitter):
             rule = .undecided
@@ -156,16 +156,16 @@ struct JSONValueSplitter: Sendable {
 
     private static func line(of splitter: inout LineSplitter) throws -> Data? {
         do {
-            return try splitter.next { content($0) }
+            return try splitter.next { unsafe content($0) }
         } catch let error as LineSplitter.LineTooLong { throw StreamFault(error) }
     }
 
-    /// Returns a line's bytes without surrounding whitespace. Nil for a blank line.
+    /// Returns a copy of a line's bytes without surrounding whitespace. Nil for a blank line.
     private static func content(_ line: UnsafeRawBufferPointer) -> Data? {
-        guard let first = line.firstIndex(where: { !JSONElementSplitter.isSpace($0) }),
-            let last = line.lastIndex(where: { !JSONElementSplitter.isSpace($0) })
+        guard let first = unsafe line.firstIndex(where: { !JSONElementSplitter.isSpace($0) }),
+            let last = unsafe line.lastIndex(where: { !JSONElementSplitter.isSpace($0) })
         else { return nil }
-        return Data(line[first...last])
+        return unsafe Data(line[first...last])
     }
 }
 

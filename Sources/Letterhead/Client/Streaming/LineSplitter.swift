@@ -4,6 +4,8 @@ import LetterheadFoundation
 /// Splits bytes that arrive in chunks into lines, in linear time and without copying all bytes.
 ///
 /// A line inside one chunk is read in place. Only a line that spans several chunks is copied, into ``partial``.
+///
+/// A line's bytes live until the closure that receives them returns, and offsets are at most the chunk's length.
 struct LineSplitter: Sendable {
     enum Ending {
         /// LF, or CR followed by LF.
@@ -53,29 +55,27 @@ struct LineSplitter: Sendable {
     ///
     /// - Returns: nil if the closure needs another chunk's line.
     /// - Throws: ``LineTooLong``, and the closure's errors.
-    @inline(__always)
+    @inline(__always) @safe
     mutating func next<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result?) throws -> Result? {
         let (piece, ending, limit) = (piece, ending, limit)
         // A call that takes all of `self` by value would copy it for each line.
-        return try piece.withUnsafeBytes { bytes -> Result? in
+        return try unsafe piece.withUnsafeBytes { bytes -> Result? in
             while offset < bytes.count {
                 let start = offset
-                guard let (end, after) = endOfLine(in: bytes, from: start) else {
-                    try keep(bytes[start...])
+                guard let (end, after) = unsafe endOfLine(in: bytes, from: start) else {
+                    try unsafe keep(bytes[start...])
                     offset = bytes.count
                     return nil
                 }
                 offset = after
                 if !partial.isEmpty {
-                    try keep(bytes[start..<end])
+                    try unsafe keep(bytes[start..<end])
                     defer { partial.removeAll(keepingCapacity: partial.capacity <= 65_536) }
-                    if let result = try partial.withUnsafeBytes({ try body(try Self.line($0, ending, limit)) }) {
-                        return result
-                    }
-                } else if let result = try body(
-                    try Self.line(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), ending, limit))
-                {
-                    return result
+                    let result = try unsafe partial.withUnsafeBytes { try unsafe body(Self.line($0, ending, limit)) }
+                    if let result { return result }
+                } else {
+                    let line = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+                    if let result = try unsafe body(Self.line(line, ending, limit)) { return result }
                 }
             }
             return nil
@@ -86,9 +86,9 @@ struct LineSplitter: Sendable {
     private static func line(
         _ line: UnsafeRawBufferPointer, _ ending: Ending, _ limit: Int
     ) throws -> UnsafeRawBufferPointer {
-        let hasReturn = ending == .lineFeed && line.last == carriageReturn
+        let hasReturn = unsafe ending == .lineFeed && line.last == carriageReturn
         guard line.count - (hasReturn ? 1 : 0) <= limit else { throw LineTooLong(limit: limit) }
-        return hasReturn ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
+        return unsafe hasReturn ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
     }
 
     /// Reads the chunk's complete lines that end with LF, as UTF-8 and in reverse order, up to ``batchSize``. Reads
@@ -98,18 +98,18 @@ struct LineSplitter: Sendable {
     mutating func takeLines(into lines: inout [String]) throws {
         guard partial.isEmpty, ending == .lineFeed else { return }
         let (piece, limit, first) = (piece, limit, offset)
-        offset = try piece.withUnsafeBytes { bytes in
+        offset = try unsafe piece.withUnsafeBytes { bytes in
             var start = first
             while lines.count < Self.batchSize,
-                let end = Self.offset(of: Self.lineFeed, in: bytes, from: start)
+                let end = unsafe Self.offset(of: Self.lineFeed, in: bytes, from: start)
             {
-                let hasReturn = end > start && bytes[end - 1] == Self.carriageReturn
-                let line = UnsafeRawBufferPointer(rebasing: bytes[start..<(hasReturn ? end - 1 : end)])
+                let hasReturn = unsafe end > start && bytes[end - 1] == Self.carriageReturn
+                let line = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<(hasReturn ? end - 1 : end)])
                 guard line.count <= limit else {
                     guard lines.isEmpty else { break }
                     throw LineTooLong(limit: limit)
                 }
-                lines.append(String(decoding: line, as: UTF8.self))
+                unsafe lines.append(String(decoding: line, as: UTF8.self))
                 start = end + 1
             }
             return start
@@ -118,38 +118,39 @@ struct LineSplitter: Sendable {
     }
 
     /// Calls a closure with the bytes after the last line ending. Returns nil if the body ends there.
-    mutating func rest<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
+    @safe mutating func rest<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
         guard !partial.isEmpty else { return nil }
         defer { partial = [] }
         guard partial.count <= limit else { throw LineTooLong(limit: limit) }
-        return try partial.withUnsafeBytes(body)
+        return try unsafe partial.withUnsafeBytes(body)
     }
 
     /// Stores a line's beginning. One byte over the limit may still be its ending's CR.
     private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
-        guard bytes.count <= limit + 1 - min(partial.count, limit + 1) else { throw LineTooLong(limit: limit) }
-        partial.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes))
+        guard unsafe bytes.count <= limit + 1 - min(partial.count, limit + 1) else { throw LineTooLong(limit: limit) }
+        unsafe partial.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes))
     }
 
     private mutating func endOfLine(in bytes: UnsafeRawBufferPointer, from start: Int) -> (end: Int, next: Int)? {
         if nextOffsets.lineFeed < start {
-            nextOffsets.lineFeed = Self.offset(of: Self.lineFeed, in: bytes, from: start) ?? bytes.count
+            nextOffsets.lineFeed = unsafe Self.offset(of: Self.lineFeed, in: bytes, from: start) ?? bytes.count
         }
         if ending == .carriageReturnToo, nextOffsets.carriageReturn < start {
-            nextOffsets.carriageReturn = Self.offset(of: Self.carriageReturn, in: bytes, from: start) ?? bytes.count
+            nextOffsets.carriageReturn =
+                unsafe Self.offset(of: Self.carriageReturn, in: bytes, from: start) ?? bytes.count
         }
         let end = ending == .lineFeed ? nextOffsets.lineFeed : min(nextOffsets.lineFeed, nextOffsets.carriageReturn)
         guard end < bytes.count else { return nil }
         guard end != nextOffsets.lineFeed else { return (end, end + 1) }
         // The line ends here, even if an LF follows, so that an event isn't delayed until the next byte arrives.
         if end + 1 == bytes.count { skipsLineFeed = true }
-        return (end, end + 1 < bytes.count && bytes[end + 1] == Self.lineFeed ? end + 2 : end + 1)
+        return unsafe (end, end + 1 < bytes.count && bytes[end + 1] == Self.lineFeed ? end + 2 : end + 1)
     }
 
     private static func offset(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         guard let base = bytes.baseAddress, start < bytes.count,
-            let found = memchr(base + start, Int32(byte), bytes.count - start)
+            let found = unsafe memchr(base + start, Int32(byte), bytes.count - start)
         else { return nil }
-        return base.distance(to: UnsafeRawPointer(found))
+        return unsafe base.distance(to: UnsafeRawPointer(found))
     }
 }

@@ -189,7 +189,8 @@ extension SharedCredential {
     }
 
     /// Identifies the calling task as long as it runs.
-    private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+    // Only a number leaves the closure.
+    private static var currentTask: Int? { unsafe withUnsafeCurrentTask { unsafe $0?.hashValue } }
 }
 
 extension HTTPResponse {
