@@ -101,8 +101,8 @@ extension Data {
     }
 }
 
-// These use positions instead of iterators for speed: building a request parses its base URL. The caller's positions must
-// be in the buffer, and its memory outlives the call.
+// These use positions instead of iterators for speed: building a request parses its base URL. The caller's positions
+// must be in the buffer, and its memory outlives the call.
 extension UnsafeBufferPointer<UInt8> {
     /// Returns an ASCII character's first position in a range.
     func first(_ mark: Unicode.Scalar, from start: Int, to end: Int) -> Int? {
@@ -157,10 +157,8 @@ extension Array {
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let source = bytes.baseAddress, bytes.count > 0 else { return true }
         let (sum, isOver) = count.addingReportingOverflow(bytes.count)
-        guard !isOver, sum <= capacity || reserve(max(sum, 2 * capacity)), let memory = unsafe memory else {
-            return false
-        }
-        unsafe (memory + count).copyMemory(from: source, byteCount: bytes.count)
+        guard !isOver, sum <= capacity || reserve(max(sum, 2 * capacity)) else { return false }
+        unsafe memory?.advanced(by: count).copyMemory(from: source, byteCount: bytes.count)
         count = sum
         return true
     }

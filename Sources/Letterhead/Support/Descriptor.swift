@@ -4,22 +4,20 @@ package import LetterheadFoundation
 /// Reads and writes an open file by its descriptor, also if a signal interrupts the call.
 package enum Descriptor {
     /// Writes all bytes. Returns false, with the reason in `errno`, if it cannot write all.
-    package static func write(_ data: Data, to descriptor: Int32) -> Bool {
+    package static func write(_ data: Data, to file: Int32) -> Bool {
         var rest = data
         while !rest.isEmpty {
             // The system reads the bytes before the closure returns.
-            let count = unsafe rest.withUnsafeBytes {
-                unsafe LetterheadFoundation.write(descriptor, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
+            let sent = unsafe rest.withUnsafeBytes { unsafe LetterheadFoundation.write(file, $0.baseAddress, $0.count) }
+            if sent < 0, errno == EINTR { continue }
+            guard sent > 0 else { return false }
+            rest = rest.dropFirst(sent)
         }
         return true
     }
 
-    /// Reads until the buffer is full or the file ends, and returns the number of bytes. It is negative, with the reason in
-    /// `errno`, for an error.
+    /// Reads until the buffer is full or the file ends, and returns the number of bytes. It is negative, with the
+    /// reason in `errno`, for an error.
     static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var filled = 0
         while filled < buffer.count {

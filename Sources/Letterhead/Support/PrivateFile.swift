@@ -169,9 +169,8 @@ extension PrivateFile {
 
     /// Throws an error unless files can be created in a URL's folder.
     static func checkFolder(of url: URL) throws(Failure) {
-        guard unsafe access(url.deletingLastPathComponent().filePath, W_OK | X_OK) == 0 else {
-            throw .unwritable(errno)
-        }
+        let folder = url.deletingLastPathComponent().filePath
+        guard unsafe access(folder, W_OK | X_OK) == 0 else { throw .unwritable(errno) }
     }
 
     /// Returns a file's bytes if only its owner can write it, or nil if the file is missing.

@@ -7,8 +7,8 @@ package struct URLParts: Sendable {
     package var query: String?
     package var fragment: String?
 
-    // The pointer is to this value, which has its defaults already, and ``URLRanges`` are within the string's bytes. Both
-    // live until the closures return. A closure that changes the value itself would cost a fifth more.
+    // The pointer is to this value, which has its defaults already, and ``URLRanges`` are within the string's bytes.
+    // Both live until the closures return. A closure that changes the value itself would cost a fifth more.
     package init(_ text: String) {
         unsafe withUnsafeMutablePointer(to: &self) { parts in
             text.withBytes { bytes in

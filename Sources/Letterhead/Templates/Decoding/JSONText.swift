@@ -5,7 +5,8 @@ package import LetterheadFoundation
 ///
 /// Parses responses without a fixed type. `JSONDecoder` would find a value's kind only by trying to decode each kind.
 ///
-/// It exists only while ``value(of:)`` has the bytes, and reads them below ``index``, or through ``next``, which checks it.
+/// It exists only while ``value(of:)`` has the bytes, and reads them below ``index``, or through ``next``, which checks
+/// it.
 @safe package struct JSONText {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
