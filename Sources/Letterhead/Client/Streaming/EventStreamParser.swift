@@ -76,13 +76,9 @@ private struct EventFields: Sendable {
     /// Processes the next line. Returns an event that a blank line ends, and nil for any other line, or if the event
     /// has no data.
     mutating func take(_ line: UnsafeRawBufferPointer) throws -> ServerSentEvent? {
-        var line = unsafe line
-        if isAtStart {
-            isAtStart = false
-            if unsafe line.starts(with: [0xEF, 0xBB, 0xBF]) {
-                unsafe line = UnsafeRawBufferPointer(rebasing: line.dropFirst(3))
-            }
-        }
+        let hasMark = unsafe isAtStart && line.starts(with: [0xEF, 0xBB, 0xBF])
+        let line = unsafe hasMark ? UnsafeRawBufferPointer(rebasing: line.dropFirst(3)) : line
+        isAtStart = false
         if unsafe line.isEmpty { return dispatch() }
         var nameEnd = 0
         while nameEnd < line.count, unsafe line[nameEnd] != UInt8(ascii: ":") { nameEnd += 1 }
