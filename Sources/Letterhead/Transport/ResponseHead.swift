@@ -12,9 +12,9 @@ struct ResponseHead {
 
     init(_ bytes: [UInt8]) throws(TransportFailure) {
         var fields: [HTTPHeaders.Field] = []
-        status = try bytes.withUnsafeBufferPointer { bytes throws(TransportFailure) in
-            var lines = HeadLines(bytes)
-            guard let line = lines.next(), let code = Self.statusCode(of: line) else {
+        status = try unsafe bytes.withUnsafeBufferPointer { bytes throws(TransportFailure) in
+            var lines = unsafe HeadLines(bytes)
+            guard let line = unsafe lines.next(), let code = unsafe Self.statusCode(of: line) else {
                 throw TransportFailure(.invalidResponse, "the status line is malformed")
             }
             fields = try lines.fields()
@@ -25,8 +25,8 @@ struct ResponseHead {
     }
 
     static func trailers(_ bytes: [UInt8]) throws(TransportFailure) -> HTTPHeaders {
-        try bytes.withUnsafeBufferPointer { bytes throws(TransportFailure) in
-            var lines = HeadLines(bytes)
+        try unsafe bytes.withUnsafeBufferPointer { bytes throws(TransportFailure) in
+            var lines = unsafe HeadLines(bytes)
             return HTTPHeaders(try lines.fields())
         }
     }
@@ -76,19 +76,21 @@ extension HTTPHeaders {
 }
 
 /// A head's lines and their fields. Strings are created only for names and values.
-struct HeadLines {
+///
+/// It exists only while ``ResponseHead`` has the bytes, and reads only places in them.
+@safe struct HeadLines {
     typealias Line = UnsafeBufferPointer<UInt8>
 
     private var rest: Line
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) { rest = bytes }
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { unsafe rest = bytes }
 
     mutating func next() -> Line? {
-        guard !rest.isEmpty else { return nil }
-        let end = rest.first("\n", from: 0, to: rest.count) ?? rest.count
-        let line = rest.extracting(..<end)
-        rest = rest.extracting(min(end + 1, rest.count)...)
-        return line.last == 0x0D ? line.extracting(..<(end - 1)) : line
+        guard unsafe !rest.isEmpty else { return nil }
+        let end = unsafe rest.first("\n", from: 0, to: rest.count) ?? rest.count
+        let line = unsafe rest.extracting(..<end)
+        unsafe rest = rest.extracting(min(end + 1, rest.count)...)
+        return unsafe line.last == 0x0D ? line.extracting(..<(end - 1)) : line
     }
 
     mutating func fields() throws(TransportFailure) -> [HTTPHeaders.Field] {
@@ -96,18 +98,18 @@ struct HeadLines {
         fields.reserveCapacity(16)
         // A folded value's parts (RFC 9112, 5.2). They are joined once, when the next field begins.
         var folded: [String] = []
-        while let line = next() {
-            guard let first = line.first else { continue }
+        while let line = unsafe next() {
+            guard let first = unsafe line.first else { continue }
             if ASCII.isBlank(first) {
                 guard let last = fields.last else {
                     throw TransportFailure(.invalidResponse, "the first header line is folded")
                 }
                 if folded.isEmpty { folded.append(last.value) }
-                let part = try Self.value(line)
+                let part = try unsafe Self.value(line)
                 if !part.isEmpty { folded.append(part) }
             } else {
                 Self.unfold(&folded, into: &fields)
-                fields.append(try Self.field(line))
+                fields.append(try unsafe Self.field(line))
             }
         }
         Self.unfold(&folded, into: &fields)
@@ -123,45 +125,46 @@ struct HeadLines {
 
     private static func field(_ line: Line) throws(TransportFailure) -> HTTPHeaders.Field {
         var colon = 0
-        while colon < line.count, ASCII.isTokenCharacter(line[colon]) { colon += 1 }
-        guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
+        while colon < line.count, unsafe ASCII.isTokenCharacter(line[colon]) { colon += 1 }
+        guard colon > 0, colon < line.count, unsafe line[colon] == UInt8(ascii: ":") else {
             throw TransportFailure(.invalidResponse, "a header name is not a token of RFC 9110")
         }
-        let name = HTTPHeaders.Name(String(decoding: line.extracting(..<colon), as: UTF8.self))
-        return HTTPHeaders.Field(name, trimmed: try value(line.extracting((colon + 1)...)))
+        let name = unsafe HTTPHeaders.Name(String(decoding: line.extracting(..<colon), as: UTF8.self))
+        return HTTPHeaders.Field(name, trimmed: try unsafe value(line.extracting((colon + 1)...)))
     }
 
     /// Returns the value without leading and trailing white space.
     private static func value(_ line: Line) throws(TransportFailure) -> String {
         var (start, end) = (0, line.count)
-        while start < end, ASCII.isBlank(line[start]) { start += 1 }
-        while start < end, ASCII.isBlank(line[end - 1]) { end -= 1 }
+        while start < end, unsafe ASCII.isBlank(line[start]) { start += 1 }
+        while start < end, unsafe ASCII.isBlank(line[end - 1]) { end -= 1 }
         let value = line.extracting(start..<end)
         // Inspecting all bytes without a branch for each is faster: values are short, and few are refused.
         var (least, all) = (UInt8.max, UInt8(0))
-        for byte in value {
+        for index in value.indices {
+            let byte = unsafe value[index]
             least = min(least, byte)
             all |= byte
         }
-        guard least >= 0x20 || !value.contains(where: { $0 == 0 || $0 == 0x0D }) else {
+        guard unsafe least >= 0x20 || !value.contains(where: { $0 == 0 || $0 == 0x0D }) else {
             throw TransportFailure(.invalidResponse, "a header value contains NUL or a bare CR")
         }
-        return text(value, isASCII: all < 0x80)
+        return unsafe text(value, isASCII: all < 0x80)
     }
 
     /// Decodes UTF-8, or else Latin-1, where all bytes are valid.
     private static func text(_ bytes: Line, isASCII: Bool) -> String {
-        if isASCII { return String(decoding: bytes, as: UTF8.self) }
-        return String(validating: bytes, as: UTF8.self)
+        if isASCII { return unsafe String(decoding: bytes, as: UTF8.self) }
+        return unsafe String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 }
 
-// What a transport reads in a line before the head is complete.
+// What a transport reads in a line before the head is complete. Only places in the line are read.
 extension UnsafeRawBufferPointer {
     /// Whether the line ends a head: CRLF, or a bare LF.
     var isBlankLine: Bool {
-        count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
+        unsafe count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
     }
 
     /// Returns a header line's value if the line begins with `name`: the field's name in lower case, including the
@@ -169,16 +172,16 @@ extension UnsafeRawBufferPointer {
     func value(of name: StaticString) -> Slice<UnsafeRawBufferPointer>? {
         let size = name.utf8CodeUnitCount
         guard count > size,
-            name.withUTF8Buffer({ name in name.indices.allSatisfy { ASCII.lowercased(self[$0]) == name[$0] } })
+            name.withUTF8Buffer({ name in name.indices.allSatisfy { unsafe ASCII.lowercased(self[$0]) == name[$0] } })
         else { return nil }
         var end = count
-        while end > size, self[end - 1] == 0x0A || self[end - 1] == 0x0D { end -= 1 }
-        return self[size..<end]
+        while end > size, unsafe self[end - 1] == 0x0A || self[end - 1] == 0x0D { end -= 1 }
+        return unsafe self[size..<end]
     }
 
     var claimsHTTP2: Bool {
-        guard let slash = firstIndex(of: UInt8(ascii: "/")), slash + 1 < count else { return false }
-        return (UInt8(ascii: "2")...UInt8(ascii: "9")).contains(self[slash + 1])
+        guard let slash = unsafe firstIndex(of: UInt8(ascii: "/")), slash + 1 < count else { return false }
+        return unsafe (UInt8(ascii: "2")...UInt8(ascii: "9")).contains(self[slash + 1])
     }
 }
 

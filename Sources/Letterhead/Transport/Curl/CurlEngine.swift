@@ -48,10 +48,10 @@
 
         private static func run(_ mailbox: CurlMailbox) {
             // This thread blocks all signals. The process's other threads handle them, and a broken connection causes
-            // an error instead of a SIGPIPE.
+            // an error instead of a SIGPIPE. The system uses the set only within the calls.
             var signals = sigset_t()
-            sigfillset(&signals)
-            pthread_sigmask(SIG_BLOCK, &signals, nil)
+            unsafe sigfillset(&signals)
+            unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
             let failure: TransportFailure
             CurlExit.enter(mailbox)
             do throws(TransportFailure) {
@@ -131,9 +131,9 @@
             }
             if mustWake {
                 var one: UInt64 = 1
-                // This fails only if the counter is full. In that case, earlier writes have already made the descriptor
-                // readable.
-                _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
+                // The system reads the eight bytes. This fails only if the counter is full. In that case, earlier
+                // writes have already made the descriptor readable.
+                _ = unsafe write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
             }
             return isTaken
         }

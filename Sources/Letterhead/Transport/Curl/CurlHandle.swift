@@ -6,8 +6,9 @@
     /// One of libcurl's easy handles, with the options that a transport's transfers share.
     ///
     /// Any thread may create it, because libcurl assigns a handle to a thread only while the handle is in use. From
-    /// ``CurlWire/init(loop:handle:)`` until that object's end, only the loop's thread uses it.
-    final class CurlHandle {
+    /// ``CurlWire/init(loop:handle:)`` until that object's end, only the loop's thread uses it. It owns the handle, and
+    /// the memory for libcurl's error text, which always ends with a zero byte.
+    @safe final class CurlHandle {
         let easy: OpaquePointer
         let reasonBuffer: UnsafeMutablePointer<CChar>
         /// Whether TLS alerts can be observed. libcurl with OpenSSL doesn't require close_notify: it treats the
@@ -16,51 +17,52 @@
 
         /// Creates a handle. Returns nil if the system's libcurl rejects an option.
         init?(_ configuration: TransportConfiguration) {
-            guard let easy = curl_easy_init() else { return nil }
-            self.easy = easy
-            reasonBuffer = .allocate(capacity: Self.reasonSize)
-            reasonBuffer.initialize(repeating: 0, count: Self.reasonSize)
-            observesAlerts = lh_curl_observe_alerts(easy) != 0
-            var options = CurlOptions(easy)
-            options.set(.errorBuffer, UnsafeRawPointer(reasonBuffer))
+            guard let easy = unsafe curl_easy_init() else { return nil }
+            unsafe self.easy = easy
+            unsafe reasonBuffer = .allocate(capacity: Self.reasonSize)
+            unsafe reasonBuffer.initialize(repeating: 0, count: Self.reasonSize)
+            observesAlerts = unsafe lh_curl_observe_alerts(easy) != 0
+            var options = unsafe CurlOptions(easy)
+            unsafe options.set(.errorBuffer, UnsafeRawPointer(reasonBuffer))
             options.setAll(of: configuration)
             // Available since 7.87. Without it, ending a transfer waits for its host name lookup.
-            _ = lh_curl_set_long(easy, .quickExit, 1)
+            _ = unsafe lh_curl_set_long(easy, .quickExit, 1)
             guard options.areAccepted else { return nil }
         }
 
         deinit {
-            curl_easy_cleanup(easy)
-            reasonBuffer.deallocate()
+            unsafe curl_easy_cleanup(easy)
+            unsafe reasonBuffer.deallocate()
         }
 
         private static let reasonSize = 256
     }
 
-    /// Sets an easy handle's options, and remembers whether the system's libcurl has rejected one.
-    struct CurlOptions {
+    /// Sets an easy handle's options, and remembers whether the system's libcurl has rejected one. libcurl copies
+    /// strings and data. It exists only within a call of the handle's owner.
+    @safe struct CurlOptions {
         private let easy: OpaquePointer
         private(set) var areAccepted = true
 
-        init(_ easy: OpaquePointer) { self.easy = easy }
+        init(_ easy: OpaquePointer) { unsafe self.easy = easy }
 
         mutating func note(_ result: CInt) { if result != 0 { areAccepted = false } }
 
-        mutating func set(_ option: CurlOption, _ value: Int) { note(lh_curl_set_long(easy, option, value)) }
+        mutating func set(_ option: CurlOption, _ value: Int) { note(unsafe lh_curl_set_long(easy, option, value)) }
 
-        mutating func set(_ option: CurlOption, _ text: String?) { note(lh_curl_set_string(easy, option, text)) }
+        mutating func set(_ option: CurlOption, _ text: String?) { note(unsafe lh_curl_set_string(easy, option, text)) }
 
         mutating func set(_ option: CurlOption, _ pointer: UnsafeRawPointer?) {
-            note(lh_curl_set_pointer(easy, option, pointer))
+            note(unsafe lh_curl_set_pointer(easy, option, pointer))
         }
 
         mutating func set(_ option: CurlOption, length: Int) {
-            note(lh_curl_set_offset(easy, option, Int64(length)))
+            note(unsafe lh_curl_set_offset(easy, option, Int64(length)))
         }
 
         mutating func set(_ option: CurlOption, _ data: Data) {
-            data.withUnsafeBytes { bytes in
-                let result = bytes.baseAddress.map { lh_curl_set_data(easy, option, $0, bytes.count) }
+            unsafe data.withUnsafeBytes { bytes in
+                let result = unsafe bytes.baseAddress.map { unsafe lh_curl_set_data(easy, option, $0, bytes.count) }
                 note(result ?? CurlResult.badArgument.rawValue)
             }
         }

@@ -5,9 +5,10 @@
 
     /// The event loop that owns libcurl: it executes commands, waits for sockets, and ends transfers.
     ///
-    /// libcurl's callbacks store its address. Only its thread uses it. Its transfers' arrays use unchecked exclusivity,
-    /// because libcurl calls no callback while one of them changes.
-    final class CurlLoop {
+    /// libcurl's callbacks store its address. Only its thread uses it, and libcurl's handles, which live until
+    /// ``CurlWire`` or this object ends. Its transfers' arrays use unchecked exclusivity, because libcurl calls no
+    /// callback while one of them changes.
+    @safe final class CurlLoop {
         let configuration: TransportConfiguration
         private(set) var share: OpaquePointer
         let mailbox: CurlMailbox
@@ -34,10 +35,10 @@
         /// wait.
         var queue: ConnectionQueue<CurlWire>
         /// The transfer that was last sent on each TLS session's connection, until it ends.
-        @exclusivity(unchecked) var lastUsers: [UnsafeRawPointer: CurlWire] = [:]
-        @exclusivity(unchecked) private(set) var active: [CurlWire] = []
-        @exclusivity(unchecked) private var unread: [ReceivePipe] = []
-        @exclusivity(unchecked) private var idle: [CurlWire] = []
+        @safe @exclusivity(unchecked) var lastUsers: [TLSSession: CurlWire] = [:]
+        @safe @exclusivity(unchecked) private(set) var active: [CurlWire] = []
+        @safe @exclusivity(unchecked) private var unread: [ReceivePipe] = []
+        @safe @exclusivity(unchecked) private var idle: [CurlWire] = []
         /// The clients that have sent requests over the connections. A reset of another client leaves them open.
         private var users: [ObjectIdentifier: ClientGeneration.Reference] = [:]
         private var userLimit = 64
@@ -46,9 +47,10 @@
         private var piecesLeft = 0
 
         init(_ mailbox: CurlMailbox) throws(TransportFailure) {
-            guard let poller = SocketPoller(wakeDescriptor: mailbox.wakeDescriptor), let handles = Self.makeHandles()
+            guard let poller = SocketPoller(wakeDescriptor: mailbox.wakeDescriptor),
+                let handles = unsafe Self.makeHandles()
             else { throw .exhausted }
-            (multi, share) = handles
+            unsafe (multi, share) = handles
             configuration = mailbox.configuration
             queue = ConnectionQueue(
                 mostPerOrigin: configuration.maximumConnectionsPerHost, most: configuration.maximumConnections)
@@ -62,12 +64,12 @@
 
         deinit {
             idle = []
-            curl_multi_cleanup(multi)
-            curl_share_cleanup(share)
+            unsafe curl_multi_cleanup(multi)
+            unsafe curl_share_cleanup(share)
         }
 
         func run() {
-            lh_curl_set_alert(Self.onAlert, Unmanaged.passUnretained(self).toOpaque())
+            unsafe lh_curl_set_alert(Self.onAlert, Unmanaged.passUnretained(self).toOpaque())
             defer { lh_curl_set_alert(nil, nil) }
             while true {
                 piecesLeft = Self.mostPieces
@@ -95,21 +97,21 @@
         }
 
         private static func makeHandles() -> (multi: OpaquePointer, share: OpaquePointer)? {
-            guard let multi = curl_multi_init() else { return nil }
-            guard let share = curl_share_init() else {
-                curl_multi_cleanup(multi)
+            guard let multi = unsafe curl_multi_init() else { return nil }
+            guard let share = unsafe curl_share_init() else {
+                unsafe curl_multi_cleanup(multi)
                 return nil
             }
-            return (multi, share)
+            return unsafe (multi, share)
         }
 
         private func prepare() -> Bool {
-            let context = Unmanaged.passUnretained(self).toOpaque()
+            let context = unsafe Unmanaged.passUnretained(self).toOpaque()
             // With DNS over HTTPS, libcurl counts a request as a connection while it opens another connection to the
             // resolver. libcurl therefore has no limit on all connections in this case. The queue limits the
             // connections of requests.
             let most = configuration.dnsOverHTTPS == nil ? configuration.maximumConnections : 0
-            let results = [
+            let results = unsafe [
                 lh_curl_multi_set_socket(multi, Self.onSocket, context),
                 lh_curl_multi_set_timer(multi, Self.onTimer, context),
                 lh_curl_multi_set_long(multi, .maximumHostConnections, configuration.maximumConnectionsPerHost),
@@ -118,7 +120,7 @@
                 lh_curl_share_tls_sessions(share),
             ]
             // libcurl would open another connection for every 100 streams, whatever number the server allows.
-            _ = lh_curl_multi_set_long(multi, .maximumStreams, Int(CInt.max))
+            _ = unsafe lh_curl_multi_set_long(multi, .maximumStreams, Int(CInt.max))
             return results.allSatisfy { $0 == 0 }
         }
 
@@ -196,7 +198,7 @@
             if wire.lane?.isExclusive != false { lastBegun = now }
             wire.lane?.lastBegun = now
             guard let transfer = wire.transfer, wire.configure(for: transfer.plan),
-                curl_multi_add_handle(multi, wire.easy) == 0
+                unsafe curl_multi_add_handle(multi, wire.easy) == 0
             else { return end(wire, .failure(.unsupported)) }
             if case .pulled(let source) = transfer.plan.content { source.start(onMore: wire.onMore) }
         }
@@ -234,12 +236,12 @@
         /// Closes all connections and discards the TLS sessions, so that later requests share neither with earlier
         /// ones.
         private func forgetConnections() {
-            guard let handles = Self.makeHandles() else { return isStopped = true }
-            let (oldMulti, oldShare) = (multi, share)
+            guard let handles = unsafe Self.makeHandles() else { return isStopped = true }
+            let (oldMulti, oldShare) = unsafe (multi, share)
             idle = []  // These handles still use the share.
-            curl_multi_cleanup(oldMulti)
-            curl_share_cleanup(oldShare)
-            (multi, share, libcurlDeadline) = (handles.multi, handles.share, .max)
+            unsafe curl_multi_cleanup(oldMulti)
+            unsafe curl_share_cleanup(oldShare)
+            unsafe (multi, share, libcurlDeadline) = (handles.multi, handles.share, .max)
             if !prepare() { isStopped = true }
         }
 
@@ -261,8 +263,8 @@
         private func endFinished() {
             var code: CInt = 0
             var failures: [(CurlTransfer, ConnectionQueue<CurlWire>.Lane, TransportFailure)] = []
-            while let easy = lh_curl_next_finished(multi, &code) {
-                guard let wire = CurlWire.carried(by: easy) else { continue }
+            while let easy = unsafe lh_curl_next_finished(multi, &code) {
+                guard let wire = unsafe CurlWire.carried(by: easy) else { continue }
                 let result = CurlResult(rawValue: code)
                 if result == .http2Failed { wire.retireConnection() }
                 let outcome = wire.outcome(of: result)
@@ -324,7 +326,7 @@
                 let isObserved = wire.hasObservedConnection
                 let socket = isObserved ? wire.socket : nil
                 closedSocket = Self.noSocket
-                curl_multi_remove_handle(multi, wire.easy)
+                unsafe curl_multi_remove_handle(multi, wire.easy)
                 // A connection is closed before this point if the transfer has ended it, or just now if the transfer
                 // is incomplete.
                 if isObserved, socket == nil || socket == closedSocket { wire.noteClosed() }
@@ -361,7 +363,7 @@
         func act(on socket: CInt, _ ready: CInt) {
             if socket == Self.noSocket { libcurlDeadline = .max }
             var running: CInt = 0
-            curl_multi_socket_action(multi, socket, ready, &running)
+            unsafe curl_multi_socket_action(multi, socket, ready, &running)
         }
 
         /// The nanoseconds until the next deadline, or -1 without a deadline.
@@ -377,12 +379,13 @@
             return now
         }
 
+        /// Calls a closure with a callback's object. libcurl calls back only until the loop's `deinit` returns.
         private static func with(_ context: UnsafeMutableRawPointer?, _ work: (CurlLoop) -> Void) {
-            if let context { Unmanaged<CurlLoop>.fromOpaque(context)._withUnsafeGuaranteedRef(work) }
+            _ = unsafe context.map { unsafe Unmanaged<CurlLoop>.fromOpaque($0)._withUnsafeGuaranteedRef(work) }
         }
 
         static let onSocket: LHCurlSocket = { _, socket, what, context, _ in
-            CurlLoop.with(context) { loop in
+            unsafe CurlLoop.with(context) { loop in
                 if what == CInt(CURL_POLL_REMOVED) {
                     loop.poller.unwatch(socket)
                 } else {
@@ -394,7 +397,7 @@
 
         /// Closes a connection's socket, perhaps long after the handle that opened it was released.
         static let onCloseSocket: LHCurlCloseSocket = { context, socket in
-            CurlLoop.with(context) { loop in
+            unsafe CurlLoop.with(context) { loop in
                 loop.poller.forget(socket)
                 loop.closedSocket = socket
             }
@@ -402,11 +405,12 @@
         }
 
         static let onAlert: LHCurlAlert = { context, session, alert in
-            CurlLoop.with(context) { loop in for wire in loop.active { wire.note(alert: alert, of: session) } }
+            let session = unsafe TLSSession(address: session)
+            unsafe CurlLoop.with(context) { loop in for wire in loop.active { wire.note(alert: alert, of: session) } }
         }
 
         static let onTimer: LHCurlTimer = { _, milliseconds, context in
-            CurlLoop.with(context) { $0.setLibcurlTimer(milliseconds) }
+            unsafe CurlLoop.with(context) { $0.setLibcurlTimer(milliseconds) }
             return 0
         }
 

@@ -139,7 +139,8 @@
             // The transport decompresses content codings itself. This code is therefore about a transfer coding.
             case 61: (.invalidResponse, "the response has a transfer coding that the request did not offer")
             case 63, 100: (.responseTooLarge, "the head of the response is larger than libcurl accepts")
-            default: (.unknown, String(cString: curl_easy_strerror(rawValue)))
+            // libcurl's text for a code is a constant.
+            default: (.unknown, unsafe String(cString: curl_easy_strerror(rawValue)))
             }
         }
     }

@@ -30,14 +30,14 @@
         private let state = Mutex(State.pending(nil))
 
         /// The transfer's state on its handle, until it ends. `nonisolated(unsafe)`: only the thread uses it.
-        nonisolated(unsafe) var wire: CurlWire?
+        @safe nonisolated(unsafe) var wire: CurlWire?
         /// A handle for this transfer alone, or nil if the thread reuses a handle. The caller creates it and usually
         /// releases it, because that would be a fifth of the work on the thread, which all callers share.
         ///
         /// `nonisolated(unsafe)`: after `init`, only the thread uses it. The last reference to the transfer releases
         /// it, which may be the caller's: the thread's wire holds it as well, until it has left the multi handle and
         /// the share.
-        nonisolated(unsafe) var handle: CurlHandle?
+        @safe nonisolated(unsafe) var handle: CurlHandle?
         /// What has arrived from the response, except for a streamed body.
         ///
         /// `nonisolated(unsafe)`: only the thread uses it until the transfer completes. After that, only the caller
@@ -46,7 +46,7 @@
         ///
         /// Exclusivity is unchecked, because libcurl calls no callback while the reply changes. The caller allocates
         /// the reply's memory, because memory that one thread allocates and another frees slows down both.
-        @exclusivity(unchecked) nonisolated(unsafe) var reply = ReceivedResponse()
+        @safe @exclusivity(unchecked) nonisolated(unsafe) var reply = ReceivedResponse()
 
         init(_ plan: CurlPlan, for request: HTTPRequest, engine: CurlEngine, handle: CurlHandle? = nil) {
             self.handle = handle

@@ -11,7 +11,7 @@
                 // If an HTTP/2 connection ends before the response has begun, libcurl reports a truncated response.
                 let isWithoutResponse = result == .truncated && !progress.hasAnswer
                 let result = isWithoutResponse ? CurlResult.noResponse : result
-                let reason = result == .pinMismatch ? pinMismatch : String(cString: handle.reasonBuffer)
+                let reason = unsafe result == .pinMismatch ? pinMismatch : String(cString: handle.reasonBuffer)
                 var failure = result.failure(
                     reason: reason, alert: progress.connection.alert, wasSent: wasSent,
                     isSecure: transfer?.plan.isSecure == true, roots: loop.configuration.security.roots,
@@ -117,8 +117,8 @@
             }
             metrics.firstByte = progress.hasAnswer ? time(.startTransferTime) : .zero
             metrics.total = time(.totalTime)
-            metrics.bytesSent = number(.requestSize) + (progress.hasNoBody ? 0 : offset(.uploaded))
-            metrics.bytesReceived = number(.headerSize) + offset(.downloaded)
+            metrics.bytesSent = number(.requestSize) + (progress.hasNoBody ? 0 : offset(.uploaded) ?? 0)
+            metrics.bytesReceived = number(.headerSize) + (offset(.downloaded) ?? 0)
             metrics.httpVersion = Self.versions[number(.httpVersion)]
             metrics.remoteAddress = address
             metrics.hasUnauthenticatedEnd = progress.hasUnauthenticatedEnd
@@ -146,11 +146,12 @@
         /// Records the TLS version and cipher while the connection still belongs to the transfer.
         func noteHead() {
             guard let transfer, transfer.request.observation != nil else { return }
+            // The texts are constants in the TLS library.
             var (version, cipher): (UnsafePointer<CChar>?, UnsafePointer<CChar>?) = (nil, nil)
-            lh_curl_get_tls_names(easy, &version, &cipher)
+            unsafe lh_curl_get_tls_names(easy, &version, &cipher)
             transfer.facts.note { details in
-                details.tlsVersion = version.map { String(cString: $0) }
-                details.tlsCipher = cipher.map { String(cString: $0) }
+                details.tlsVersion = unsafe version.map(String.init(cString:))
+                details.tlsCipher = unsafe cipher.map(String.init(cString:))
             }
             // A streamed response's caller continues before the transfer has ended.
             if transfer.pipe != nil { noteFacts() }
@@ -165,16 +166,18 @@
 
         private var address: String? {
             var text: UnsafePointer<CChar>?
-            guard lh_curl_get_string(easy, .primaryAddress, &text) == 0, let text, text.pointee != 0 else { return nil }
+            // The text belongs to the handle, and is copied.
+            guard unsafe lh_curl_get_string(easy, .primaryAddress, &text) == 0,
+                let host = unsafe text.map(String.init(cString:)), !host.isEmpty
+            else { return nil }
             let port = number(.primaryPort)
-            let host = String(cString: text)
             return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
         }
 
         /// The connection's socket, as long as it is open.
         var socket: CInt? {
             var socket: CInt = -1
-            return lh_curl_get_socket(easy, &socket) == 0 && socket >= 0 ? socket : nil
+            return unsafe lh_curl_get_socket(easy, &socket) == 0 && socket >= 0 ? socket : nil
         }
 
         /// Prevents libcurl from using the connection again, unless another transfer uses it. The next request finds
@@ -194,18 +197,18 @@
 
         /// Returns a time since the request's start, including the wait for a connection, or zero if libcurl has none.
         private func time(_ info: CurlInfo) -> Duration {
-            let time = offset(info)
+            let time = offset(info) ?? 0
             return time == 0 ? .zero : .microseconds(time) + .nanoseconds(progress.waitingTime)
         }
 
-        private func offset(_ info: CurlInfo) -> Int {
+        func offset(_ info: CurlInfo) -> Int? {
             var value: Int64 = 0
-            return lh_curl_get_offset(easy, info, &value) == 0 ? Int(value) : 0
+            return unsafe lh_curl_get_offset(easy, info, &value) == 0 ? Int(value) : nil
         }
 
         func number(_ info: CurlInfo) -> Int {
             var value = 0
-            return lh_curl_get_long(easy, info, &value) == 0 ? value : 0
+            return unsafe lh_curl_get_long(easy, info, &value) == 0 ? value : 0
         }
 
         private static let versions = [1: "HTTP/1.0", 2: "HTTP/1.1", 3: "HTTP/2", 30: "HTTP/3"]

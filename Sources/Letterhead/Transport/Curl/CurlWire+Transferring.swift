@@ -30,7 +30,7 @@
             // If the previous connection was opened for this request and not shared, libcurl sends again only because
             // the server refused the stream.
             let last = progress.connection
-            let isExplained = last.isExplained && handle.reasonBuffer.pointee == 0
+            let isExplained = unsafe last.isExplained && handle.reasonBuffer.pointee == 0
             let wasRefused = last.isMultiplexed && (last.isNew && !last.isShared || last.isLeftOut || isExplained)
             if progress.timesSent > 1, !wasRefused { progress.isUnprocessed = false }
             let connectionsMade = number(.connectionsMade)
@@ -114,13 +114,13 @@
         }
 
         /// Returns whether the transfer uses a TLS session's connection. A transfer that has ended is detached from it.
-        func uses(_ session: UnsafeRawPointer) -> Bool {
+        func uses(_ session: TLSSession) -> Bool {
             progress.connection.tlsSession == session && tlsSession.session == session
         }
 
         /// Records a TLS session's alert, if the transfer has used the session last or is connecting with it. An alert
         /// during a handshake may come from a proxy over TLS instead of the server, and is then not recorded.
-        func note(alert: CInt, of session: UnsafeRawPointer) {
+        func note(alert: CInt, of session: TLSSession) {
             let isConnecting = progress.timesSent == 0 && !loop.configuration.proxy.mayBeSecure
             guard progress.connection.tlsSession == session || isConnecting && tlsSession.session == session else {
                 return
@@ -134,10 +134,10 @@
             return progress.timesSent == 0 || progress.connection.tlsSession != nil && tlsSession.session == nil
         }
 
-        var tlsSession: (session: UnsafeRawPointer?, isMultiplexed: Bool) {
+        var tlsSession: (session: TLSSession?, isMultiplexed: Bool) {
             var session: UnsafeRawPointer?
-            let isMultiplexed = lh_curl_is_multiplexed(easy, &session) != 0
-            return (session, isMultiplexed)
+            let isMultiplexed = unsafe lh_curl_is_multiplexed(easy, &session) != 0
+            return unsafe (session.map(TLSSession.init), isMultiplexed)
         }
 
         /// Copies the next bytes of the request's body. Returns their number, 0 at the body's end, CURL_READ_PAUSE if
@@ -149,11 +149,11 @@
                 let count = min(buffer.count, data.count - progress.sentBytes)
                 guard count > 0 else { return 0 }
                 let start = data.startIndex + progress.sentBytes
-                data.copyBytes(to: buffer, from: start..<(start + count))
+                unsafe data.copyBytes(to: buffer, from: start..<(start + count))
                 progress.sentBytes += count
                 return count
             case .pulled(let source):
-                switch source.read(into: buffer) {
+                switch unsafe source.read(into: buffer) {
                 case .bytes(let count): return count
                 case .end: return 0
                 case .wait:
@@ -206,12 +206,12 @@
                     "the response's head is larger than the \(limit) bytes allowed (see maximumHeadSize)")
                 return false
             }
-            guard line.isBlankLine else {
+            guard unsafe line.isBlankLine else {
                 if !progress.hasHead {
-                    guard lines.isEmpty ? begins(with: line) : noteField(line) else { return false }
+                    guard unsafe lines.isEmpty ? begins(with: line) : noteField(line) else { return false }
                 }
                 if lines.isEmpty { lines.reserveCapacity(CurlTransfer.usualHeadSize) }
-                lines.append(contentsOf: line)
+                unsafe lines.append(contentsOf: line)
                 return true
             }
             if progress.hasHead { return true }
@@ -238,12 +238,12 @@
         /// libcurl would believe the claim, and send other requests on an HTTP/1.1 connection before this response has
         /// ended. Callers would then receive each other's responses.
         private func begins(with line: UnsafeRawBufferPointer) -> Bool {
-            progress.status = ResponseHead.statusCode(of: line) ?? 0
+            progress.status = unsafe ResponseHead.statusCode(of: line) ?? 0
             // Another head follows a 1xx response, except 101 (RFC 9110, 15.2).
             progress.isInterim = (100...199).contains(progress.status) && progress.status != 101
             (progress.isCoded, progress.framing, progress.hasField) = (false, ResponseFraming(), false)
             let fault: String? =
-                if line.claimsHTTP2 != progress.connection.isMultiplexed {
+                if unsafe line.claimsHTTP2 != progress.connection.isMultiplexed {
                     progress.connection.isMultiplexed
                         ? "the status line does not belong to HTTP/2 or HTTP/3, which the connection uses"
                         : "the status line claims HTTP/2 on an HTTP/1.1 connection"
@@ -264,12 +264,12 @@
         /// field to continue.
         private func noteField(_ line: UnsafeRawBufferPointer) -> Bool {
             // The names of most other fields begin with a different letter.
-            switch ASCII.lowercased(line[0]) {
+            switch unsafe ASCII.lowercased(line[0]) {
             case UInt8(ascii: "c"):
-                if line.value(of: "content-encoding:") != nil { progress.isCoded = true }
-                if let length = line.value(of: "content-length:") { progress.framing.noteLength(length) }
+                if unsafe line.value(of: "content-encoding:") != nil { progress.isCoded = true }
+                if let length = unsafe line.value(of: "content-length:") { unsafe progress.framing.noteLength(length) }
             case UInt8(ascii: "t"):
-                if line.value(of: "transfer-encoding:") != nil { progress.framing.noteTransferCoding() }
+                if unsafe line.value(of: "transfer-encoding:") != nil { progress.framing.noteTransferCoding() }
             case 0x20 where !progress.hasField, 0x09 where !progress.hasField:
                 return accept(unless: "the first header line is folded")
             default: break
@@ -290,7 +290,7 @@
             }
             if let pipe = transfer.pipe {
                 loop.noteUnread(pipe)
-                switch pipe.write(bytes) {
+                switch unsafe pipe.write(bytes) {
                 case .taken: break
                 case .refused:
                     progress.isReceivePaused = true
@@ -302,7 +302,7 @@
                 progress.failure = TransportFailure(
                     .responseTooLarge,
                     "the body is larger than the \(transfer.limit) bytes allowed (see responseLimit)")
-            } else if !transfer.reply.body.append(bytes) {
+            } else if unsafe !transfer.reply.body.append(bytes) {
                 progress.failure = .noMemory
             }
             guard progress.failure == nil else { return 0 }
@@ -315,22 +315,20 @@
         /// its connection stays open.
         private func isAnsweredEarly() -> Bool {
             guard isSending, progress.connection.isMultiplexed, let transfer else { return false }
-            var length: Int64 = -1
-            let isKnown = lh_curl_get_offset(easy, .contentLength, &length) == 0 && length >= 0
+            let length = offset(.contentLength) ?? -1
             progress.isAnsweredEarly =
-                isKnown && progress.receivedBytes >= length
+                length >= 0 && progress.receivedBytes >= length
                 || (try? ResponseHead(transfer.reply.head))?.bodyLength(of: transfer.plan.method) == 0
             return progress.isAnsweredEarly
         }
 
         var isSending: Bool {
-            var sent: Int64 = 0
-            guard !progress.hasNoBody, lh_curl_get_offset(easy, .uploaded, &sent) == 0 else { return false }
+            guard !progress.hasNoBody, let sent = offset(.uploaded) else { return false }
             return switch transfer?.plan.content {
             case .none?, nil: false
             case .copied(let count): sent < count
             case .held(let data): sent < data.count
-            case .pulled(let source): source.length.map { sent < $0 } ?? !source.isSpent(by: Int(sent))
+            case .pulled(let source): source.length.map { sent < $0 } ?? !source.isSpent(by: sent)
             }
         }
     }

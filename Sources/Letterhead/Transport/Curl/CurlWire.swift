@@ -5,12 +5,13 @@
 
     /// A transfer's state on one of libcurl's easy handles. It serves one transfer after the other.
     ///
-    /// libcurl's callbacks store its address. Only its ``CurlLoop``'s thread uses it.
-    final class CurlWire {
+    /// libcurl's callbacks store its address. Only its ``CurlLoop``'s thread uses it, while ``handle`` owns the easy
+    /// handle.
+    @safe final class CurlWire {
         let easy: OpaquePointer
         let handle: CurlHandle
         /// The loop that owns this object and outlives it.
-        unowned(unsafe) let loop: CurlLoop
+        @safe unowned(unsafe) let loop: CurlLoop
         /// Whether a socket could not be opened because this process, or the system, has too many files open.
         var hasNoDescriptor = false
 
@@ -24,7 +25,7 @@
         var progress = Progress()
         /// The head's or the trailers' received lines. Exclusivity is unchecked, because libcurl calls no callback
         /// while they change.
-        @exclusivity(unchecked) var lines: [UInt8] = []
+        @safe @exclusivity(unchecked) var lines: [UInt8] = []
         /// The options that were set for the last transfer and remain set.
         var settings = Settings()
 
@@ -82,8 +83,8 @@
             var (stream, isLeftOut): (UInt32, Bool) = (0, false)
             /// Whether it uses HTTP/2 or HTTP/3, regardless of what the status line claims.
             var isMultiplexed = false
-            /// Its TLS session, when the request has been sent. Only the address is used.
-            var tlsSession: UnsafeRawPointer?
+            /// Its TLS session, when the request has been sent.
+            var tlsSession: TLSSession?
             /// The last alert that its TLS session has received (RFC 8446, 6).
             var alert: CInt?
             var hasCloseNotify: Bool { alert == 0 }
@@ -95,18 +96,18 @@
         /// Creates the state for a handle's transfers. Returns nil if the system's libcurl rejects an option that
         /// depends on the loop.
         init?(loop: CurlLoop, handle: CurlHandle) {
-            (self.loop, self.handle, easy) = (loop, handle, handle.easy)
-            var options = CurlOptions(easy)
+            unsafe (self.loop, self.handle, easy) = (loop, handle, handle.easy)
+            var options = unsafe CurlOptions(easy)
             setCallbacks(&options)
-            options.set(.share, UnsafeRawPointer(loop.share))
-            if let list = loop.connectTo?.lines { options.set(.connectTo, UnsafeRawPointer(list)) }
+            unsafe options.set(.share, UnsafeRawPointer(loop.share))
+            if let list = unsafe loop.connectTo?.lines { unsafe options.set(.connectTo, UnsafeRawPointer(list)) }
             guard options.areAccepted else { return nil }
         }
 
         /// Detaches the handle from the thread, because another thread may release it later.
         deinit {
-            _ = lh_curl_set_pointer(easy, .share, nil)
-            if CurlQuirks.logsStreams { _ = lh_curl_observe_streams(easy, nil, nil) }
+            _ = unsafe lh_curl_set_pointer(easy, .share, nil)
+            if CurlQuirks.logsStreams { _ = unsafe lh_curl_observe_streams(easy, nil, nil) }
         }
 
         func begin(_ transfer: CurlTransfer, in lane: ConnectionQueue<CurlWire>.Lane, at now: UInt64) {
@@ -136,7 +137,7 @@
             progress = Progress()
             lines.removeAll(keepingCapacity: lines.capacity <= Self.mostKept)
             hasNoDescriptor = false
-            handle.reasonBuffer.pointee = 0
+            unsafe handle.reasonBuffer.pointee = 0
         }
 
         /// Resumes both directions of the transfer. libcurl pauses a direction again if it cannot continue.
@@ -145,7 +146,7 @@
             (progress.isReceivePaused, progress.isSendPaused) = (false, false)
             progress.lastActivity = loop.now
             loop.note(deadline)
-            return curl_easy_pause(easy, 0)
+            return unsafe curl_easy_pause(easy, 0)
         }
 
         /// The maximum capacity of `lines` that is kept for the next transfer, in bytes.
@@ -154,9 +155,12 @@
 
     extension CurlWire {
         /// Sets one transfer's options. Returns false if the system's libcurl rejects one.
+        ///
+        /// Of the plan's memory, libcurl keeps the addresses of the header lines and of a small body. The plan lives as
+        /// long as the transfer, and ``unconfigure()`` removes them.
         func configure(for plan: CurlPlan) -> Bool {
-            var options = CurlOptions(easy)
-            options.set(.httpHeader, UnsafeRawPointer(plan.headerLines))
+            var options = unsafe CurlOptions(easy)
+            unsafe options.set(.httpHeader, UnsafeRawPointer(plan.headerLines))
             options.set(.connectTimeoutMilliseconds, plan.connectTimeout)
             configureConnection(for: plan, &options)
             configureMethod(for: plan, &options)
@@ -165,21 +169,22 @@
         }
 
         private func configureAddress(for plan: CurlPlan) -> Bool {
-            let target = target(of: plan)
-            guard lh_curl_set_string(easy, .requestTarget, target) == 0 else { return false }
+            let target = unsafe target(of: plan)
+            guard unsafe lh_curl_set_string(easy, .requestTarget, target) == 0 else { return false }
             // If the request target is set, libcurl needs only the URL's origin.
-            guard target != nil else { return setAddress(plan.url, nil) }
-            let text = plan.origin
-            if let origin = settings.origin, origin.isEqual(to: text) { return true }
-            let last = loop.lastOrigin.flatMap { $0.isEqual(to: text) ? $0 : nil }
-            guard let origin = last ?? CurlOrigin(text) else { return setAddress(plan.url, nil) }
+            guard unsafe target != nil else { return unsafe setAddress(plan.url, nil) }
+            let text = unsafe plan.origin
+            if let origin = settings.origin, unsafe origin.isEqual(to: text) { return true }
+            let last = loop.lastOrigin.flatMap { unsafe $0.isEqual(to: text) ? $0 : nil }
+            guard let origin = unsafe last ?? CurlOrigin(text) else { return unsafe setAddress(plan.url, nil) }
             loop.lastOrigin = origin
-            return setAddress(origin.text, origin)
+            return unsafe setAddress(origin.text, origin)
         }
 
         private func setAddress(_ url: UnsafePointer<CChar>, _ origin: CurlOrigin?) -> Bool {
             settings.origin = origin
-            return lh_curl_set_pointer(easy, .parsedAddress, origin.map { UnsafeRawPointer($0.parsed) }) == 0
+            let parsed = unsafe origin.map { unsafe UnsafeRawPointer($0.parsed) }
+            return unsafe lh_curl_set_pointer(easy, .parsedAddress, parsed) == 0
                 && lh_curl_set_string(easy, .address, url) == 0
         }
 
@@ -218,7 +223,7 @@
             case .none: if plan.method == .head { options.set(.noBody, 1) }
             case .copied(let count):
                 options.set(.post, 1)
-                options.set(.postFields, plan.copiedBody)
+                unsafe options.set(.postFields, plan.copiedBody)
                 options.set(.postFieldSize, length: count)
             case .held(let data):
                 options.set(.upload, 1)
@@ -227,49 +232,55 @@
                 options.set(.upload, 1)
                 options.set(.uploadSize, length: source.length ?? -1)
             }
-            options.note(lh_curl_set_string(easy, .customRequest, plan.methodName))
+            options.note(unsafe lh_curl_set_string(easy, .customRequest, plan.methodName))
         }
 
         private func target(of plan: CurlPlan) -> UnsafePointer<CChar>? {
             switch plan.isSecure ? .path : loop.plainTarget {
-            case .path: plan.target
-            case .url: plan.absoluteTarget
+            case .path: unsafe plan.target
+            case .url: unsafe plan.absoluteTarget
             case .libcurls: nil
             }
         }
 
         /// Removes the pointers to the transfer's memory from the handle.
         func unconfigure() {
-            _ = lh_curl_set_pointer(easy, .httpHeader, nil)
-            if !settings.isGet { _ = lh_curl_set_pointer(easy, .postFields, nil) }
+            _ = unsafe lh_curl_set_pointer(easy, .httpHeader, nil)
+            if !settings.isGet { _ = unsafe lh_curl_set_pointer(easy, .postFields, nil) }
         }
 
         /// In bytes. The first two are libcurl's defaults for receiving and for sending.
         private static let (standardBuffer, uploadBuffer, largeBuffer) = (16 << 10, 64 << 10, 256 << 10)
     }
 
+    /// A connection's TLS session. Its address identifies it until the connection is closed, and only the thread that
+    /// uses the connection reads it.
+    @safe struct TLSSession: Hashable {
+        let address: UnsafeRawPointer
+    }
+
     /// A request's URL up to its path. libcurl parses it once, because most of a handle's requests have the same origin
     /// as the previous one.
     ///
     /// It owns the parsed URL.
-    final class CurlOrigin {
+    @safe final class CurlOrigin {
         let parsed: OpaquePointer
         /// The origin's text, with a zero byte at its end.
         let text: [CChar]
 
         /// Parses an origin. Returns nil if libcurl cannot parse it.
         init?(_ text: UnsafeBufferPointer<CChar>) {
-            guard let parsed = curl_url() else { return nil }
-            self.parsed = parsed
-            self.text = text + [0]
-            guard curl_url_set(parsed, Self.wholeURL, self.text, Self.noUsername) == 0 else { return nil }
+            guard let parsed = unsafe curl_url() else { return nil }
+            unsafe self.parsed = parsed
+            self.text = unsafe text + [0]
+            guard unsafe curl_url_set(parsed, Self.wholeURL, self.text, Self.noUsername) == 0 else { return nil }
         }
 
-        deinit { curl_url_cleanup(parsed) }
+        deinit { unsafe curl_url_cleanup(parsed) }
 
         func isEqual(to other: UnsafeBufferPointer<CChar>) -> Bool {
             guard other.count == text.count - 1, let address = other.baseAddress else { return false }
-            return memcmp(text, address, other.count) == 0
+            return unsafe memcmp(text, address, other.count) == 0
         }
 
         private static let wholeURL: CInt = 0

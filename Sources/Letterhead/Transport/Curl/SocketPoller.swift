@@ -5,8 +5,9 @@
 
     /// Waits for many sockets on one thread, with epoll.
     ///
-    /// Its collections use unchecked exclusivity: ``report(_:_:)`` doesn't change them while it calls its closure.
-    final class SocketPoller {
+    /// Its collections use unchecked exclusivity: ``report(_:_:)`` doesn't change them while it calls its closure. The
+    /// kernel reads and writes events only until its functions return, and their user data is always a descriptor.
+    @safe final class SocketPoller {
         /// A socket's ready or watched events.
         struct Readiness: OptionSet {
             let rawValue: CInt
@@ -17,9 +18,9 @@
 
         private let descriptor: CInt
         private let wakeDescriptor: CInt
-        @exclusivity(unchecked) private var events: [epoll_event]
+        @safe @exclusivity(unchecked) private var events: [epoll_event]
         /// The watched sockets and those that stay registered, by descriptor.
-        @exclusivity(unchecked) private var watches: [CInt: Watch] = [:]
+        @safe @exclusivity(unchecked) private var watches: [CInt: Watch] = [:]
 
         private struct Watch {
             /// The events that are registered with the kernel, or 0 if the socket isn't registered.
@@ -33,13 +34,10 @@
         init?(wakeDescriptor: CInt) {
             descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
             self.wakeDescriptor = wakeDescriptor
-            events = Array(repeating: epoll_event(), count: 128)
+            events = unsafe Array(repeating: epoll_event(), count: 128)
             guard descriptor >= 0, wakeDescriptor >= 0 else { return nil }
             // Edge-triggered: each wake is reported once, so the counter need not be read.
-            var event = epoll_event()
-            event.events = EPOLLIN.rawValue | EPOLLET.rawValue
-            event.data.fd = wakeDescriptor
-            guard epoll_ctl(descriptor, EPOLL_CTL_ADD, wakeDescriptor, &event) == 0 else { return nil }
+            guard control(EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue | EPOLLET.rawValue) else { return nil }
         }
 
         deinit { if descriptor >= 0 { close(descriptor) } }
@@ -47,17 +45,16 @@
         /// Watches a socket. A negative descriptor is ignored.
         func watch(_ socket: CInt, for wanted: Readiness) {
             guard socket >= 0 else { return }
-            var event = epoll_event()
-            if wanted.contains(.reading) { event.events |= EPOLLIN.rawValue }
-            if wanted.contains(.writing) { event.events |= EPOLLOUT.rawValue }
-            event.data.fd = socket
+            var events: UInt32 = 0
+            if wanted.contains(.reading) { events |= EPOLLIN.rawValue }
+            if wanted.contains(.writing) { events |= EPOLLOUT.rawValue }
             let before = watches[socket] ?? Watch()
-            watches[socket] = Watch(registered: event.events, isWanted: true, isKept: before.isKept)
-            if before.isKept, before.registered == event.events { return }
+            watches[socket] = Watch(registered: events, isWanted: true, isKept: before.isKept)
+            if before.isKept, before.registered == events { return }
             let isRegistered = before.registered != 0
-            if epoll_ctl(descriptor, isRegistered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event) != 0 {
+            if !control(isRegistered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, events) {
                 // A closed descriptor was reused for another socket. The kernel's state is authoritative.
-                _ = epoll_ctl(descriptor, isRegistered ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
+                _ = control(isRegistered ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, events)
             }
         }
 
@@ -81,20 +78,23 @@
             watches[socket] = nil
         }
 
-        private func unregister(_ socket: CInt) {
-            var event = epoll_event()
-            _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, socket, &event)
+        private func unregister(_ socket: CInt) { _ = control(EPOLL_CTL_DEL, socket) }
+
+        private func control(_ operation: CInt, _ socket: CInt, _ events: UInt32 = 0) -> Bool {
+            var event = unsafe epoll_event(events: events, data: epoll_data_t(fd: socket))
+            return unsafe epoll_ctl(descriptor, operation, socket, &event) == 0
         }
 
         /// Waits until sockets are ready, and returns their number. With a negative time it waits forever.
         func wait(nanoseconds: Int64) -> Int {
-            max(0, Int(lh_epoll_wait(descriptor, &events, CInt(events.count), nanoseconds)))
+            max(0, Int(unsafe lh_epoll_wait(descriptor, &events, CInt(events.count), nanoseconds)))
         }
 
         /// Calls `body` for each of the first `count` ready sockets, with its ready events.
         func report(_ count: Int, _ body: (CInt, Readiness) -> Void) {
-            for index in 0..<count where events[index].data.fd != wakeDescriptor {
-                let (socket, ready) = (events[index].data.fd, events[index].events)
+            for index in 0..<count {
+                let (socket, ready) = unsafe (events[index].data.fd, events[index].events)
+                if socket == wakeDescriptor { continue }
                 if watches[socket]?.isWanted == false {
                     // An idle connection, which its server may have closed. The next use detects it.
                     unregister(socket)

@@ -96,8 +96,9 @@ final class DecompressorStack {
 
 /// Decompresses one of a body's content codings with the system's zlib (RFC 1950, 1951, 1952).
 ///
-/// zlib's state must not move in memory. The type isn't `Sendable`: if it is shared, the owner must lock it.
-final class Inflater: Decompressor {
+/// zlib's state must not move in memory, and is freed with this object. zlib uses the input and the output only within
+/// ``inflatePiece()``. The type isn't `Sendable`: if it is shared, the owner must lock it.
+@safe final class Inflater: Decompressor {
     private let isGzip: Bool
     private let stream: UnsafeMutablePointer<CZlibStream>
     private var input = Data()
@@ -113,13 +114,13 @@ final class Inflater: Decompressor {
 
     init(isGzip: Bool) {
         self.isGzip = isGzip
-        stream = .allocate(capacity: 1)
-        stream.initialize(to: CZlibStream())
+        unsafe stream = .allocate(capacity: 1)
+        unsafe stream.initialize(to: CZlibStream())
     }
 
     deinit {
-        if isOpen { czlib_inflate_end(stream) }
-        stream.deallocate()
+        if isOpen { unsafe czlib_inflate_end(stream) }
+        unsafe stream.deallocate()
     }
 
     func feed(_ bytes: Data) { input = bytes }
@@ -141,8 +142,9 @@ final class Inflater: Decompressor {
     private func open() throws(DecompressionFault) {
         // Servers send deflate with and without the zlib header that RFC 9110, 8.4.1.2 requires.
         let window = isGzip ? CZLIB_WINDOW_GZIP : hasZlibHead ? CZLIB_WINDOW_ANY : CZLIB_WINDOW_RAW
-        let size = CInt(MemoryLayout<CZlibStream>.size)
-        guard czlib_inflate_begin(stream, CInt(window), czlib_version(), size) == CInt(CZLIB_OK) else { throw .memory }
+        let size = unsafe CInt(MemoryLayout<CZlibStream>.size)
+        let code = unsafe czlib_inflate_begin(stream, CInt(window), czlib_version(), size)
+        guard code == CInt(CZLIB_OK) else { throw .memory }
         isOpen = true
     }
 
@@ -155,9 +157,9 @@ final class Inflater: Decompressor {
     /// Begins the next member. A gzip body may consist of several members in sequence (RFC 1952, 2.2).
     private func beginMember() throws(DecompressionFault) {
         guard isGzip else { throw .surplus }
-        czlib_inflate_end(stream)
+        unsafe czlib_inflate_end(stream)
         (isOpen, isAtEnd) = (false, false)
-        stream.pointee = CZlibStream()
+        unsafe stream.pointee = CZlibStream()
         try open()
     }
 
@@ -167,14 +169,14 @@ final class Inflater: Decompressor {
         var left = 0
         let piece = try Data.filled(count: Self.pieceSize, orThrow: DecompressionFault.memory) {
             output throws(DecompressionFault) in
-            source.withUnsafeBytes { bytes in
-                stream.pointee.next_in = bytes.bindMemory(to: UInt8.self).baseAddress
-                stream.pointee.avail_in = UInt32(clamping: bytes.count)
-                stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
-                stream.pointee.avail_out = UInt32(output.count)
-                code = czlib_inflate(stream, CInt(CZLIB_NO_FLUSH))
-                left = bytes.count - Int(UInt32(clamping: bytes.count)) + Int(stream.pointee.avail_in)
-                return output.count - Int(stream.pointee.avail_out)
+            unsafe source.withUnsafeBytes { bytes in
+                unsafe stream.pointee.next_in = bytes.bindMemory(to: UInt8.self).baseAddress
+                unsafe stream.pointee.avail_in = UInt32(clamping: bytes.count)
+                unsafe stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
+                unsafe stream.pointee.avail_out = UInt32(output.count)
+                code = unsafe czlib_inflate(stream, CInt(CZLIB_NO_FLUSH))
+                left = unsafe bytes.count - Int(UInt32(clamping: bytes.count)) + Int(stream.pointee.avail_in)
+                return unsafe output.count - Int(stream.pointee.avail_out)
             }
         }
         consumed += input.count - left
@@ -190,8 +192,8 @@ final class Inflater: Decompressor {
 
 /// Decompresses brotli or Zstandard with the system's library.
 ///
-/// It isn't `Sendable`: if it is shared, the owner must lock it.
-final class LibraryDecompressor: Decompressor {
+/// It owns the library's state. It isn't `Sendable`: if it is shared, the owner must lock it.
+@safe final class LibraryDecompressor: Decompressor {
     private let coding: CInt
     private var state: OpaquePointer?
     private var input = Data()
@@ -207,7 +209,7 @@ final class LibraryDecompressor: Decompressor {
     init(_ coding: CInt) { self.coding = coding }
 
     deinit {
-        if let state { lh_decompressor_destroy(state) }
+        if let state = unsafe state { unsafe lh_decompressor_destroy(state) }
     }
 
     func feed(_ bytes: Data) { input = bytes }
@@ -223,17 +225,17 @@ final class LibraryDecompressor: Decompressor {
     }
 
     func finish() throws(DecompressionFault) {
-        if state != nil, !isAtEnd { throw .cutShort }
+        if unsafe state != nil, !isAtEnd { throw .cutShort }
     }
 
     private func decompressPiece() throws(DecompressionFault) -> Data {
-        state = state ?? lh_decompressor_create(coding)
-        guard let state else { throw .memory }
+        unsafe state = state ?? lh_decompressor_create(coding)
+        guard let state = unsafe state else { throw .memory }
         let source = input
         var result = LHDecompression()
         let piece = try Data.filled(count: Self.pieceSize, orThrow: DecompressionFault.memory) {
             output throws(DecompressionFault) in
-            result = Self.decompress(source, into: output, state)
+            result = unsafe Self.decompress(source, into: output, state)
             return result.produced
         }
         try check(result)
@@ -248,10 +250,10 @@ final class LibraryDecompressor: Decompressor {
     private static func decompress(
         _ source: Data, into output: UnsafeMutableRawBufferPointer, _ state: OpaquePointer
     ) -> LHDecompression {
-        guard let target = output.bindMemory(to: UInt8.self).baseAddress else { return LHDecompression() }
-        return source.withUnsafeBytes { bytes in
-            let input = bytes.bindMemory(to: UInt8.self).baseAddress
-            return lh_decompress(state, input, bytes.count, target, output.count)
+        guard let target = unsafe output.bindMemory(to: UInt8.self).baseAddress else { return LHDecompression() }
+        return unsafe source.withUnsafeBytes { bytes in
+            let input = unsafe bytes.bindMemory(to: UInt8.self).baseAddress
+            return unsafe lh_decompress(state, input, bytes.count, target, output.count)
         }
     }
 

@@ -25,8 +25,9 @@ final class ReceivePipe: Sendable {
     /// Memory for one piece. It is mapped separately, because the allocator would retain much memory that one thread
     /// allocates and another frees.
     ///
-    /// `@unchecked`: it has one owner at a time, the pipe or the data that the reader received.
-    fileprivate struct Block: @unchecked Sendable {
+    /// `@unchecked`: it has one owner at a time, the pipe or the data that the reader received. The owner frees it, and
+    /// the first ``count`` bytes are initialized.
+    @safe fileprivate struct Block: @unchecked Sendable {
         let memory: UnsafeMutableRawPointer
         var count = 0
     }
@@ -50,7 +51,7 @@ final class ReceivePipe: Sendable {
     private let state = Mutex(State())
     /// The block that is being filled. `nonisolated(unsafe)`: only the receiving thread uses it, so that it can copy
     /// without holding the lock. Otherwise the reader would spin on the lock.
-    nonisolated(unsafe) private var filling: Block?
+    @safe nonisolated(unsafe) private var filling: Block?
 
     deinit {
         filling?.free()
@@ -66,11 +67,11 @@ final class ReceivePipe: Sendable {
             if isCancelled { return .cancelled }
             if isFull { return .refused }
         }
-        var rest = bytes
-        while let source = rest.baseAddress, !rest.isEmpty {
+        var rest = unsafe bytes
+        while let source = rest.baseAddress, unsafe !rest.isEmpty {
             if filling == nil { filling = state.withLock { $0.spares.popLast() } ?? Block() }
-            guard let size = filling?.append(source, rest.count) else { return .noMemory }
-            rest = UnsafeRawBufferPointer(rebasing: rest[size...])
+            guard let size = unsafe filling?.append(source, rest.count) else { return .noMemory }
+            unsafe rest = UnsafeRawBufferPointer(rebasing: rest[size...])
             if filling?.isFull == true { handOver(atLeast: Self.wakeSize) }
         }
         return .taken
@@ -138,17 +139,17 @@ final class ReceivePipe: Sendable {
     private func data(of block: Block) -> Data {
         guard block.count >= Self.blockSize / 2 else {
             defer { recycle(block) }
-            return Data(bytes: block.memory, count: block.count)
+            return unsafe Data(bytes: block.memory, count: block.count)
         }
-        return Data(
+        return unsafe Data(
             bytesNoCopy: block.memory, count: block.count,
-            deallocator: .custom { [self] memory, _ in recycle(Block(memory: memory)) })
+            deallocator: .custom { [self] memory, _ in unsafe recycle(Block(memory: memory)) })
     }
 
     private func recycle(_ block: Block) {
         let isKept = state.withLock { state in
             guard state.end == nil, state.spares.count < Self.spareLimit else { return false }
-            state.spares.append(Block(memory: block.memory))
+            unsafe state.spares.append(Block(memory: block.memory))
             return true
         }
         if !isKept { block.free() }
@@ -176,7 +177,7 @@ extension ReceivePipe.State {
             blocks.append(block)
             return nil
         }
-        _ = blocks[last].append(block.memory, block.count)
+        _ = unsafe blocks[last].append(block.memory, block.count)
         return block
     }
 
@@ -206,12 +207,12 @@ extension ReceivePipe.State {
 
 extension ReceivePipe.Block {
     fileprivate init?() {
-        let memory = mmap(nil, ReceivePipe.blockSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
-        guard let memory, memory != MAP_FAILED else { return nil }
-        self.init(memory: memory)
+        let memory = unsafe mmap(nil, ReceivePipe.blockSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+        guard let memory = unsafe memory, unsafe memory != MAP_FAILED else { return nil }
+        unsafe self.init(memory: memory)
     }
 
-    fileprivate func free() { munmap(memory, ReceivePipe.blockSize) }
+    fileprivate func free() { unsafe munmap(memory, ReceivePipe.blockSize) }
 
     fileprivate var isFull: Bool { count == ReceivePipe.blockSize }
 
@@ -220,7 +221,7 @@ extension ReceivePipe.Block {
     /// Copies as many bytes as there is room for, and returns their number.
     fileprivate mutating func append(_ source: UnsafeRawPointer, _ size: Int) -> Int {
         let size = min(size, ReceivePipe.blockSize - count)
-        (memory + count).copyMemory(from: source, byteCount: size)
+        unsafe (memory + count).copyMemory(from: source, byteCount: size)
         count += size
         return size
     }

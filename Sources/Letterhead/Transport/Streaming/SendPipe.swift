@@ -70,10 +70,10 @@ final class SendPipe: Sendable {
         return true
     }
 
-    /// Reads the next bytes. Called by the thread that sends them.
+    /// Reads the next bytes, at most as many as there is room for in the buffer. Called by the thread that sends them.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
         let (step, maker, spent) = state.withLock { state in
-            let (step, spent) = state.take(into: buffer)
+            let (step, spent) = unsafe state.take(into: buffer)
             guard state.count < Self.capacity else {
                 return (step, nil as CheckedContinuation<Void, Never>?, spent)
             }
@@ -170,7 +170,7 @@ extension SendPipe.State {
         }
         let size = min(buffer.count, chunk.count - offset)
         let start = chunk.startIndex + offset
-        chunk.copyBytes(to: buffer, from: start..<(start + size))
+        unsafe chunk.copyBytes(to: buffer, from: start..<(start + size))
         (offset, count, givenCount) = (offset + size, count - size, givenCount + size)
         guard offset == chunk.count else { return (.bytes(size), nil) }
         offset = 0

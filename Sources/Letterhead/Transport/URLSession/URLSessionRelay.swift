@@ -114,8 +114,9 @@
             fileprivate func check(_ trust: SecTrust?, of host: String) throws(TransportFailure) {
                 let pins = pinnedKeys(of: host)
                 if pins.isEmpty, checks.isEmpty { return }
+                // The system stores a reason before it returns.
                 var reason: CFError?
-                guard let trust, SecTrustEvaluateWithError(trust, &reason) else {
+                guard let trust, unsafe SecTrustEvaluateWithError(trust, &reason) else {
                     throw TransportFailure(
                         .insecureConnection, "the server's certificate is not trusted", mayHaveBeenSent: false,
                         underlying: reason.map { $0 as any Error })
