@@ -11,7 +11,7 @@ struct CacheControl: Equatable, Sendable {
     private var conflicts: Set<String> = []
 
     init(_ lines: [String]) {
-        for line in lines { line.withBytes { read($0) } }
+        for line in lines { line.withBytes { unsafe read($0) } }
     }
 
     init(_ headers: HTTPHeaders) {
@@ -38,20 +38,20 @@ struct CacheControl: Equatable, Sendable {
         return text.utf8.reduce(Int64(0)) { min($0 * 10 + Int64($1 - 0x30), 1 << 31) }
     }
 
-    /// Reads `name`, `name=token` and `name="quoted"`, separated by commas.
+    /// Reads `name`, `name=token` and `name="quoted"`, separated by commas. Each place is below the number of bytes.
     private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) {
         var index = 0
         while index < bytes.count {
             let start = index
-            while index < bytes.count, ASCII.isTokenCharacter(bytes[index]) { index += 1 }
-            let name = ASCII.lowercased(bytes.text(start..<index))
+            while index < bytes.count, unsafe ASCII.isTokenCharacter(bytes[index]) { index += 1 }
+            let name = unsafe ASCII.lowercased(bytes.text(start..<index))
             var argument: String?
-            if index < bytes.count, bytes[index] == UInt8(ascii: "=") {
+            if index < bytes.count, unsafe bytes[index] == UInt8(ascii: "=") {
                 index += 1
-                argument = Self.argument(bytes, &index)
+                argument = unsafe Self.argument(bytes, &index)
             }
             if !name.isEmpty { add(name, argument) }
-            Self.skip(bytes, &index)
+            unsafe Self.skip(bytes, &index)
         }
     }
 
@@ -62,17 +62,17 @@ struct CacheControl: Equatable, Sendable {
 
     private static func argument(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> String {
         var text: [UInt8] = []
-        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else {
-            while index < bytes.count, bytes[index] != UInt8(ascii: ",") {
-                text.append(bytes[index])
+        guard index < bytes.count, unsafe bytes[index] == UInt8(ascii: "\"") else {
+            while index < bytes.count, unsafe bytes[index] != UInt8(ascii: ",") {
+                unsafe text.append(bytes[index])
                 index += 1
             }
             return ASCII.trimmed(String(decoding: text, as: UTF8.self))
         }
         index += 1
-        while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
-            if bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.count { index += 1 }
-            text.append(bytes[index])
+        while index < bytes.count, unsafe bytes[index] != UInt8(ascii: "\"") {
+            if unsafe bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.count { index += 1 }
+            unsafe text.append(bytes[index])
             index += 1
         }
         return String(decoding: text, as: UTF8.self)
@@ -81,14 +81,14 @@ struct CacheControl: Equatable, Sendable {
     /// Skips to the next directive. Quoted text after a malformed directive counts as part of it.
     private static func skip(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) {
         var isQuoted = false
-        if index < bytes.count, bytes[index] == UInt8(ascii: "\"") { index += 1 }
+        if index < bytes.count, unsafe bytes[index] == UInt8(ascii: "\"") { index += 1 }
         while index < bytes.count {
-            let byte = bytes[index]
+            let byte = unsafe bytes[index]
             if !isQuoted, byte == UInt8(ascii: ",") { break }
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
             index += 1
         }
-        while index < bytes.count, !ASCII.isTokenCharacter(bytes[index]) { index += 1 }
+        while index < bytes.count, unsafe !ASCII.isTokenCharacter(bytes[index]) { index += 1 }
     }
 }
 

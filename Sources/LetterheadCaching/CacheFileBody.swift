@@ -5,7 +5,7 @@ import Synchronization
 
 /// A stored body in an open file. Removing the file does not affect it.
 ///
-/// The last reader closes the descriptor.
+/// The last reader closes the descriptor. The system writes to memory only until its functions return.
 final class CacheFileBody: Sendable {
     let count: Int
     private let descriptor: Int32
@@ -28,9 +28,10 @@ final class CacheFileBody: Sendable {
         guard hasFullSize else { return nil }
         let data = try? Data.filled(count: count, orThrow: CancellationError()) {
             (memory: UnsafeMutableRawBufferPointer) throws(CancellationError) -> Int in
+            // The system writes at most the memory's remaining bytes.
             var filled = 0
             while filled < count {
-                let length = pread(
+                let length = unsafe pread(
                     descriptor, memory.baseAddress.unsafelyUnwrapped + filled, count - filled, off_t(filled))
                 if length < 0, errno == EINTR { continue }
                 guard length > 0 else { break }
@@ -71,13 +72,15 @@ final class CacheFileBody: Sendable {
 
     private var hasFullSize: Bool {
         var facts = stat()
-        return fstat(descriptor, &facts) == 0 && Int(facts.st_size) == count
+        return unsafe fstat(descriptor, &facts) == 0 && Int(facts.st_size) == count
     }
 
     private func piece(at offset: Int) -> Data? {
         var piece = Data(count: min(Self.pieceSize, count - offset))
         while true {
-            let length = piece.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+            let length = unsafe piece.withUnsafeMutableBytes {
+                unsafe pread(descriptor, $0.baseAddress, $0.count, off_t(offset))
+            }
             if length < 0, errno == EINTR { continue }
             guard length > 0 else { return nil }
             return length == piece.count ? piece : piece.prefix(length)

@@ -4,13 +4,16 @@ import LetterheadFoundation
 
 /// A store's folders and files, accessed with system calls. All files are inside one folder, and only its owner can
 /// read it.
+///
+/// The system reads paths, and writes a `stat`, only until its functions return.
 struct FileCacheFolder: Sendable {
     /// A store's error. It contains no URL and no content.
     struct Failure: Error, CustomStringConvertible {
         let description: String
 
+        // A known error number's text is a constant.
         init(_ what: String, code: Int32 = errno) {
-            description = "the response cache \(what): \(String(cString: strerror(code)))"
+            description = unsafe "the response cache \(what): \(String(cString: strerror(code)))"
         }
 
         init(_ failure: PrivateFile.Failure) { description = "a file of the response cache \(failure.rule)" }
@@ -30,10 +33,12 @@ struct FileCacheFolder: Sendable {
         try? FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         var facts = stat()
-        guard lstat(path, &facts) == 0 else { throw Failure("cannot create its folder") }
+        guard unsafe lstat(path, &facts) == 0 else { throw Failure("cannot create its folder") }
         guard facts.st_mode & S_IFMT == S_IFDIR else { throw Failure("cannot use its folder", code: ENOTDIR) }
         guard facts.st_uid == geteuid() else { throw Failure("cannot use the folder of another user", code: EPERM) }
-        guard facts.st_mode & 0o077 == 0 || chmod(path, 0o700) == 0 else { throw Failure("cannot protect its folder") }
+        guard unsafe facts.st_mode & 0o077 == 0 || chmod(path, 0o700) == 0 else {
+            throw Failure("cannot protect its folder")
+        }
     }
 
     func path(ofShard shard: Int) -> String {
@@ -45,7 +50,7 @@ struct FileCacheFolder: Sendable {
     /// A folder's last change in nanoseconds, or nil if the folder does not exist.
     func changeTime(ofShard shard: Int) -> Int64? {
         var facts = stat()
-        return stat(path(ofShard: shard), &facts) == 0 ? SystemTime.modification(of: facts) : nil
+        return unsafe stat(path(ofShard: shard), &facts) == 0 ? SystemTime.modification(of: facts) : nil
     }
 
     /// Creates a new file, and its folder if necessary. Only the owner can read it.
@@ -54,22 +59,24 @@ struct FileCacheFolder: Sendable {
         let flags = O_WRONLY | O_CREAT | O_EXCL
         do throws(PrivateFile.Failure) {
             do { return try PrivateFile.open("\(folder)/\(name)", flags) } catch .unwritable(ENOENT) {}
-            guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .unwritable(errno) }
+            guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .unwritable(errno) }
             return try PrivateFile.open("\(folder)/\(name)", flags)
         } catch { throw Failure(error) }
     }
 
     func rename(_ name: String, to new: String, inShard shard: Int) throws {
         let folder = path(ofShard: shard)
-        guard LetterheadFoundation.rename("\(folder)/\(name)", "\(folder)/\(new)") == 0 else {
+        guard unsafe LetterheadFoundation.rename("\(folder)/\(name)", "\(folder)/\(new)") == 0 else {
             throw Failure("cannot rename a file")
         }
     }
 
     /// Removes a file. It may be missing.
-    func remove(_ name: String, inShard shard: Int) { _ = unlink("\(path(ofShard: shard))/\(name)") }
+    func remove(_ name: String, inShard shard: Int) { _ = unsafe unlink("\(path(ofShard: shard))/\(name)") }
 
-    func exists(_ name: String, inShard shard: Int) -> Bool { access("\(path(ofShard: shard))/\(name)", F_OK) == 0 }
+    func exists(_ name: String, inShard shard: Int) -> Bool {
+        unsafe access("\(path(ofShard: shard))/\(name)", F_OK) == 0
+    }
 
     /// Opens a file for reading. Returns nil if it does not exist.
     func opened(_ name: String, inShard shard: Int) throws -> Int32? {
@@ -78,38 +85,40 @@ struct FileCacheFolder: Sendable {
         } catch .unreadable(ENOENT) { return nil } catch { throw Failure(error) }
     }
 
-    func touch(_ name: String, inShard shard: Int) { _ = utimes("\(path(ofShard: shard))/\(name)", nil) }
+    func touch(_ name: String, inShard shard: Int) { _ = unsafe utimes("\(path(ofShard: shard))/\(name)", nil) }
 
     /// Returns a folder's heads, and removes files that an interrupted program left an hour ago or earlier.
     func list(shard: Int, now: Int64) -> [Listed] {
-        guard let folder = opendir(path(ofShard: shard)) else { return [] }
-        defer { closedir(folder) }
-        let descriptor = dirfd(folder)
         var heads: [Listed] = []
-        var others: [String] = []
-        while let entry = readdir(folder) {
-            withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                tuple.withMemoryRebound(to: UInt8.self, capacity: 1) { start in
-                    let bytes = UnsafeBufferPointer(
-                        start: start, count: strlen(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)))
-                    guard bytes.first != UInt8(ascii: ".") else { return }
-                    guard let name = FileCacheName(bytes) else {
-                        others.append(String(decoding: bytes, as: UTF8.self))
-                        return
-                    }
-                    var facts = stat()
-                    guard
-                        fstatat(
-                            descriptor, UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), &facts,
-                            AT_SYMLINK_NOFOLLOW) == 0
-                    else { return }
-                    let modified = SystemTime.modification(of: facts)
-                    heads.append(Listed(name: name, headCount: Int(facts.st_size), modified: modified))
+        withFiles(inShard: shard) { files, folder in
+            var others: [String] = []
+            for file in files where !file.begins(with: ".") {
+                guard let name = file.withBytes({ unsafe FileCacheName($0) }) else {
+                    others.append(file)
+                    continue
                 }
+                var facts = stat()
+                guard unsafe fstatat(folder, file, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+                let modified = SystemTime.modification(of: facts)
+                heads.append(Listed(name: name, headCount: Int(facts.st_size), modified: modified))
+            }
+            removeRemains(others, heads: heads, folder: folder, now: now)
+        }
+        return heads
+    }
+
+    /// Calls a closure with the names of a folder's files, and with the folder's descriptor.
+    private func withFiles(inShard shard: Int, _ body: (_ files: [String], _ folder: Int32) -> Void) {
+        guard let folder = unsafe opendir(path(ofShard: shard)) else { return }
+        defer { unsafe closedir(folder) }
+        var files: [String] = []
+        // An entry's memory lives until the next entry is read, and its name ends with a zero byte.
+        while let entry = unsafe readdir(folder) {
+            unsafe withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+                unsafe tuple.withMemoryRebound(to: CChar.self, capacity: 1) { unsafe files.append(String(cString: $0)) }
             }
         }
-        removeRemains(others, heads: heads, folder: descriptor, now: now)
-        return heads
+        body(files, unsafe dirfd(folder))
     }
 
     private func removeRemains(_ files: [String], heads: [Listed], folder: Int32, now: Int64) {
@@ -119,27 +128,19 @@ struct FileCacheFolder: Sendable {
                 continue
             }
             var facts = stat()
-            guard fstatat(folder, file, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
-            if now - SystemTime.modification(of: facts) > 3_600_000_000_000 { unlinkat(folder, file, 0) }
+            guard unsafe fstatat(folder, file, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+            if now - SystemTime.modification(of: facts) > 3_600_000_000_000 { unsafe unlinkat(folder, file, 0) }
         }
     }
 
     func removeAll() {
         for shard in 0..<256 {
-            guard let folder = opendir(path(ofShard: shard)) else { continue }
-            defer { closedir(folder) }
-            var names: [String] = []
-            while let entry = readdir(folder) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                    tuple.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
-                }
-                if name.ends(with: ".head") || name.ends(with: ".body") || name.ends(with: ".part") {
-                    names.append(name)
-                }
+            withFiles(inShard: shard) { files, folder in
+                let stored = files.filter { file in [".head", ".body", ".part"].contains { file.ends(with: $0) } }
+                // The names' descending order does not separate heads from bodies. A body may therefore be removed
+                // before its head, which is then visible without its body for a short time.
+                for file in stored.sorted(by: >) { unsafe unlinkat(folder, file, 0) }
             }
-            // The names' descending order does not separate heads from bodies. A body may therefore be removed
-            // before its head, which is then visible without its body for a short time.
-            for name in names.sorted(by: >) { unlinkat(dirfd(folder), name, 0) }
         }
     }
 }

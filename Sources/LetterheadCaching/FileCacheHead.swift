@@ -77,7 +77,7 @@ struct FileCacheHead: Equatable {
         var bytes: [UInt8] = []
 
         mutating func number(_ value: some FixedWidthInteger) {
-            withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+            unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
         }
 
         mutating func text(_ text: String) {
@@ -95,8 +95,10 @@ struct FileCacheHead: Equatable {
         mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
             let size = MemoryLayout<Number>.size
             guard bytes.count - index >= size else { return nil }
+            // There are enough bytes, and an integer may have any bits.
             defer { index += size }
-            return Number(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: index, as: type) })
+            return unsafe Number(
+                littleEndian: bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: index, as: type) })
         }
 
         mutating func text() -> String? {
@@ -141,9 +143,10 @@ struct CacheChecksum: Sendable {
 
     /// Appends bytes. Several calls have the same effect as one call with all bytes.
     mutating func append(_ bytes: some ContiguousBytes) {
-        bytes.withUnsafeBytes { bytes in
+        // zlib reads the bytes before it returns.
+        unsafe bytes.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return }
-            crc = czlib_crc32(crc, start.assumingMemoryBound(to: UInt8.self), UInt(bytes.count))
+            crc = unsafe czlib_crc32(crc, start.assumingMemoryBound(to: UInt8.self), UInt(bytes.count))
             count &+= UInt64(bytes.count)
         }
     }

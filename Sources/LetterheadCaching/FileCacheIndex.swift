@@ -111,11 +111,13 @@ struct FileCacheName: Hashable, Sendable {
 
     var bodyFile: String { Self.hex(body) + ".body" }
 
+    // The name's bytes are read only below their number.
     init?(_ name: UnsafeBufferPointer<UInt8>) {
-        guard name.count > 5, name.suffix(5).elementsEqual(".head".utf8) else { return nil }
+        guard name.count > 5, unsafe name.suffix(5).elementsEqual(".head".utf8) else { return nil }
         var numbers: [UInt64] = []
         var (number, digits): (UInt64, Int) = (0, 0)
-        for byte in name.dropLast(5) {
+        for index in 0..<(name.count - 5) {
+            let byte = unsafe name[index]
             if byte == UInt8(ascii: "-") {
                 numbers.append(number)
                 (number, digits) = (0, 0)

@@ -146,11 +146,12 @@ final class FileCacheStorage: CacheStorage {
         }
         defer { close(descriptor) }
         var facts = stat()
-        guard fstat(descriptor, &facts) == 0, facts.st_size > 0, facts.st_size <= FileCacheHead.longest else {
+        guard unsafe fstat(descriptor, &facts) == 0, facts.st_size > 0, facts.st_size <= FileCacheHead.longest else {
             throw damaged(name)
         }
-        let bytes = [UInt8](unsafeUninitializedCapacity: Int(facts.st_size)) { buffer, count in
-            count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+        // The system writes at most as many bytes as there is room for.
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Int(facts.st_size)) { buffer, count in
+            count = unsafe max(0, read(descriptor, buffer.baseAddress, buffer.count))
         }
         if FileCacheHead.isOfOtherVersion(bytes) {
             state.withLock { remove(name, &$0) }

@@ -213,7 +213,7 @@ import Testing
         for size in [1, 3, 7, 8, 9, 64, 999] {
             var checksum = CacheChecksum()
             for start in stride(from: 0, to: bytes.count, by: size) {
-                Array(bytes[start..<min(start + size, bytes.count)]).withUnsafeBytes { checksum.append($0) }
+                checksum.append(bytes[start..<min(start + size, bytes.count)])
             }
             #expect(checksum.value == CacheChecksum.of(bytes))
         }
