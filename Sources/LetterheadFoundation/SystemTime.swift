@@ -7,8 +7,9 @@
 package enum SystemTime {
     /// A clock's time.
     package static func nanoseconds(of clock: clockid_t) -> Int64 {
+        // The system stores a time before it returns.
         var time = timespec()
-        clock_gettime(clock, &time)
+        unsafe clock_gettime(clock, &time)
         return nanoseconds(time)
     }
 

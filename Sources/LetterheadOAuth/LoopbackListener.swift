@@ -33,8 +33,9 @@ final class LoopbackListener: Sendable {
             throw Failure(.misconfigured, "the port of the redirect URI cannot be opened: \(LoopbackSocket.reason)")
         }
         request.port = sockets.port
+        // The system stores two descriptors.
         var pipes: [Int32] = [-1, -1]
-        guard let url = try? request.url(), pipe(&pipes) == 0 else {
+        guard let url = try? request.url(), unsafe pipe(&pipes) == 0 else {
             for descriptor in sockets.descriptors { _ = close(descriptor) }
             throw Failure(.misconfigured, "the system cannot create a pipe")
         }
@@ -100,7 +101,8 @@ final class LoopbackListener: Sendable {
                 }
             }
         } onCancel: {
-            _ = write(waking.start, "x", 1)
+            // The system reads one byte of the literal.
+            _ = unsafe write(waking.start, "x", 1)
         }
     }
 
@@ -132,14 +134,16 @@ extension LoopbackListener {
     private func serve(_ callback: (String) -> URL?) throws -> URL {
         var connections: [Connection] = []
         defer { for connection in connections { _ = close(connection.descriptor) } }
-        // While the process has no free descriptor, connections cannot be accepted, and `poll` would report them at once.
+        // While the process has no free descriptor, connections cannot be accepted, and `poll` would report them at
+        // once.
         var isPaused = false
         while true {
             let sockets = isPaused ? [] : listening
             var waits = ([waking.end] + connections.map(\.descriptor) + sockets).map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
-            guard poll(&waits, nfds_t(waits.count), isPaused ? 100 : -1) >= 0 || errno == EINTR else {
+            // The system changes only the waits that it is given.
+            guard unsafe poll(&waits, nfds_t(waits.count), isPaused ? 100 : -1) >= 0 || errno == EINTR else {
                 throw Failure(.misconfigured, "the wait for the redirect failed: \(LoopbackSocket.reason)")
             }
             isPaused = false
@@ -193,10 +197,11 @@ extension LoopbackListener {
     }()
 }
 
-/// System calls with types that differ between platforms.
+/// System calls with types that differ between platforms. The system uses arguments only until its functions return,
+/// and sizes are the arguments' own.
 private enum LoopbackSocket {
-    /// Why the last call has failed.
-    static var reason: String { strerror(errno).map { String(cString: $0) } ?? "error \(errno)" }
+    /// Why the last call has failed. A known error number's text is a constant.
+    static var reason: String { unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)" }
 
     /// Opens a port on 127.0.0.1, and also on ::1 if both are wanted and the system has IPv6. Returns nil if a call
     /// fails. If the system chooses the port and it is free in one family only, another port is tried.
@@ -233,11 +238,11 @@ private enum LoopbackSocket {
         guard descriptor >= 0 else { return nil }
         prepare(descriptor)
         var on: Int32 = 1
-        _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         var size = socklen_t(MemoryLayout<Address>.size)
-        let isOpen = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(descriptor, pointer, size) == 0 && listen(descriptor, 16) == 0
+        let isOpen = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(descriptor, pointer, size) == 0 && listen(descriptor, 16) == 0
                     && getsockname(descriptor, pointer, &size) == 0
             }
         }
@@ -260,7 +265,7 @@ private enum LoopbackSocket {
         prepare(descriptor)
         #if canImport(Darwin)
             var on: Int32 = 1
-            _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+            _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
         #endif
         return descriptor
     }
@@ -268,7 +273,7 @@ private enum LoopbackSocket {
     /// Appends the bytes that have arrived. Returns false at the connection's end.
     static func receive(_ descriptor: Int32, into bytes: inout [UInt8]) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = recv(descriptor, &buffer, buffer.count, 0)
+        let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
         guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
         bytes += buffer[..<count]
         return true
@@ -278,7 +283,7 @@ private enum LoopbackSocket {
     static func send(_ response: String, to descriptor: Int32) {
         let bytes = Array(response.utf8)
         #if canImport(Darwin)
-            _ = write(descriptor, bytes, bytes.count)
+            _ = unsafe write(descriptor, bytes, bytes.count)
         #else
             _ = sendWithoutSignal(descriptor, bytes)
         #endif
@@ -288,6 +293,6 @@ private enum LoopbackSocket {
 #if !canImport(Darwin)
     /// The system's `send`, which ``LoopbackSocket/send(_:to:)`` hides.
     private func sendWithoutSignal(_ descriptor: Int32, _ bytes: [UInt8]) -> Int {
-        send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 #endif
