@@ -141,8 +141,9 @@ extension FolderLoader {
 
     /// Returns a path without symbolic links, or nil if the file doesn't exist.
     private static func realPath(_ path: String) -> String? {
-        guard let real = realpath(path, nil) else { return nil }
-        defer { free(real) }
-        return String(cString: real)
+        // The caller owns the path, which ends with a zero byte.
+        guard let real = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
     }
 }

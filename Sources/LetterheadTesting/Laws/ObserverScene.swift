@@ -50,7 +50,8 @@ struct ObserverScene: Sendable {
         ObserverScene(
             name: "is cancelled",
             respond: { _, request in
-                withUnsafeCurrentTask { $0?.cancel() }
+                // The task runs the closure.
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
                 throw HTTPError(.cancelled, request: request)
             },
             send: { client, request in _ = try await Task { try await client.send(request) }.value }),

@@ -77,13 +77,14 @@ private struct ContentOrigin {
     /// The date as in RFC 9110, 5.6.7.
     static func date(_ date: Date) -> String {
         var seconds = time_t(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0
-        var time = tm()
-        gmtime_r(&seconds, &time)
-        let day = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(time.tm_wday)]
+        // The system stores numbers, and the name of a zone that isn't read.
+        var time = unsafe tm()
+        unsafe gmtime_r(&seconds, &time)
+        let day = unsafe ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(time.tm_wday)]
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        let clock = [time.tm_hour, time.tm_min, time.tm_sec].map(twoDigits).joined(separator: ":")
-        let month = months[Int(time.tm_mon)]
-        return "\(day), \(twoDigits(time.tm_mday)) \(month) \(1900 + Int(time.tm_year)) \(clock) GMT"
+        let clock = unsafe [time.tm_hour, time.tm_min, time.tm_sec].map(twoDigits).joined(separator: ":")
+        let month = unsafe months[Int(time.tm_mon)]
+        return unsafe "\(day), \(twoDigits(time.tm_mday)) \(month) \(1900 + Int(time.tm_year)) \(clock) GMT"
     }
 
     private static func twoDigits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }

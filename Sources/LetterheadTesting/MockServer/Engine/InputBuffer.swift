@@ -11,7 +11,7 @@ struct InputBuffer {
     var count: Int { bytes.count - start }
     var isEmpty: Bool { count == 0 }
 
-    mutating func append(_ new: UnsafeRawBufferPointer) { bytes.append(contentsOf: new) }
+    mutating func append(_ new: ArraySlice<UInt8>) { bytes.append(contentsOf: new) }
 
     /// Removes and returns one line without its CR LF, or nil if the line is incomplete.
     ///

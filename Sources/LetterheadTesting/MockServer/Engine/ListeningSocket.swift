@@ -15,12 +15,13 @@ struct ListeningSocket: Sendable {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        let failure = withUnsafeMutablePointer(to: &address) { [descriptor = socket.descriptor] address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> SocketFailure? in
+        // An IPv4 address is a `sockaddr`, and the system stores at most its size.
+        let failure = unsafe withUnsafeMutablePointer(to: &address) { [descriptor = socket.descriptor] address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> SocketFailure? in
                 var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-                if bind(descriptor, address, size) != 0 { return SocketFailure("bind") }
+                if unsafe bind(descriptor, address, size) != 0 { return SocketFailure("bind") }
                 if listen(descriptor, 1024) != 0 { return SocketFailure("listen") }
-                return getsockname(descriptor, address, &size) == 0 ? nil : SocketFailure("getsockname")
+                return unsafe getsockname(descriptor, address, &size) == 0 ? nil : SocketFailure("getsockname")
             }
         }
         self.port = Int(in_port_t(bigEndian: address.sin_port))

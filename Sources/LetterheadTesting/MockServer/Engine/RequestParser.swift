@@ -38,7 +38,7 @@ struct RequestParser {
         return true
     }
 
-    mutating func append(_ bytes: UnsafeRawBufferPointer) { input.append(bytes) }
+    mutating func append(_ bytes: ArraySlice<UInt8>) { input.append(bytes) }
 
     /// Returns the next event, or nil if more bytes are needed.
     ///

@@ -11,14 +11,13 @@ extension ServerConnection {
     /// Reads once. Returns false if there is nothing to read, or if reading is paused.
     func receive() throws -> Bool {
         guard wantsInput, let limit = allowance(loop.scratch.count) else { return false }
-        let buffer = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<limit])
-        guard let count = try stream.receive(into: buffer) else { return false }
+        guard let count = try stream.receive(into: &loop.scratch, atMost: limit) else { return false }
         guard count > 0 else {
             endInput()
             return false
         }
         pace?.left -= count
-        parser.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        parser.append(loop.scratch[..<count])
         return true
     }
 
@@ -35,7 +34,7 @@ extension ServerConnection {
     func drain() {
         do {
             try stream.flush()
-            while let count = try stream.socket.receive(into: loop.scratch) {
+            while let count = try stream.socket.receive(into: &loop.scratch) {
                 if count == 0 { return close(.byServer) }
             }
         } catch {

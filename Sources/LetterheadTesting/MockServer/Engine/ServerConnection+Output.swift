@@ -26,7 +26,7 @@ extension ServerConnection {
     /// Sends some bytes. Returns false if no more can be sent now.
     private func send(_ bytes: Data) throws -> Bool {
         guard let limit = allowance(bytes.count) else { return false }
-        let sent = try bytes.withUnsafeBytes { try stream.transmit(UnsafeRawBufferPointer(rebasing: $0[..<limit])) }
+        let sent = try stream.transmit(bytes.prefix(limit))
         pace?.left -= sent
         output.dropBytes(sent)
         isBlocked = sent < limit

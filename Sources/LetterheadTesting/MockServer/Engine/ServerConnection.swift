@@ -176,7 +176,7 @@ extension ServerConnection {
         switch effect {
         case .close:
             // Unread input would turn the end (FIN) into a reset (RST).
-            while let count = try? stream.socket.receive(into: loop.scratch), count > 0 {}
+            while let count = try? stream.socket.receive(into: &loop.scratch), count > 0 {}
             close(.byServer)
         case .halfClose:
             endOutput()

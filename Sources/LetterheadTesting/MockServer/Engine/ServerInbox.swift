@@ -21,8 +21,9 @@ final class ServerInbox: Sendable {
     private let state = Mutex(State())
 
     init() throws(SocketFailure) {
+        // The system stores two descriptors.
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw SocketFailure("pipe") }
+        guard unsafe pipe(&ends) == 0 else { throw SocketFailure("pipe") }
         ends.forEach(SystemSocket.makeNonblocking)
         (descriptor, start) = (ends[0], ends[1])
     }
@@ -32,9 +33,9 @@ final class ServerInbox: Sendable {
             guard !state.isClosed else { return true }
             state.messages.append(message)
             if state.loopWaits {
-                // The lock keeps the pipe open, so its descriptor can't be reused before this write.
+                // The lock keeps the pipe open, so its descriptor can't be reused before this write of one byte.
                 state.loopWaits = false
-                _ = write(start, "x", 1)
+                _ = unsafe write(start, "x", 1)
             }
             return false
         }
@@ -52,8 +53,9 @@ final class ServerInbox: Sendable {
 
     /// Reads what was written, so that the next wait blocks again.
     func drain() {
+        // The system writes at most the size of the bytes.
         var bytes: (UInt64, UInt64) = (0, 0)
-        while read(descriptor, &bytes, MemoryLayout.size(ofValue: bytes)) == MemoryLayout.size(ofValue: bytes) {}
+        while unsafe read(descriptor, &bytes, MemoryLayout.size(ofValue: bytes)) == MemoryLayout.size(ofValue: bytes) {}
     }
 
     /// Closes the inbox if it is empty. Returns whether it is closed.

@@ -17,7 +17,7 @@ final class ServerLoop {
     let queue: AnswerQueue
     let closure: MockServer.Closure
     /// The buffer for reading. All connections share it, because only one reads at a time.
-    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 131_072, alignment: 16)
+    var scratch = [UInt8](repeating: 0, count: 131_072)
     /// How many tasks haven't sent their last message.
     var runningTasks = 0
 
@@ -44,8 +44,6 @@ final class ServerLoop {
         (self.inbox, self.journal, self.queue, self.closure) = (inbox, journal, queue, closure)
     }
 
-    deinit { scratch.deallocate() }
-
     /// Runs until the server is stopped and everything has ended.
     func run() {
         while true {
@@ -65,7 +63,8 @@ final class ServerLoop {
         // Without free descriptors, the loop accepts again when a connection closes, and after a delay, because other
         // code may have freed one.
         let triesAgain = isExhausted && !isStopping
-        let ready = poll(&polls, nfds_t(polls.count), triesAgain ? 50 : -1)
+        // The system changes only the polls that it is given.
+        let ready = unsafe poll(&polls, nfds_t(polls.count), triesAgain ? 50 : -1)
         if ready == 0, triesAgain { return accept() }
         guard ready > 0 else { return }
         if polls[0].revents != 0 { inbox.drain() }

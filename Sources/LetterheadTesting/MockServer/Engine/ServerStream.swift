@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import LetterheadFoundation
+
 /// One connection's bytes, plain or encrypted. No operation blocks.
 protocol ServerStream: AnyObject {
     var socket: SystemSocket { get }
@@ -10,9 +12,9 @@ protocol ServerStream: AnyObject {
     var security: MockServer.Security? { get }
 
     /// Reads available bytes. Returns how many, 0 at the end, or nil if there aren't any.
-    func receive(into buffer: UnsafeMutableRawBufferPointer) throws -> Int?
+    func receive(into buffer: inout [UInt8], atMost limit: Int) throws -> Int?
     /// Accepts as many bytes as possible, which may be zero.
-    func transmit(_ bytes: UnsafeRawBufferPointer) throws -> Int
+    func transmit(_ bytes: Data) throws -> Int
     /// Sends buffered bytes, as far as the system accepts them.
     func flush() throws
     /// Ends the output, after a close_notify if the connection is encrypted.
@@ -29,13 +31,13 @@ final class PlainStream: ServerStream {
 
     init(_ socket: SystemSocket) { self.socket = socket }
 
-    func receive(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
-        let count = try socket.receive(into: buffer)
+    func receive(into buffer: inout [UInt8], atMost limit: Int) throws -> Int? {
+        let count = try socket.receive(into: &buffer, atMost: limit)
         traffic.received += count ?? 0
         return count
     }
 
-    func transmit(_ bytes: UnsafeRawBufferPointer) throws -> Int {
+    func transmit(_ bytes: Data) throws -> Int {
         let count = try socket.transmit(bytes)
         traffic.sent += count
         return count

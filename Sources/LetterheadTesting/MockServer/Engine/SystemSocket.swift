@@ -3,7 +3,8 @@ import LetterheadFoundation
 
 /// A system socket that never blocks and never raises SIGPIPE.
 ///
-/// Its methods aren't named like system calls, so `send`, `close` and `shutdown` in their bodies are the system's.
+/// Its methods aren't named like system calls, so `send`, `close` and `shutdown` in their bodies are the system's. The
+/// system uses memory only until its functions return, and sizes are the arguments' own.
 struct SystemSocket: Sendable {
     let descriptor: Int32
 
@@ -14,8 +15,7 @@ struct SystemSocket: Sendable {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.flag), 0)
         guard descriptor >= 0 else { throw SocketFailure("socket") }
         Self.makeNonblocking(descriptor)
-        var on: Int32 = 1
-        _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+        Self.set(SO_REUSEADDR, SOL_SOCKET, Int32(1), of: descriptor)
     }
 
     /// Accepts a connection that waits at a listening socket, or returns nil without one.
@@ -27,29 +27,29 @@ struct SystemSocket: Sendable {
         }
         // Some platforms don't pass a listening socket's options on.
         Self.makeNonblocking(descriptor)
-        var on: Int32 = 1
-        _ = setsockopt(descriptor, Int32(IPPROTO_TCP.flag), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        Self.set(TCP_NODELAY, Int32(IPPROTO_TCP.flag), Int32(1), of: descriptor)
         #if canImport(Darwin)
-            _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+            Self.set(SO_NOSIGPIPE, SOL_SOCKET, Int32(1), of: descriptor)
         #endif
         return SystemSocket(descriptor: descriptor)
     }
 
     /// Reads available bytes. Returns how many, 0 at the end, or nil if there aren't any.
-    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SocketFailure) -> Int? {
-        let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+    func receive(into buffer: inout [UInt8], atMost limit: Int = .max) throws(SocketFailure) -> Int? {
+        let count = unsafe recv(descriptor, &buffer, min(limit, buffer.count), 0)
         if count >= 0 { return count }
         if Self.isTransient(errno) { return nil }
         throw SocketFailure("recv")
     }
 
     /// Writes as many bytes as the system accepts, which may be zero.
-    func transmit(_ bytes: UnsafeRawBufferPointer) throws(SocketFailure) -> Int {
+    func transmit(_ bytes: some ContiguousBytes) throws(SocketFailure) -> Int {
         #if canImport(Darwin)
-            let count = send(descriptor, bytes.baseAddress, bytes.count, 0)
+            let flags: Int32 = 0
         #else
-            let count = send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL.flag))
+            let flags = Int32(MSG_NOSIGNAL.flag)
         #endif
+        let count = unsafe bytes.withUnsafeBytes { unsafe send(descriptor, $0.baseAddress, $0.count, flags) }
         if count >= 0 { return count }
         if Self.isTransient(errno) { return 0 }
         throw SocketFailure("send")
@@ -63,9 +63,13 @@ struct SystemSocket: Sendable {
 
     /// Closes the descriptor so that the peer receives a reset (RST) and no end (FIN).
     func releaseWithReset() {
-        var abortive = linger(l_onoff: 1, l_linger: 0)
-        _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &abortive, socklen_t(MemoryLayout<linger>.size))
+        Self.set(SO_LINGER, SOL_SOCKET, linger(l_onoff: 1, l_linger: 0), of: descriptor)
         release()
+    }
+
+    private static func set<Value: BitwiseCopyable>(_ option: Int32, _ level: Int32, _ value: Value, of socket: Int32) {
+        var value = value
+        _ = unsafe setsockopt(socket, level, option, &value, socklen_t(MemoryLayout<Value>.size))
     }
 
     static func makeNonblocking(_ descriptor: Int32) {

@@ -5,7 +5,9 @@ import LetterheadFoundation
 ///
 /// It is loaded at run time, so tests without TLS don't require it. These functions have kept their ABI since 1.1. It
 /// is never unloaded, because it may keep state for threads and for the process.
-package struct OpenSSL {
+///
+/// Creating one and storing it is safe. Each use of a function is marked.
+@safe package struct OpenSSL {
     typealias Object = OpaquePointer
     typealias Make = @convention(c) () -> Object?
     typealias Derive = @convention(c) (Object?) -> Object?
@@ -76,27 +78,30 @@ extension OpenSSL {
     ///
     /// - Throws: an error that names what is missing.
     init() throws {
-        guard let library = Self.names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
+        guard let library = unsafe Self.names.lazy.compactMap({ unsafe dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
             throw PlainFailure(
                 "MockServer requires OpenSSL for TLS, but none of these could be opened: "
                     + Self.names.joined(separator: ", "))
         }
-        func load<Function>(_ name: String) throws -> Function { try Self.load(name, library) }
-        (serverMethod, newContext) = try (load("TLS_server_method"), load("SSL_CTX_new"))
-        (freeContext, controlContext) = try (load("SSL_CTX_free"), load("SSL_CTX_ctrl"))
-        (useCertificate, useKey) = try (load("SSL_CTX_use_certificate"), load("SSL_CTX_use_PrivateKey"))
-        (setCiphers, setSessionContext) = try (load("SSL_CTX_set_cipher_list"), load("SSL_CTX_set_session_id_context"))
-        (setVerify, certificateStore) = try (load("SSL_CTX_set_verify"), load("SSL_CTX_get_cert_store"))
-        (addToStore, newSession, freeSession) = try (load("X509_STORE_add_cert"), load("SSL_new"), load("SSL_free"))
-        (setBuffers, setAcceptState, read) = try (load("SSL_set_bio"), load("SSL_set_accept_state"), load("SSL_read"))
-        (write, error, shutDown) = try (load("SSL_write"), load("SSL_get_error"), load("SSL_shutdown"))
-        (isFinished, version) = try (load("SSL_is_init_finished"), load("SSL_get_version"))
-        (serverName, memory, newBuffer) = try (load("SSL_get_servername"), load("BIO_s_mem"), load("BIO_new"))
-        (newReadBuffer, freeBuffer, readBuffer) = try (load("BIO_new_mem_buf"), load("BIO_free"), load("BIO_read"))
-        (writeBuffer, pending) = try (load("BIO_write"), load("BIO_ctrl_pending"))
-        (readCertificate, readKey) = try (load("PEM_read_bio_X509"), load("PEM_read_bio_PrivateKey"))
-        (freeCertificate, freeKey, lastError) = try (load("X509_free"), load("EVP_PKEY_free"), load("ERR_get_error"))
-        (errorText, clearErrors) = try (load("ERR_error_string_n"), load("ERR_clear_error"))
+        func load<Function>(_ name: String) throws -> Function { try unsafe Self.load(name, library) }
+        // In the order of the declarations.
+        unsafe serverMethod = try load("TLS_server_method")
+        unsafe (newContext, freeContext) = try (load("SSL_CTX_new"), load("SSL_CTX_free"))
+        unsafe (controlContext, useCertificate) = try (load("SSL_CTX_ctrl"), load("SSL_CTX_use_certificate"))
+        unsafe (useKey, setCiphers) = try (load("SSL_CTX_use_PrivateKey"), load("SSL_CTX_set_cipher_list"))
+        unsafe (setSessionContext, setVerify) = try (load("SSL_CTX_set_session_id_context"), load("SSL_CTX_set_verify"))
+        unsafe (certificateStore, addToStore) = try (load("SSL_CTX_get_cert_store"), load("X509_STORE_add_cert"))
+        unsafe (newSession, freeSession) = try (load("SSL_new"), load("SSL_free"))
+        unsafe (setBuffers, setAcceptState) = try (load("SSL_set_bio"), load("SSL_set_accept_state"))
+        unsafe (read, write, error) = try (load("SSL_read"), load("SSL_write"), load("SSL_get_error"))
+        unsafe (shutDown, isFinished) = try (load("SSL_shutdown"), load("SSL_is_init_finished"))
+        unsafe (version, serverName) = try (load("SSL_get_version"), load("SSL_get_servername"))
+        unsafe (memory, newBuffer, newReadBuffer) = try (load("BIO_s_mem"), load("BIO_new"), load("BIO_new_mem_buf"))
+        unsafe (freeBuffer, readBuffer, writeBuffer) = try (load("BIO_free"), load("BIO_read"), load("BIO_write"))
+        unsafe (pending, readCertificate) = try (load("BIO_ctrl_pending"), load("PEM_read_bio_X509"))
+        unsafe (readKey, freeCertificate) = try (load("PEM_read_bio_PrivateKey"), load("X509_free"))
+        unsafe (freeKey, lastError) = try (load("EVP_PKEY_free"), load("ERR_get_error"))
+        unsafe (errorText, clearErrors) = try (load("ERR_error_string_n"), load("ERR_clear_error"))
     }
 
     /// Returns an error with the library's reason for the last failure on this thread.
@@ -105,7 +110,7 @@ extension OpenSSL {
         defer { clearErrors() }
         guard code != 0 else { return PlainFailure(what) }
         var text = [CChar](repeating: 0, count: 256)
-        errorText(code, &text, text.count)
+        unsafe errorText(code, &text, text.count)
         let reason = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return PlainFailure("\(what): \(reason)")
     }
@@ -113,9 +118,7 @@ extension OpenSSL {
     /// Returns a function's address as a function with the declared type. The declarations above must match the
     /// library.
     private static func load<Function>(_ name: String, _ library: UnsafeMutableRawPointer) throws -> Function {
-        guard let symbol = dlsym(library, name) else {
-            throw PlainFailure("the system's OpenSSL has no \(name)")
-        }
-        return unsafeBitCast(symbol, to: Function.self)
+        guard let found = unsafe dlsym(library, name) else { throw PlainFailure("the system's OpenSSL has no \(name)") }
+        return unsafe unsafeBitCast(found, to: Function.self)
     }
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
+import LetterheadFoundation
+
 /// A connection with TLS. OpenSSL converts bytes in memory, and this type handles the socket, so no OpenSSL call blocks
 /// or raises SIGPIPE.
-final class TLSStream: ServerStream {
+///
+/// It owns the session, and its memory is only used within OpenSSL's calls.
+@safe final class TLSStream: ServerStream {
     // This type is a class because it owns an OpenSSL session and frees it. Only the loop's thread uses it.
     let socket: SystemSocket
     private(set) var traffic = (received: 0, sent: 0)
@@ -12,7 +16,7 @@ final class TLSStream: ServerStream {
     // Both buffers belong to the session: the bytes received from the client, and the bytes to send.
     private let incoming: OpenSSL.Object
     private let outgoing: OpenSSL.Object
-    private let cipher = UnsafeMutableRawBufferPointer.allocate(byteCount: 32_768, alignment: 16)
+    private var cipher = [UInt8](repeating: 0, count: 32_768)
     private var unsent: ArraySlice<UInt8> = []
 
     // What SSL_get_error returns in OpenSSL's stable ABI.
@@ -26,28 +30,26 @@ final class TLSStream: ServerStream {
         self.socket = socket
         self.context = context
         let library = context.library
-        let session = try context.makeSession()
-        guard let incoming = library.newBuffer(library.memory()), let outgoing = library.newBuffer(library.memory())
+        let session = try unsafe context.makeSession()
+        guard let incoming = unsafe library.newBuffer(library.memory()),
+            let outgoing = unsafe library.newBuffer(library.memory())
         else {
-            library.freeSession(session)
+            unsafe library.freeSession(session)
             throw library.failure("no TLS buffers")
         }
-        library.setBuffers(session, incoming, outgoing)
-        (self.session, self.incoming, self.outgoing) = (session, incoming, outgoing)
+        unsafe library.setBuffers(session, incoming, outgoing)
+        unsafe (self.session, self.incoming, self.outgoing) = (session, incoming, outgoing)
     }
 
-    deinit {
-        library.freeSession(session)
-        cipher.deallocate()
-    }
+    deinit { unsafe library.freeSession(session) }
 
     var hasUnsentBytes: Bool { !unsent.isEmpty }
 
-    func receive(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
+    func receive(into buffer: inout [UInt8], atMost limit: Int) throws -> Int? {
         while true {
             library.clearErrors()
-            let count = library.read(session, buffer.baseAddress, Int32(clamping: buffer.count))
-            let error = count > 0 ? 0 : library.error(session, count)
+            let count = unsafe library.read(session, &buffer, Int32(clamping: min(limit, buffer.count)))
+            let error = unsafe count > 0 ? 0 : library.error(session, count)
             let failure = count > 0 || error == Self.wantsRead ? nil : library.failure("TLS")
             // A handshake may have produced output even if it has failed, such as an alert.
             try flush()
@@ -55,20 +57,21 @@ final class TLSStream: ServerStream {
             if count > 0 { return Int(count) }
             if error == Self.isClosed { return 0 }
             if let failure { throw failure }
-            guard let received = try socket.receive(into: cipher) else { return nil }
+            guard let received = try socket.receive(into: &cipher) else { return nil }
             guard received > 0 else { return 0 }
             traffic.received += received
-            _ = library.writeBuffer(incoming, cipher.baseAddress, Int32(received))
+            _ = unsafe library.writeBuffer(incoming, cipher, Int32(received))
         }
     }
 
-    func transmit(_ bytes: UnsafeRawBufferPointer) throws -> Int {
+    func transmit(_ bytes: Data) throws -> Int {
         try flush()
         guard !hasUnsentBytes else { return 0 }
         library.clearErrors()
-        let count = library.write(session, bytes.baseAddress, Int32(min(bytes.count, 262_144)))
+        let part = bytes.prefix(262_144)
+        let count = unsafe part.withUnsafeBytes { unsafe library.write(session, $0.baseAddress, Int32($0.count)) }
         guard count > 0 else {
-            let error = library.error(session, count)
+            let error = unsafe library.error(session, count)
             guard error == Self.wantsRead || error == Self.wantsWrite else { throw library.failure("TLS") }
             return 0
         }
@@ -79,30 +82,29 @@ final class TLSStream: ServerStream {
     func flush() throws {
         while true {
             while hasUnsentBytes {
-                let sent = try unsent.withUnsafeBytes { try socket.transmit($0) }
+                let sent = try socket.transmit(unsent)
                 traffic.sent += sent
                 unsent = unsent.dropFirst(sent)
                 if sent == 0 { return }
             }
-            let waiting = library.pending(outgoing)
+            let waiting = unsafe library.pending(outgoing)
             guard waiting > 0 else { return }
-            unsent = ArraySlice(
-                [UInt8](unsafeUninitializedCapacity: waiting) { bytes, count in
-                    count = max(0, Int(library.readBuffer(outgoing, bytes.baseAddress, Int32(clamping: waiting))))
-                })
+            var bytes = [UInt8](repeating: 0, count: waiting)
+            let count = unsafe library.readBuffer(outgoing, &bytes, Int32(clamping: waiting))
+            unsent = bytes.prefix(max(0, Int(count)))
         }
     }
 
     func endOutput() {
-        _ = library.shutDown(session)
+        _ = unsafe library.shutDown(session)
         try? flush()
         socket.endOutput()
     }
 
     private func noteSecurity() {
-        guard security == nil, library.isFinished(session) == 1 else { return }
-        let version = library.version(session).map { String(cString: $0) } ?? ""
-        security = MockServer.Security(
-            version: version, serverName: library.serverName(session, 0).map { String(cString: $0) })
+        guard security == nil, unsafe library.isFinished(session) == 1 else { return }
+        let version = unsafe library.version(session).map { unsafe String(cString: $0) } ?? ""
+        security = unsafe MockServer.Security(
+            version: version, serverName: library.serverName(session, 0).map { unsafe String(cString: $0) })
     }
 }
