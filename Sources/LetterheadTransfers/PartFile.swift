@@ -33,6 +33,8 @@ struct PartRecord: Codable, Sendable, Hashable {
 
 /// A download's incomplete file, beside its destination. It holds a lock until it is closed, so that no other task or
 /// process writes it.
+///
+/// The system reads paths, and writes a `stat`, only until its functions return.
 final class PartFile: Sendable {
     /// Another task or process has locked the part.
     struct IsInUse: Error {}
@@ -81,8 +83,8 @@ final class PartFile: Sendable {
                 }
                 // The previous owner may have moved or removed the file before it released the lock.
                 var (file, named) = (stat(), stat())
-                guard fstat(descriptor, &file) == 0 else { throw POSIXError.last }
-                if lstat(path, &named) == 0, named.st_ino == file.st_ino, named.st_dev == file.st_dev {
+                guard unsafe fstat(descriptor, &file) == 0 else { throw POSIXError.last }
+                if unsafe lstat(path, &named) == 0, named.st_ino == file.st_ino, named.st_dev == file.st_dev {
                     return descriptor
                 }
             } catch {
@@ -140,7 +142,7 @@ final class PartFile: Sendable {
     func count() throws -> Int {
         try withDescriptor { descriptor in
             var facts = stat()
-            guard fstat(descriptor, &facts) == 0 else { throw POSIXError.last }
+            guard unsafe fstat(descriptor, &facts) == 0 else { throw POSIXError.last }
             return Int(facts.st_size)
         }
     }
@@ -179,8 +181,9 @@ final class PartFile: Sendable {
         var chunk = [UInt8](repeating: 0, count: 1 << 20)
         var position = 0
         while true {
+            // The system writes at most the chunk's length.
             let count = try withDescriptor { descriptor in
-                chunk.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(position)) }
+                unsafe pread(descriptor, &chunk, chunk.count, off_t(position))
             }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw POSIXError.last }
@@ -196,11 +199,11 @@ final class PartFile: Sendable {
     func discard() {
         // While the file has its name and the lock, no other load can have written a record.
         removeRecord()
-        _ = unlink(url.filePath)
+        _ = unsafe unlink(url.filePath)
         close()
     }
 
-    private func removeRecord() { _ = unlink(recordURL.filePath) }
+    private func removeRecord() { _ = unsafe unlink(recordURL.filePath) }
 
     func close() {
         descriptor.withLock { if let open = $0.take() { PrivateFile.unlock(open) } }

@@ -165,9 +165,10 @@ extension QueryParameters: ExpressibleByDictionaryLiteral {
         items = []
         items.reserveCapacity(elements.count)
         // The elements are moved out of the array from the end, because only its last element can be moved. Copying an
-        // existential and destroying the original later would take most of the time.
+        // existential and destroying the original later would take most of the time. Swapping in the array's memory
+        // keeps each element once.
         var elements = elements
-        elements.withUnsafeMutableBufferPointer { $0.reverse() }
+        unsafe elements.withUnsafeMutableBufferPointer { unsafe $0.reverse() }
         while !elements.isEmpty {
             guard case (let name, let value?) = elements.removeLast() else { continue }
             value.append(to: &self, name: name)

@@ -111,25 +111,26 @@
             if !headers.contains(.expect) { text.addLine("Expect", nil) }
         }
 
-        var url: UnsafePointer<CChar> { text.string(at: 0) }
+        var url: UnsafePointer<CChar> { unsafe text.string(at: 0) }
         /// The request target for a proxy if it equals the URL, otherwise nil.
-        var absoluteTarget: UnsafePointer<CChar>? { isTargetApart ? nil : url }
-        var origin: UnsafeBufferPointer<CChar> { UnsafeBufferPointer(start: url, count: originCount) }
-        var originText: String { String(decoding: UnsafeRawBufferPointer(origin), as: UTF8.self) }
+        var absoluteTarget: UnsafePointer<CChar>? { unsafe isTargetApart ? nil : url }
+        var origin: UnsafeBufferPointer<CChar> { unsafe UnsafeBufferPointer(start: url, count: originCount) }
+        var originText: String { unsafe String(decoding: UnsafeRawBufferPointer(origin), as: UTF8.self) }
         /// Whether a connection may carry other requests at the same time.
         var mayShareConnections: Bool {
             httpVersion != .http1 && (httpVersion != .http2 || CurlQuirks.reusesHTTP2WithoutTLS)
         }
-        var target: UnsafePointer<CChar> { text.string(at: targetPosition) }
-        var methodName: UnsafePointer<CChar> { text.string(at: methodPosition) }
-        var headerLines: UnsafePointer<curl_slist>? { text.lines }
-        var copiedBody: UnsafeRawPointer { text.body }
+        var target: UnsafePointer<CChar> { unsafe text.string(at: targetPosition) }
+        var methodName: UnsafePointer<CChar> { unsafe text.string(at: methodPosition) }
+        var headerLines: UnsafePointer<curl_slist>? { unsafe text.lines }
+        var copiedBody: UnsafeRawPointer { unsafe text.body }
     }
 
     /// C strings, a list of lines and a body's bytes, in one block of memory.
     ///
-    /// It owns the memory that libcurl reads. `@unchecked`: nothing is written after `init`.
-    final class CurlText: @unchecked Sendable {
+    /// It owns the memory that libcurl reads, and every position is the start of a string in it. `@unchecked`: nothing
+    /// is written after `init`.
+    @safe final class CurlText: @unchecked Sendable {
         private let block: UnsafeMutableRawPointer
         private let strings: UnsafeMutableRawPointer
         private let lineCount: Int
@@ -166,7 +167,7 @@
                 add(text)
             }
 
-            private mutating func append(_ text: String) { text.withBytes { bytes.append(contentsOf: $0) } }
+            private mutating func append(_ text: String) { text.withBytes { unsafe bytes.append(contentsOf: $0) } }
         }
 
         /// Creates the list for CURLOPT_CONNECT_TO. Each line contains a host and the address that replaces it.
@@ -182,35 +183,35 @@
             writer.lines.reserveCapacity(16)
             write(&writer)
             (lineCount, bodyOffset) = (writer.lines.count, writer.bytes.count)
-            let listSize = lineCount * MemoryLayout<curl_slist>.stride
-            block = .allocate(
+            let listSize = unsafe lineCount * MemoryLayout<curl_slist>.stride
+            unsafe block = .allocate(
                 byteCount: listSize + bodyOffset + body.count, alignment: MemoryLayout<curl_slist>.alignment)
-            strings = block + listSize
-            writer.bytes.withUnsafeBytes {
-                UnsafeMutableRawBufferPointer(start: strings, count: $0.count).copyMemory(from: $0)
+            unsafe strings = block + listSize
+            unsafe writer.bytes.withUnsafeBytes {
+                unsafe UnsafeMutableRawBufferPointer(start: strings, count: $0.count).copyMemory(from: $0)
             }
-            body.withUnsafeBytes {
-                UnsafeMutableRawBufferPointer(start: strings + bodyOffset, count: $0.count).copyMemory(from: $0)
+            unsafe body.withUnsafeBytes {
+                unsafe UnsafeMutableRawBufferPointer(start: strings + bodyOffset, count: $0.count).copyMemory(from: $0)
             }
-            let nodes = block.bindMemory(to: curl_slist.self, capacity: lineCount)
+            let nodes = unsafe block.bindMemory(to: curl_slist.self, capacity: lineCount)
             for (index, position) in writer.lines.enumerated() {
-                let next = index + 1 < lineCount ? nodes + index + 1 : nil
-                (nodes + index).initialize(
+                let next = unsafe index + 1 < lineCount ? nodes + index + 1 : nil
+                unsafe (nodes + index).initialize(
                     to: curl_slist(data: (strings + position).assumingMemoryBound(to: CChar.self), next: next))
             }
         }
 
-        deinit { block.deallocate() }
+        deinit { unsafe block.deallocate() }
 
         func string(at position: Int) -> UnsafePointer<CChar> {
-            UnsafePointer((strings + position).assumingMemoryBound(to: CChar.self))
+            unsafe UnsafePointer((strings + position).assumingMemoryBound(to: CChar.self))
         }
 
         var lines: UnsafePointer<curl_slist>? {
-            lineCount == 0 ? nil : UnsafePointer(block.assumingMemoryBound(to: curl_slist.self))
+            unsafe lineCount == 0 ? nil : UnsafePointer(block.assumingMemoryBound(to: curl_slist.self))
         }
 
-        var body: UnsafeRawPointer { UnsafeRawPointer(strings + bodyOffset) }
+        var body: UnsafeRawPointer { unsafe UnsafeRawPointer(strings + bodyOffset) }
     }
 
     /// The HTTP version that libcurl offers, or uses, for a request. The raw values are CURLOPT_HTTP_VERSION's.
