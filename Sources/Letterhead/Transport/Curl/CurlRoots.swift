@@ -19,7 +19,7 @@
         /// The authorities of this process. They are looked up once, after libcurl was initialized.
         static let system = CurlRoots(
             environment: ProcessInfo.processInfo.environment, builtIn: builtIn,
-            isFile: { access($0, R_OK) == 0 },
+            isFile: { unsafe access($0, R_OK) == 0 },
             isFolder: { (try? FileManager.default.contentsOfDirectory(atPath: $0))?.isEmpty == false })
 
         /// Uses the environment's variables if one is set, otherwise libcurl's own places if one exists, and otherwise
@@ -73,16 +73,17 @@
         ]
         private static let knownFolders = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
 
-        /// The places that libcurl was built with, which it reports since 7.84.
+        /// The places that libcurl was built with, which it reports since 7.84. The texts belong to the handle, and are
+        /// copied.
         private static var builtIn: Place {
-            guard let easy = curl_easy_init() else { return (nil, nil) }
-            defer { curl_easy_cleanup(easy) }
-            return (path(.caInfo, of: easy), path(.caPath, of: easy))
+            guard let easy = unsafe curl_easy_init() else { return (nil, nil) }
+            defer { unsafe curl_easy_cleanup(easy) }
+            return unsafe (path(.caInfo, of: easy), path(.caPath, of: easy))
         }
 
         private static func path(_ info: CurlInfo, of easy: OpaquePointer) -> String? {
             var text: UnsafePointer<CChar>?
-            return lh_curl_get_string(easy, info, &text) == 0 ? text.map { String(cString: $0) } : nil
+            return unsafe lh_curl_get_string(easy, info, &text) == 0 ? text.map(String.init(cString:)) : nil
         }
     }
 
