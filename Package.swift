@@ -7,6 +7,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
+let librarySettings = settings + [.strictMemorySafety()]
 
 // A resource would cost every Linux program a bundle that it has no use for.
 #if os(Linux)
@@ -54,7 +55,9 @@ let package = Package(
     ],
     targets: [
         // Foundation and the C library, as far as the package uses them. Members of C types have no single module.
-        .target(name: "LetterheadFoundation", swiftSettings: [.enableUpcomingFeature("InternalImportsByDefault")]),
+        .target(
+            name: "LetterheadFoundation",
+            swiftSettings: [.enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety()]),
         // Our own declarations of the system's libcurl, which Foundation's networking links on Linux anyway.
         .target(name: "CLibcurl", cSettings: linking, linkerSettings: linked(libcurl)),
         // Our own declarations of the system's zlib, which every platform has.
@@ -65,12 +68,12 @@ let package = Package(
             ]),
         .target(
             name: "Letterhead", dependencies: ["LetterheadFoundation", "CLetterheadZlib", linux("CLibcurl")],
-            exclude: privacyManifest.exclude, resources: privacyManifest.resources, swiftSettings: settings),
+            exclude: privacyManifest.exclude, resources: privacyManifest.resources, swiftSettings: librarySettings),
         .target(
             name: "LetterheadTesting",
             dependencies: ["LetterheadOAuth", "LetterheadObserving", "LetterheadFoundation"],
-            swiftSettings: settings),
-        .target(name: "LetterheadTestingSupport", dependencies: ["LetterheadTesting"], swiftSettings: settings),
+            swiftSettings: librarySettings),
+        .target(name: "LetterheadTestingSupport", dependencies: ["LetterheadTesting"], swiftSettings: librarySettings),
 
         .testTarget(
             name: "LetterheadTests",
@@ -93,17 +96,14 @@ let package = Package(
         // `swift run quickstart`; examples are built with plain settings, as the programs of users are.
         .executableTarget(
             name: "quickstart", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/quickstart"),
-        .executableTarget(
-            name: "fleet", dependencies: products + ["LetterheadTesting"], path: "Examples/fleet"),
+        .executableTarget(name: "fleet", dependencies: products + ["LetterheadTesting"], path: "Examples/fleet"),
         .executableTarget(
             name: "main-actor", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/main-actor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
     ]
         + additions.map {
-            .target(name: $0, dependencies: ["Letterhead", "LetterheadFoundation"], swiftSettings: settings)
+            .target(name: $0, dependencies: ["Letterhead", "LetterheadFoundation"], swiftSettings: librarySettings)
         }
-        + additions.map {
-            .testTarget(name: "\($0)Tests", dependencies: kit + products, swiftSettings: settings)
-        },
+        + additions.map { .testTarget(name: "\($0)Tests", dependencies: kit + products, swiftSettings: settings) },
     swiftLanguageModes: [.v6]
 )
