@@ -36,6 +36,12 @@
         }
 
         private static let reasonSize = 256
+
+        /// Returns a fact's text. It belongs to the handle, and is copied.
+        static func text(_ info: CurlInfo, of easy: OpaquePointer) -> String? {
+            var text: UnsafePointer<CChar>?
+            return unsafe lh_curl_get_string(easy, info, &text) == 0 ? text.map(String.init(cString:)) : nil
+        }
     }
 
     /// Sets an easy handle's options, and remembers whether the system's libcurl has rejected one. libcurl copies

@@ -73,17 +73,11 @@
         ]
         private static let knownFolders = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
 
-        /// The places that libcurl was built with, which it reports since 7.84. The texts belong to the handle, and are
-        /// copied.
+        /// The places that libcurl was built with, which it reports since 7.84.
         private static var builtIn: Place {
             guard let easy = unsafe curl_easy_init() else { return (nil, nil) }
             defer { unsafe curl_easy_cleanup(easy) }
-            return unsafe (path(.caInfo, of: easy), path(.caPath, of: easy))
-        }
-
-        private static func path(_ info: CurlInfo, of easy: OpaquePointer) -> String? {
-            var text: UnsafePointer<CChar>?
-            return unsafe lh_curl_get_string(easy, info, &text) == 0 ? text.map(String.init(cString:)) : nil
+            return unsafe (CurlHandle.text(.caInfo, of: easy), CurlHandle.text(.caPath, of: easy))
         }
     }
 

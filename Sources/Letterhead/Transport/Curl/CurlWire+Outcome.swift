@@ -165,11 +165,7 @@
         }
 
         private var address: String? {
-            var text: UnsafePointer<CChar>?
-            // The text belongs to the handle, and is copied.
-            guard unsafe lh_curl_get_string(easy, .primaryAddress, &text) == 0,
-                let host = unsafe text.map(String.init(cString:)), !host.isEmpty
-            else { return nil }
+            guard let host = unsafe CurlHandle.text(.primaryAddress, of: easy), !host.isEmpty else { return nil }
             let port = number(.primaryPort)
             return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
         }

@@ -257,6 +257,10 @@
     /// uses the connection reads it.
     @safe struct TLSSession: Hashable {
         let address: UnsafeRawPointer
+
+        static func == (left: Self, right: Self) -> Bool { unsafe left.address == right.address }
+
+        func hash(into hasher: inout Hasher) { unsafe hasher.combine(address) }
     }
 
     /// A request's URL up to its path. libcurl parses it once, because most of a handle's requests have the same origin
