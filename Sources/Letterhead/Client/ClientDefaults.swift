@@ -64,8 +64,9 @@ extension HTTPClient {
         request.context.generation = generation
         defaults.apply(to: &request)
         request.context.settings = defaults.settings
-        // If a closure provides the environment, each load resolves it for itself.
-        request.context.environment = parts.environment.map { $0.isUnknown ? ClientEnvironment(nil) : $0 }
+        // If a closure provides the environment, each load resolves it for itself, and other loads don't share it.
+        let isProvided = request.serverEnvironment?.isProvided == true
+        request.context.environment = parts.environment.map { $0.isUnknown || isProvided ? ClientEnvironment(nil) : $0 }
     }
 }
 

@@ -103,6 +103,16 @@ import Testing
         #expect(error?.code == .invalidRequest && error?.message.contains("must not return another") == true)
     }
 
+    @Test func `a request's own closure does not change the environment of later requests`() async throws {
+        let seen = Hosts()
+        let client = HTTPClient(environment: a, links: seen, transport: MockLoader { .ok($0) })
+        var own = HTTPRequest()
+        own.serverEnvironment = .provided { _ in .of("https://own") }
+        _ = try await client.send(own)
+        _ = try await client.send(HTTPRequest())
+        #expect(seen.hosts == [nil, "a"])
+    }
+
     @Test func `an error of the closure fails the load, and nothing is sent`() async {
         let mock = MockLoader { .ok($0) }
         let chain = ApplyEnvironment(.provided { _ in throw Unavailable() }) --> mock
@@ -115,5 +125,18 @@ import Testing
         let request = HTTPRequest()
         let response = try await (ApplyEnvironment(a) --> MockLoader { .ok($0) }).load(request)
         #expect(response.request.id == request.id)
+    }
+}
+
+/// Keeps the hosts that requests have before the environment is applied, as descriptions show them. The link and the test
+/// share it.
+private final class Hosts: LoaderLink {
+    private let state = Mutex<[String?]>([])
+
+    var hosts: [String?] { state.withLock { $0 } }
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        state.withLock { $0.append(request.withEnvironment.host) }
+        return try await next.load(request)
     }
 }
