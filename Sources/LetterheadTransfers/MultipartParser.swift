@@ -188,11 +188,12 @@ extension [UInt8] {
     }
 
     fileprivate func lineFeed(from start: Int) -> Int? {
-        withUnsafeBytes { bytes in
+        // The search ends with the bytes, and only an index leaves the closure.
+        unsafe withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress, start < bytes.count,
-                let found = memchr(base + start, 0x0A, bytes.count - start)
+                let found = unsafe memchr(base + start, 0x0A, bytes.count - start)
             else { return nil }
-            return base.distance(to: UnsafeRawPointer(found))
+            return unsafe base.distance(to: UnsafeRawPointer(found))
         }
     }
 }

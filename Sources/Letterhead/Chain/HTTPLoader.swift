@@ -18,6 +18,7 @@
 ///   host and port, unless they were missing or a redirect was followed.
 /// - A loader retains nothing that belongs to a request after the request has ended.
 /// - A transport calls ``HTTPRequest/validate()`` before it sends anything.
+/// - A load that waits fails with ``HTTPError/Code/timedOut`` when ``HTTPRequest/timeLeft`` is used up.
 public protocol HTTPLoader: Sendable {
     /// Returns the response to a request.
     ///

@@ -21,9 +21,9 @@ public import LetterheadFoundation
 /// 6. ``Authenticate``
 /// 7. `cookies`, if there is a jar
 /// 8. `cache`, if there is one
-/// 9. ``Autocancel``, if there are `attemptLinks` or a custom transport, and `attemptLinks`. They run for each attempt
+/// 9. ``Autocancel``, if there are `attemptLinks` or a transport that doesn't end its requests, and `attemptLinks`. They run for each attempt
 ///    and each redirect within it, unless the cache has the response
-/// 10. recording for the `observers`, if there are any
+/// 10. recording for the `observers` and `tracing`, if there are any
 /// 11. the transport
 ///
 /// `print(client)` prints the chain. Join several links with `-->`:

@@ -43,7 +43,8 @@ struct Load: Sendable {
         deadline = client?.sequence?.deadline.map { DeadlinePoint(of: $0) }
     }
 
-    /// Returns the request with this load's context. It keeps only the template from an earlier load.
+    /// Returns the request with this load's context and the client's settings. From an earlier load that goes on, it keeps
+    /// the template, the deadline and the download.
     ///
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     mutating func begin(_ request: consuming HTTPRequest, decodes: Bool = false) -> HTTPRequest {

@@ -8,8 +8,8 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
     private let start: Template
     /// The checkpoint's page number, if the template does not reach it.
     private let unreached: Int?
-    /// Nil after the last page, and if the next one cannot be reached.
-    private var template: Template?
+    /// The template that requests the next page. Nil after the last page, and if the next one cannot be reached.
+    private var nextTemplate: Template?
     /// The error to throw instead of a page that cannot be reached.
     private var fault: (any Error)?
     private var seen: Set<[UInt8]>
@@ -24,7 +24,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
         loader = Loader(client: client, settings: settings, itemCount: itemCount)
         let start = checkpoint.map { template.resumed(from: $0) } ?? template
         unreached = checkpoint.flatMap { $0.page == start.page ? nil : $0.page }
-        (self.start, self.template, seen) = (start, start, [start.position.seenKey])
+        (self.start, nextTemplate, seen) = (start, start, [start.position.seenKey])
     }
 
     /// Returns the reader for a new iteration in the client's current generation.
@@ -54,7 +54,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
     func refuseIfStale() throws {
         guard generation.hasEnded else { return }
         throw HTTPError(
-            .cancelled, request: try StandardRequestBuilder(template ?? start).request(),
+            .cancelled, request: try StandardRequestBuilder(nextTemplate ?? start).request(),
             message: "the client was reset (start a new page sequence)", mayHaveBeenSent: false)
     }
 
@@ -62,7 +62,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
     func endProgress() { for updates in start.options.progressUpdates { updates.finish() } }
 
     private mutating func nextPage() async throws -> Page<Template.Response>? {
-        guard let template else {
+        guard let template = nextTemplate else {
             guard let fault, !isAtMaximum else { return nil }
             try refuseIfStale()
             throw fault
@@ -89,7 +89,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
         let page = try await advance(after: arrival, of: template)
         // `advance` awaits a function of the template, so the client may have been reset meanwhile.
         try refuseIfStale()
-        if settings.prefetches, !isAtMaximum, let next = self.template { ahead = Prefetch(next, loader) }
+        if settings.prefetches, !isAtMaximum, let next = nextTemplate { ahead = Prefetch(next, loader) }
         return page
     }
 
@@ -116,7 +116,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
             continuation = .last
             fault = error
         }
-        template = nil
+        nextTemplate = nil
         pages += 1
         emptyPages = arrival.itemCount == 0 ? emptyPages + 1 : 0
         switch continuation {
@@ -125,12 +125,16 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
         case .next(let next) where pages == 1 && current.requestsTheSame(as: next): break
         case .next(let next):
             if case .url = next.position { seen.formUnion(arrival.ownPositions) }
-            if let rule = brokenRule(by: next) { fault = arrival.error(.paginationLoop, rule) } else { template = next }
+            if let rule = brokenRule(by: next) {
+                fault = arrival.error(.paginationLoop, rule)
+            } else {
+                nextTemplate = next
+            }
         }
         let nowhere = fault.map { _ in PageCheckpoint(page: current.page, position: .unknown) }
         return Page(
             arrival.value, itemCount: arrival.itemCount, response: arrival.response, number: current.page,
-            checkpoint: template.map { PageCheckpoint(page: $0.page, position: $0.position) } ?? nowhere)
+            checkpoint: nextTemplate.map { PageCheckpoint(page: $0.page, position: $0.position) } ?? nowhere)
     }
 
     private mutating func brokenRule(by next: Template) -> String? {

@@ -8,8 +8,8 @@
 ///
 /// The request carries its deadline, a point in time on the link's clock, to the links below. They never wait longer
 /// than ``HTTPRequest/timeLeft``, for example for a queue, a back-off, a token, a redirect, a connection or the next
-/// bytes of a body. If a wait would pass the deadline, the request fails at once. A custom link that waits must do the
-/// same. Of two deadlines, the earlier one applies. ``RequestSettings/timeout`` independently limits a single attempt.
+/// bytes of a body. If a wait would pass the deadline, the request fails at once with `.timedOut`. Custom links and
+/// transports that wait must do the same, because no timer ends them. Of two deadlines, the earlier one applies. ``RequestSettings/timeout`` independently limits a single attempt.
 public struct Deadline: LoaderLink {
     private let standard: Duration?
     private let timeline: Timeline
@@ -20,8 +20,9 @@ public struct Deadline: LoaderLink {
         timeline = Timeline(clock)
     }
 
-    /// - Throws: `.timedOut` if the deadline has passed, with the phase in the message. `.invalidRequest` if the limit
-    ///   is zero or less.
+    /// Stores the deadline, and checks it while a streamed body is read. Everything below ends its own waits.
+    ///
+    /// - Throws: `.invalidRequest` if the limit is zero or less, and the errors of `next`.
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let isSet = request.options.contains(DeadlineOption.self)
@@ -63,8 +64,9 @@ extension HTTPResponse {
 }
 
 extension RequestConfigurable {
-    /// Limits the total time of a request, from its start to the last byte of the body: queues, every attempt,
-    /// back-off, token refreshes, redirects and reading the body. To limit a single attempt, use ``timeout(_:)``.
+    /// Limits the total time of a request, from the ``Deadline`` link to the last byte of the body: queues, every
+    /// attempt, back-off, token refreshes, redirects and reading the body. The time in a client's `links` and in
+    /// ``RequestTemplate/decode(_:)`` doesn't count. To limit a single attempt, use ``timeout(_:)``.
     ///
     /// If the limit is nil, the request has no deadline, even if the client's ``Deadline`` has a default. A request
     /// that exceeds the limit is `.timedOut`, with the phase in the message.

@@ -145,12 +145,14 @@ extension HTTPResponse {
 extension HTTPLoader {
     /// Sends an attempt. If the load is observed, its start and end are recorded.
     @inline(__always)
-    func attempt(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    func loadAttempt(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         guard let observation = request.observation else { return try await load(request) }
-        return try await attempt(request, in: observation)
+        return try await loadAttempt(request, in: observation)
     }
 
-    private func attempt(_ request: HTTPRequest, in observation: Observation) async throws(HTTPError) -> HTTPResponse {
+    private func loadAttempt(_ request: HTTPRequest, in observation: Observation) async throws(HTTPError)
+        -> HTTPResponse
+    {
         guard observation.beginAttempt(request) else { return try await load(request) }
         let result = await result(of: request)
         observation.endAttempt(result)

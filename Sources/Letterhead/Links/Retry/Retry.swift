@@ -109,8 +109,11 @@ public struct Retry: LoaderLink {
 // MARK: The decision
 
 extension Retry {
-    /// Asks the validators, which may replace the result. If none asks for a retry, the request's or the settings'
-    /// strategy decides. A suggestion that cannot be followed does not end the calls.
+    /// Asks the validators, which may replace the result, and then ``RetryRules``.
+    ///
+    /// A validator's required strategy decides. A suggestion, such as ``DefaultValidator``'s, only says that a retry makes
+    /// sense: the rules then prefer the request's or the settings' strategy, which also decides if no validator asks. A
+    /// suggestion that cannot be followed does not end the calls.
     @inline(__always)
     private func decision(on result: inout Outcome, of load: inout RetryLoad) async -> RetryRules.Decision {
         if let code = result.failure?.code, [.cancelled, .resetInProgress].contains(code) { return .pass(.cancelled) }
@@ -257,7 +260,7 @@ private struct RetryLoad {
     @inline(__always)
     func send(to next: any HTTPLoader) async -> Retry.Outcome {
         do throws(HTTPError) {
-            var response = try await next.attempt(attempt)
+            var response = try await next.loadAttempt(attempt)
             if mayRetry { response.request.attemptNumber = nil }
             return .success(response)
         } catch {

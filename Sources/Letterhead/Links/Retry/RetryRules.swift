@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Decides whether a request is retried, how long to wait, and why: a pure function of the facts. It excludes the
-/// budget, because a retry takes tokens from it.
+/// Decides whether a request is retried, how long to wait, and why. It changes nothing, so it excludes the budget, from
+/// which a retry takes tokens.
 struct RetryRules {
     enum Decision {
         case retry(HTTPRetryStrategy, after: Duration, reason: String)
@@ -60,7 +60,7 @@ struct RetryRules {
     }
 
     /// Picks a validator's strategy unless it is a suggestion, then the request's, then the settings', and last the
-    /// suggestion. Nil if its condition does not hold.
+    /// suggestion. Nil if the strategy doesn't apply to the outcome.
     private func strategy(asked: HTTPRetryStrategy?, in context: Retry.Context) -> HTTPRetryStrategy? {
         if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
         guard let strategy = context.request.retryStrategy ?? settings.strategy ?? asked else { return nil }

@@ -18,8 +18,8 @@ public import LetterheadFoundation
 /// - Pieces that aren't in memory are the same bytes each time.
 /// - A ``contentLength`` that isn't nil is the exact number of bytes.
 ///
-/// The client calls ``encode()`` or ``chunks()`` before it sends anything, and every attempt sends the first result of
-/// ``encode()``. If the call throws, nothing is sent, and the request fails with `.invalidRequest` and the underlying
+/// The transport calls ``encode()`` or ``chunks()`` before it sends anything. Every attempt sends the first result of
+/// ``encode()``, because a request keeps it. If the call throws, nothing is sent, and the request fails with `.invalidRequest` and the underlying
 /// error. An ``HTTPError`` is thrown unchanged, and a `CancellationError` becomes `.cancelled`.
 ///
 /// Declare each member with exactly the type and the effects that it has here. Otherwise, Swift treats it as an

@@ -6,8 +6,10 @@ import Synchronization
 /// production, and pass it to a client. Templates then need only a path.
 ///
 /// ```swift
-/// extension ServerEnvironment { static let production = ServerEnvironment("https://api.example.com/v2") static let
-/// staging = ServerEnvironment(host: "staging.example.com", pathPrefix: "/v2", headers: ["X-Trace": "1"]) }
+/// extension ServerEnvironment {
+///     static let production = ServerEnvironment("https://api.example.com/v2")
+///     static let staging = ServerEnvironment(host: "staging.example.com", pathPrefix: "/v2")
+/// }
 /// ```
 ///
 /// An environment completes a request and replaces nothing:
@@ -124,7 +126,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
 
     /// Completes a request. An environment with a malformed base URL changes nothing.
     public func apply(to request: inout HTTPRequest) {
-        guard defect == nil, provider == nil else { return }
+        guard defect == nil, !isProvided else { return }
         request.fill(from: base)
         if !request.hasMethod, let method { request.method = method }
         guard request.origin == origin, request.removedHeaders.isEmpty else { return }
@@ -144,7 +146,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     ///
     /// - Throws: `.invalidRequest` if the base URL is malformed, or if a closure has yet to provide the environment.
     func complete(_ request: inout HTTPRequest) throws(HTTPError) {
-        if provider != nil {
+        if isProvided {
             throw HTTPError(
                 .invalidRequest, request: request,
                 message: "a closure provides the environment for each request, and must not return another closure")
