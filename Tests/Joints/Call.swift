@@ -160,6 +160,13 @@
                 let response = try await response(.streamed)
                 return try await collect(response.body.lines, response) { .lines($0) }
             case "download": return saved(try await response(.file(file)))
+            case "folder":
+                try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
+                // Only an empty folder is removed.
+                defer { rmdir(file.path) }
+                let saved = try await setup.client.download(template, into: file)
+                guard saved.deletingLastPathComponent().path == file.path else { return .other("saved as \(saved)") }
+                return .value(.bytes((try? Data(contentsOf: saved)) ?? Data("unreadable".utf8)), status: nil)
             case "resumed":
                 let policy = ContinueBodies(.immediate, maximumAttempts: 3)
                 return saved(
@@ -169,6 +176,17 @@
                 return try await collect(response.events(), response) { .events(numbers($0)) }
             case "events":
                 return try await collect(setup.client.events(of: template), nil) { .events(numbers($0)) }
+            case "decoded":
+                let end = testCase[.method] == "HEAD" ? nil : "[DONE]"
+                let items = setup.client.events(of: template, as: Item.self, endingWith: end)
+                return try await collect(items, nil) { .items($0) }
+            case "parts" where testCase[.method] != "HEAD":
+                var items: [Item] = []
+                for try await part in setup.client.parts(of: template) {
+                    items.append(try await part.decode(Item.self))
+                    if testCase[.ending] == "drop" { return .value(.part, status: nil) }
+                }
+                return .value(.items(items), status: nil)
             case "reconnecting":
                 let policy = Reconnection.whenClosed(strategy: .immediate, maximumAttempts: 4)
                 let events = setup.client.events(of: template, reconnecting: policy)

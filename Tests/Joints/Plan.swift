@@ -83,6 +83,8 @@ enum Content {
         switch testCase[.delivery] {
         case "lines": Array(items.map { "\($0.number) \($0.text)\n" }.joined().utf8)
         case "events": Array(events.map(event).joined().utf8)
+        case "decoded": Array((items.map(decodedEvent).joined(separator: ": wait\n\n") + "data: [DONE]\n\n").utf8)
+        case "parts": Array((items.map(part).joined() + "--b--\r\n").utf8)
         case "reconnecting": Array(events.filter { $0 > lastEvent }.prefix(batch).map(event).joined().utf8)
         case "pages": json(Page(items: next == nil ? Array(items[20...]) : Array(items[..<20]), next: next))
         case "links": json(next == nil ? Array(items[20...]) : Array(items[..<20]))
@@ -93,7 +95,8 @@ enum Content {
     static func type(for testCase: Case) -> String {
         switch testCase[.delivery] {
         case "lines": "text/plain; charset=utf-8"
-        case "events", "reconnecting": "text/event-stream"
+        case "events", "decoded", "reconnecting": "text/event-stream"
+        case "parts": "multipart/mixed; boundary=b"
         default: "application/json"
         }
     }
@@ -102,6 +105,14 @@ enum Content {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         return Array((try? encoder.encode(value)) ?? Data())
+    }
+
+    private static func decodedEvent(_ item: Item) -> String {
+        "event: ping\ndata: {}\n\nevent: item\ndata: \(String(decoding: json(item), as: UTF8.self))\n\n"
+    }
+
+    private static func part(_ item: Item) -> String {
+        "--b\r\nContent-Type: application/json\r\n\r\n\(String(decoding: json(item), as: UTF8.self))\r\n"
     }
 
     private static func event(_ number: Int) -> String {

@@ -201,7 +201,9 @@
         var isOverChain: Bool { self.is(.entry, "builder", "chain", "handle") && !needsClient }
 
         /// Some deliveries are functions of a client.
-        private var needsClient: Bool { self.is(.delivery, "resumed", "reconnecting", "pages", "links") }
+        private var needsClient: Bool {
+            self.is(.delivery, "folder", "resumed", "decoded", "reconnecting", "parts", "pages", "links")
+        }
 
         var isPaged: Bool { self.is(.delivery, "pages", "links") }
         var fetchesTokens: Bool { self.is(.authentication, "provider", "oauth", "oauth-home", "session") }

@@ -89,13 +89,10 @@ struct EventValuesTests {
 
     @Test func `malformed JSON ends the values with an error that names the event`() async throws {
         let mock = MockLoader { stream($0, "data: 1\n\nevent: delta\ndata: {\"a\":\n\ndata: 3\n\n") }
-        var iterator = client(mock).events(of: TestEndpoint(), as: Int.self).makeAsyncIterator()
-        #expect(try await iterator.next() == 1)
-        let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next() }
-        #expect(error?.code == .cannotDecodeResponse)
-        #expect(error?.message.contains("event \"delta\": decoding Int") == true)
-        let rest = try await iterator.next()
-        #expect(rest == nil)
+        let (values, failure) = await client(mock).events(of: TestEndpoint(), as: Int.self).allAndError()
+        let error = try #require(failure as? HTTPError)
+        #expect(values == [1] && error.code == .cannotDecodeResponse)
+        #expect(error.message.contains("event \"delta\": decoding Int"))
     }
 
     // MARK: Failures
