@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+
+/// Implement a signer to compute a signature over a request exactly as it is sent. Use ``AWSSigner`` for AWS and stores
+/// with its protocol, and ``MessageSigner`` for HTTP message signatures. Pass a signer to
+/// `HTTPAuthentication.signing(by:allowedOrigins:)`.
+///
+/// ```swift
+/// struct Checksum: RequestSigner {
+///     func bodyNeed(for request: HTTPRequest) -> SignedBody.Need { .digest }
+///     func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {
+///         request.headers.setSecret(try await vault.sign(body.digest), for: "X-Signature")
+///     }
+/// }
+/// ```
+///
+/// The signer runs for each attempt and each hop of a redirect within its origins, below retries, redirects, cookies
+/// and the environment. Each call begins with the unsigned request, so nothing remains of an earlier signature.
+///
+/// Laws:
+///
+/// - ``sign(_:body:)`` reads the headers with `framedHeaders()`, which contains the body's headers, too.
+/// - It only adds headers or query items, and doesn't change the body.
+/// - It throws if the request can't be signed. Nothing is sent then.
+public protocol RequestSigner: Sendable {
+    /// What ``sign(_:body:)`` must know of the body. Default: nothing.
+    func bodyNeed(for request: HTTPRequest) -> SignedBody.Need
+
+    /// Writes the signature into a request. Mark it as secret with `setSecret(_:for:)`.
+    func sign(_ request: inout HTTPRequest, body: SignedBody) async throws
+
+    /// Returns the names that a signed request's signature covers. If the server refuses the request and a link below
+    /// has changed one of them, the error names it. Default: none.
+    func signedHeaders(of request: HTTPRequest) -> [HTTPHeaders.Name]
+
+    /// Reads the response to a signed request, and returns whether to sign and send the request once more, for example
+    /// with the server's time. It's called once for each response. Default: false.
+    func signsAgain(after response: HTTPResponse) async -> Bool
+
+    /// Forgets what the signer has learned from servers. Default: does nothing.
+    func reset() async
+}
+
+extension RequestSigner {
+    public func bodyNeed(for request: HTTPRequest) -> SignedBody.Need { .nothing }
+    public func signedHeaders(of request: HTTPRequest) -> [HTTPHeaders.Name] { [] }
+    public func signsAgain(after response: HTTPResponse) async -> Bool { false }
+    public func reset() async {}
+}
+
+/// What a signer knows of a request's body.
+public struct SignedBody: Sendable {
+    /// What a signer needs. Reading a digest costs one pass over the body, for each attempt.
+    public enum Need: Sendable, Hashable {
+        case nothing
+        case length
+        /// The digest and the length. A request with a one-shot body fails before anything is sent.
+        case digest
+    }
+
+    /// The SHA-256 digest of all bytes, or nil if the signer doesn't need it.
+    public let digest: [UInt8]?
+    /// The number of bytes, or nil if the signer doesn't need it or it isn't known.
+    public let length: Int?
+
+    /// Creates the facts for a test of a signer.
+    public init(digest: [UInt8]? = nil, length: Int? = nil) { (self.digest, self.length) = (digest, length) }
+
+    init(_ request: HTTPRequest, need: Need) async throws(HTTPError) {
+        let body = request.body
+        guard need == .digest else {
+            // Asking a one-shot body for its chunks could use it up.
+            self.init(
+                length: need == .nothing
+                    ? nil : body.isEmpty ? 0 : body.isReplayable ? try request.framedBody().length : body.contentLength)
+            return
+        }
+        guard body.isEmpty || body.isReplayable else {
+            throw HTTPError(
+                refusing: HTTPAuthentication.Failure(
+                    .misconfigured,
+                    "the signature needs the digest of the body, which can be read only once (use a replayable body)"),
+                request)
+        }
+        let chunks = try request.framedBody()
+        var hasher = SHA256Hasher()
+        var length = 0
+        do {
+            for try await chunk in chunks {
+                chunk.withUnsafeBytes { hasher.update($0) }
+                length += chunk.count
+            }
+        } catch {
+            throw HTTPError(ofBody: error, request: request)
+        }
+        self.init(digest: hasher.finalize(), length: length)
+    }
+}
+
+extension HTTPAuthentication {
+    /// Signs each attempt with a signer, for requests to its origins only.
+    ///
+    /// ```swift
+    /// let signer = AWSSigner(service: "s3", region: "eu-central-1", credentials: .environment)
+    /// let client = HTTPClient(environment: .bucket, authentication: .signing(by: signer))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - signer: signs the requests. Links and the transport below must not change what it signs.
+    ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the signer belongs to the
+    ///     first origin, until a reset.
+    public static func signing(by signer: some RequestSigner, allowedOrigins: [URL]? = nil) -> HTTPAuthentication {
+        .method("signature", allowedOrigins: allowedOrigins, link: SignAttempts(signer))
+    }
+}
+
+/// Signs a request, and once more if the signer has learned something from the response.
+struct SignAttempts: LoaderLink {
+    private let signer: any RequestSigner
+
+    init(_ signer: any RequestSigner) { self.signer = signer }
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        let body = try await SignedBody(request, need: signer.bodyNeed(for: request))
+        let (response, signed) = try await send(request, body, next)
+        if await signer.signsAgain(after: response), request.body.isEmpty || request.body.isReplayable {
+            await response.body.discard()
+            let (second, signedAgain) = try await send(request, body, next)
+            try check(second, signedAgain)
+            return second
+        }
+        try check(response, signed)
+        return response
+    }
+
+    func reset(next: any HTTPLoader) async {
+        await signer.reset()
+        await next.reset()
+    }
+
+    private func send(
+        _ request: HTTPRequest, _ body: SignedBody, _ next: any HTTPLoader
+    ) async throws(HTTPError) -> (HTTPResponse, HTTPRequest) {
+        var signed = request
+        do { try await signer.sign(&signed, body: body) } catch { throw HTTPError(refusing: error, request) }
+        return (try await next.load(signed), signed)
+    }
+
+    /// Explains a refusal if what was sent isn't what was signed.
+    private func check(_ response: HTTPResponse, _ signed: HTTPRequest) throws(HTTPError) {
+        guard [400, 401, 403].contains(response.status.code) else { return }
+        let (before, after) = (signed.framedHeaders(), response.request.framedHeaders())
+        let changed = signer.signedHeaders(of: signed).first { before.values(for: $0) != after.values(for: $0) }
+        guard let changed else { return }
+        throw HTTPError(
+            .cannotAuthenticate, request: signed, response: response,
+            underlying: HTTPAuthentication.Failure(.misconfigured, "the header \(changed) changed after signing"),
+            message: "the server refused the signature with \(response.status), because the header \(changed) changed "
+                + "after signing (move the link that sets it above the authentication)",
+            mayHaveBeenSent: true)
+    }
+}
+
+extension HTTPError {
+    /// Creates an error for a request that can't be signed.
+    init(refusing error: any Error, _ request: HTTPRequest) {
+        switch error {
+        case let error as HTTPError: self = error
+        case is CancellationError:
+            self.init(.cancelled, request: request, underlying: error, mayHaveBeenSent: false)
+        default:
+            self.init(
+                .cannotAuthenticate, request: request, underlying: error, message: Self.summary(of: error),
+                mayHaveBeenSent: false)
+        }
+    }
+}
