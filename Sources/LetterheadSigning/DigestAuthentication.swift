@@ -175,8 +175,7 @@ enum DigestHash: Sendable {
     func hexadecimal(_ text: String) -> String { hexadecimal(Array(text.utf8)) }
 
     func hexadecimal(_ bytes: [UInt8]) -> String {
-        let hash = self == .md5 ? MD5Hash.hash(bytes) : SHA256Hash.hash(bytes)
-        return hash.map { DigestHash.digits(of: $0, count: 2) }.joined()
+        Hexadecimal.text(self == .md5 ? MD5Hash.hash(bytes) : SHA256Hash.hash(bytes))
     }
 
     static func digits(of number: some BinaryInteger, count: Int) -> String {

@@ -15,8 +15,9 @@ public import LetterheadFoundation
 /// }
 /// ```
 ///
-/// The signer runs for each attempt and each hop of a redirect within its origins, below retries, redirects, cookies
-/// and the environment. Each call begins with the unsigned request, so nothing remains of an earlier signature.
+/// The signer runs for each attempt and each hop of a redirect within its origins, below retries, redirects and the
+/// environment. Only a client's cookies and validators for its cache are added later. Each call begins with the
+/// unsigned request, so nothing remains of an earlier signature.
 ///
 /// Laws:
 ///

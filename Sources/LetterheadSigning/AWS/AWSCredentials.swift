@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+import Synchronization
+
+/// An access key of AWS, or of a store that uses its protocol.
+public struct AWSCredentials: Sendable {
+    public let accessKey: String
+    public let secretKey: Secret
+    /// The token of temporary credentials.
+    public let sessionToken: Secret?
+    /// When the credentials expire, or nil if they don't.
+    public let expiresAt: Date?
+
+    /// - Parameters:
+    ///   - accessKey: the identifier, which each request contains.
+    ///   - secretKey: is never sent.
+    ///   - sessionToken: the token of temporary credentials. Default: nil.
+    ///   - expiresAt: when they expire. A provider is asked again five minutes before. Default: nil (never).
+    public init(accessKey: String, secretKey: Secret, sessionToken: Secret? = nil, expiresAt: Date? = nil) {
+        (self.accessKey, self.secretKey, self.sessionToken) = (accessKey, secretKey, sessionToken)
+        self.expiresAt = expiresAt
+    }
+}
+
+extension AWSCredentials {
+    /// Where a signer's credentials come from. They are kept until they expire or a server refuses a signature.
+    public struct Provider: Sendable {
+        let load: @Sendable () async throws -> AWSCredentials
+
+        /// Obtains credentials with a closure, for example from a metadata service or a vault.
+        public init(_ load: @escaping @Sendable () async throws -> AWSCredentials) { self.load = load }
+    }
+}
+
+extension AWSCredentials.Provider {
+    /// Always the same credentials.
+    public static func fixed(_ credentials: AWSCredentials) -> Self { Self { credentials } }
+
+    /// The process's environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and optionally `AWS_SESSION_TOKEN`.
+    /// Without the first two, requests fail with `.cannotAuthenticate`.
+    public static var environment: Self { environment(ProcessInfo.processInfo.environment) }
+
+    static func environment(_ variables: [String: String]) -> Self {
+        Self {
+            try credentials(variables, named: { $0 }, in: "the environment")
+        }
+    }
+
+    /// A profile in the shared credentials file. Processes and config files with other sources aren't supported.
+    ///
+    /// - Parameters:
+    ///   - name: the section's name. Default: `AWS_PROFILE`, or else `default`.
+    ///   - file: the file. It is refused if other users can write it. Default: `AWS_SHARED_CREDENTIALS_FILE`, or else
+    ///     `~/.aws/credentials`.
+    public static func profile(_ name: String? = nil, file: URL? = nil) -> Self {
+        let variables = ProcessInfo.processInfo.environment
+        let name = name ?? variables["AWS_PROFILE"] ?? "default"
+        let usual = URL(filePath: variables["HOME"] ?? "/").appending(path: ".aws/credentials")
+        let url = file ?? variables["AWS_SHARED_CREDENTIALS_FILE"].map { URL(filePath: $0) } ?? usual
+        return Self {
+            guard let data = try PrivateFile.read(url, upTo: 1 << 20) else {
+                throw HTTPAuthentication.Failure(.noCredentials, "there is no shared credentials file of AWS")
+            }
+            let members = section(name, of: String(decoding: data, as: UTF8.self))
+            return try credentials(members, named: { $0.lowercased() }, in: "the profile \"\(name)\"")
+        }
+    }
+
+    /// Returns the members of all sections with a name.
+    static func section(_ name: String, of text: String) -> [String: String] {
+        var members: [String: String] = [:]
+        var isInside = false
+        for line in text.split(whereSeparator: \.isNewline).map({ ASCII.trimmed($0) }) {
+            if line.begins(with: "["), let end = line.cut(at: "]") {
+                isInside = ASCII.trimmed(end.head.dropFirst()).isSame(as: name)
+            } else if isInside, !line.begins(with: "#"), !line.begins(with: ";"), let pair = line.cut(at: "=") {
+                members[ASCII.keyword(ASCII.trimmed(pair.head))] = ASCII.trimmed(pair.tail)
+            }
+        }
+        return members
+    }
+
+    private static func credentials(
+        _ members: [String: String], named name: (String) -> String, in place: String
+    ) throws -> AWSCredentials {
+        func value(_ text: String) -> String? { members[name(text)].flatMap { $0.isEmpty ? nil : $0 } }
+        let names = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
+        guard let key = value(names[0]), let secret = value(names[1]) else {
+            let missing = names.filter { value($0) == nil }.map(name).joined(separator: " and ")
+            throw HTTPAuthentication.Failure(.noCredentials, "\(place) has no \(missing)")
+        }
+        return AWSCredentials(
+            accessKey: key, secretKey: Secret(secret), sessionToken: value("AWS_SESSION_TOKEN").map { Secret($0) })
+    }
+}
+
+/// What a signer keeps between requests: copies of the signer share the credentials, the day's key and the server's
+/// time.
+final class AWSState: Sendable {
+    private struct Kept {
+        var credentials: AWSCredentials?
+        var key: (scope: String, secret: Secret, bytes: [UInt8])?
+        var offset: TimeInterval = 0
+    }
+
+    private let provider: AWSCredentials.Provider
+    private let now: @Sendable () -> Date
+    private let kept = Mutex(Kept())
+
+    init(_ provider: AWSCredentials.Provider, now: @escaping @Sendable () -> Date) {
+        (self.provider, self.now) = (provider, now)
+    }
+
+    /// The server's time, as far as it is known.
+    var date: Date { now().addingTimeInterval(kept.withLock { $0.offset }) }
+
+    func credentials() async throws -> AWSCredentials {
+        let date = date
+        if let credentials = kept.withLock({ $0.credentials }),
+            credentials.expiresAt.map({ $0.timeIntervalSince(date) > 300 }) ?? true
+        {
+            return credentials
+        }
+        let credentials = try await provider.load()
+        kept.withLock { $0.credentials = credentials }
+        return credentials
+    }
+
+    /// Returns the key for a day, a region and a service.
+    func key(_ scope: [String], _ secret: Secret) -> [UInt8] {
+        let name = scope.joined(separator: "/")
+        return kept.withLock { kept in
+            if let key = kept.key, key.scope == name, key.secret == secret { return key.bytes }
+            let bytes = scope.reduce(Array(("AWS4" + secret.reveal()).utf8)) { HMAC.sha256($1, key: $0) }
+            kept.key = (name, secret, bytes)
+            return bytes
+        }
+    }
+
+    /// Learns the server's time from a refusal, and returns whether it differs from the signature's by more than four
+    /// minutes. AWS accepts five. Other refused credentials are loaded again for the next request.
+    func learn(from response: HTTPResponse) -> Bool {
+        guard [400, 401, 403].contains(response.status.code) else { return false }
+        let now = now()
+        let signed = response.request.headers["X-Amz-Date"].flatMap { try? Self.style.parse($0) }
+        if let signed, let served = response.headers.date(of: .date), abs(served.timeIntervalSince(signed)) > 240 {
+            kept.withLock { $0.offset = served.timeIntervalSince(now) }
+            return true
+        }
+        if response.status != .badRequest { kept.withLock { $0.credentials = nil } }
+        return false
+    }
+
+    /// `20260131T080000Z`.
+    static let style = Date.ISO8601FormatStyle(
+        dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted, timeZoneSeparator: .omitted)
+
+    func reset() { kept.withLock { $0 = Kept() } }
+}

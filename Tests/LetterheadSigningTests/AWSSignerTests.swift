@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+@testable import LetterheadSigning
+import LetterheadTesting
+import TestKit
+import Testing
+
+/// Signatures with the values of AWS's test suite and of the documentation of S3.
+@Suite struct AWSSignerTests {
+    private func signer(
+        _ service: String = "s3", at date: String = "2013-05-24T00:00:00Z", token: Secret? = nil
+    ) throws -> AWSSigner {
+        let now = try Date(date, strategy: .iso8601)
+        let (key, secret): (String, Secret) =
+            service == "s3"
+            ? ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
+            : ("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
+        let credentials = AWSCredentials(accessKey: key, secretKey: secret, sessionToken: token)
+        return AWSSigner(service: service, region: "us-east-1", credentials: .fixed(credentials)) { now }
+    }
+
+    private func authorization(of request: HTTPRequest, by signer: AWSSigner) async throws -> String {
+        var signed = request
+        try await signer.sign(&signed, body: SignedBody(request, need: signer.bodyNeed(for: request)))
+        return try #require(signed.headers[.authorization])
+    }
+
+    private func request(_ vector: AWSVector) -> HTTPRequest {
+        var request = HTTPRequest(method: HTTPMethod(rawValue: vector.method), host: "example.amazonaws.com")
+        let parts = vector.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        request.path = RequestPath(escaped: String(parts[0]), route: nil)
+        if parts.count > 1 { request.query = QueryParameters(escaped: String(parts[1])) }
+        for (name, value) in vector.headers { request.headers.append(HTTPHeaders.Name(name), value) }
+        return request
+    }
+
+    @Test(arguments: AWSVector.suite) func `the header of the test suite is written`(vector: AWSVector) async throws {
+        let signer = try signer("service", at: "2015-08-30T12:36:00Z", token: vector.token.map { Secret($0) })
+        let value = try await authorization(of: request(vector), by: signer)
+        #expect(value.hasSuffix("Signature=\(vector.signature)"))
+    }
+
+    @Test(arguments: AWSVector.suite.filter { $0.linkSignature != nil })
+    func `the link of the test suite is written`(vector: AWSVector) async throws {
+        let signer = try signer("service", at: "2015-08-30T12:36:00Z", token: vector.token.map { Secret($0) })
+        let url = try await signer.presignedURL(for: request(vector), expiresIn: .seconds(3600))
+        #expect(url.absoluteString.hasSuffix("X-Amz-Signature=\(vector.linkSignature ?? "")"))
+    }
+
+    @Test func `a form has the signature of the test suite`() async throws {
+        var request = try HTTPRequest(method: .post, "https://example.amazonaws.com/")
+        request.body = DataBody(Data("Param1=value1".utf8), contentType: "application/x-www-form-urlencoded")
+        let value = try await authorization(of: request, by: signer("service", at: "2015-08-30T12:36:00Z"))
+        #expect(value.hasSuffix("ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"))
+    }
+
+    @Test(arguments: [
+        ("test.txt", "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"),
+        ("?lifecycle", "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"),
+        ("?max-keys=2&prefix=J", "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"),
+    ]) func `a request to S3 has the signature of its documentation`(target: String, signature: String) async throws {
+        var request = try HTTPRequest("https://examplebucket.s3.amazonaws.com/\(target)")
+        if target == "test.txt" { request.headers[.range] = "bytes=0-9" }
+        let value = try await authorization(of: request, by: signer())
+        #expect(value.hasSuffix("Signature=\(signature)"))
+        #expect(
+            value.contains("Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, SignedHeaders=host;"))
+    }
+
+    @Test func `an upload to S3 has the signature of its documentation, whose path is escaped once`() async throws {
+        var request = try HTTPRequest(method: .put, "https://examplebucket.s3.amazonaws.com/test$file.text")
+        request.headers[.date] = "Fri, 24 May 2013 00:00:00 GMT"
+        request.headers["x-amz-storage-class"] = "REDUCED_REDUNDANCY"
+        request.body = DataBody(Data("Welcome to Amazon S3.".utf8), contentType: nil)
+        let value = try await authorization(of: request, by: signer())
+        #expect(value.hasSuffix("98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"))
+    }
+
+    @Test func `a presigned link has the signature of the documentation of S3`() async throws {
+        let request = try HTTPRequest("https://examplebucket.s3.amazonaws.com/test.txt")
+        let url = try await signer().presignedURL(for: request, expiresIn: .seconds(86_400))
+        let signature = "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"
+        #expect(
+            url.absoluteString.hasSuffix("X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature=\(signature)"))
+    }
+
+    @Test(arguments: [0, -1, 604_801]) func `a link can't expire out of range`(seconds: Int) async throws {
+        let (signer, request) = (try signer(), try HTTPRequest("https://bucket.s3.amazonaws.com/a"))
+        let error = await #expect(throws: HTTPError.self) {
+            try await signer.presignedURL(for: request, expiresIn: .seconds(seconds))
+        }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test func `a link is not signed twice`() async throws {
+        let signer = try signer()
+        let url = try await signer.presignedURL(
+            for: HTTPRequest("https://bucket.s3.amazonaws.com/a"), expiresIn: .seconds(60))
+        var request = HTTPRequest(url: url)
+        try await signer.sign(&request, body: SignedBody())
+        #expect(request.headers.isEmpty && request.target == HTTPRequest(url: url).target)
+    }
+
+    @Test(arguments: [("/a//b/../c", "/a//b/../c"), ("/a%2fb(1)", "/a%2Fb%281%29"), ("", "/")])
+    func `S3's paths are not normalized`(path: String, canonical: String) {
+        var request = HTTPRequest(host: "bucket.s3.amazonaws.com")
+        request.path = RequestPath(escaped: path, route: nil)
+        let text = AWSCanonicalRequest(request, isS3: true).text(payload: "")
+        #expect(text.hasPrefix("GET\n\(canonical)\n"))
+    }
+
+    @Test func `other services' paths are escaped again`() {
+        let request = HTTPRequest(host: "api.amazonaws.com", path: "a/\("x y")")
+        #expect(AWSCanonicalRequest(request, isS3: false).text(payload: "").hasPrefix("GET\n/a/x%2520y\n"))
+    }
+
+    @Test(arguments: [
+        ("https://a.example:443/", "a.example"), ("http://a.example:80/", "a.example"),
+        ("https://a.example:9000/", "a.example:9000"),
+    ]) func `the host has a port only if it isn't the default`(url: String, host: String) throws {
+        #expect(try HTTPRequest(url).hostField == host)
+    }
+
+    @Test func `a stream to S3 is not read, and one to another service is refused`() async throws {
+        let stream = StreamBody(once: AsyncStream<Data> { $0.finish() })
+        var request = try HTTPRequest(method: .put, "https://bucket.s3.amazonaws.com/a")
+        request.body = stream
+        var signed = request
+        let signer = try signer()
+        try await signer.sign(&signed, body: SignedBody(request, need: signer.bodyNeed(for: request)))
+        #expect(signed.headers["X-Amz-Content-SHA256"] == "UNSIGNED-PAYLOAD")
+        let mock = MockLoader { .ok($0) }
+        let method = HTTPAuthentication.signing(by: try self.signer("execute-api"))
+        let chain = Authenticate() --> mock
+        var other = try HTTPRequest(method: .put, "https://api.example.com/a")
+        (other.body, other.authentication) = (stream, method)
+        let error = await failure { [other] in try await chain.load(other) }
+        #expect(error?.code == .cannotAuthenticate && error?.message.contains("read only once") == true)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `the server's time is learned once from a refusal`() async throws {
+        let mock = MockLoader { request in
+            let isCurrent = request.headers["X-Amz-Date"] == "20130524T010000Z"
+            return HTTPResponse(
+                request: request, status: isCurrent ? 200 : 403, headers: ["Date": "Fri, 24 May 2013 01:00:00 GMT"])
+        }
+        let client = HTTPClient(transport: mock)
+        var request = try HTTPRequest("https://bucket.s3.amazonaws.com/a")
+        request.authentication = .signing(by: try signer())
+        for _ in 1...2 { _ = try await client.send(request) }
+        #expect(
+            mock.requests.map { $0.headers["X-Amz-Date"] }
+                == ["20130524T000000Z", "20130524T010000Z", "20130524T010000Z"])
+    }
+
+    @Test func `a refusal with the right time is returned`() async throws {
+        let mock = MockLoader {
+            HTTPResponse(request: $0, status: 403, headers: ["Date": "Fri, 24 May 2013 00:03:00 GMT"])
+        }
+        var request = try HTTPRequest("https://bucket.s3.amazonaws.com/a")
+        request.authentication = .signing(by: try signer())
+        let (chain, sent) = (Authenticate() --> mock, request)
+        #expect(try await chain.load(sent).status == 403 && mock.requests.count == 1)
+    }
+}
+
+@Suite struct AWSCredentialsTests {
+    @Test func `the environment's key is read`() async throws {
+        let provider = AWSCredentials.Provider.environment([
+            "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "token",
+        ])
+        let credentials = try await provider.load()
+        #expect(credentials.accessKey == "AKID" && credentials.secretKey == "secret")
+        #expect(credentials.sessionToken == "token" && credentials.expiresAt == nil)
+    }
+
+    @Test func `a missing key is named`() async throws {
+        let provider = AWSCredentials.Provider.environment(["AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": ""])
+        let error = await #expect(throws: HTTPAuthentication.Failure.self) { try await provider.load() }
+        #expect(error?.reason == .noCredentials)
+        #expect(error?.message == "the environment has no AWS_SECRET_ACCESS_KEY")
+    }
+
+    private static let file = """
+        # comment
+        [default]
+        aws_access_key_id = A
+        [ work ] ; comment
+        AWS_ACCESS_KEY_ID=B
+          aws_secret_access_key = s=/+
+        ; aws_session_token = no
+        nonsense
+        [other]
+        aws_access_key_id = C
+        """
+
+    @Test func `a profile's section is read`() {
+        let members = AWSCredentials.Provider.section("work", of: Self.file)
+        #expect(members == ["aws_access_key_id": "B", "aws_secret_access_key": "s=/+"])
+    }
+
+    @Test func `a file without the profile's secret is refused`() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "letterhead-\(UUID())")
+        try Data(Self.file.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let error = await #expect(throws: HTTPAuthentication.Failure.self) {
+            try await AWSCredentials.Provider.profile("default", file: file).load()
+        }
+        #expect(error?.message == "the profile \"default\" has no aws_secret_access_key")
+    }
+
+    @Test func `credentials are kept until five minutes before they expire`() async throws {
+        let (now, calls) = (SharedValue(Date(timeIntervalSince1970: 0)), SharedValue(0))
+        let provider = AWSCredentials.Provider {
+            calls.withLock { $0 += 1 }
+            return AWSCredentials(accessKey: "A", secretKey: "s", expiresAt: Date(timeIntervalSince1970: 3_600))
+        }
+        let state = AWSState(provider) { now.withLock { $0 } }
+        for seconds in [0.0, 3_299, 3_300] {
+            now.withLock { $0 = Date(timeIntervalSince1970: seconds) }
+            _ = try await state.credentials()
+        }
+        #expect(calls.withLock { $0 } == 2)
+    }
+
+    @Test func `secrets are not printed`() async throws {
+        let credentials = AWSCredentials(accessKey: "AKID", secretKey: "top secret", sessionToken: "token")
+        let signer = AWSSigner(service: "s3", region: "r", credentials: .fixed(credentials))
+        var request = try HTTPRequest("https://bucket.s3.amazonaws.com/a")
+        try await signer.sign(&request, body: SignedBody())
+        var text = "\(credentials) \(signer) \(request)"
+        dump((credentials, signer, request), to: &text)
+        #expect(!text.contains("top secret") && !text.contains("\"token\"") && !text.contains("Signature="))
+    }
+}
