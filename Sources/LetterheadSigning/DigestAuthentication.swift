@@ -13,7 +13,7 @@ extension HTTPAuthentication {
     ///
     /// The first request is sent without credentials, and once more with a proof for the challenge in the server's 401.
     /// Later requests to the same origin are signed at once, and concurrent requests share a nonce. The method supports
-    /// SHA-256, MD5 and their session forms, and answers the strongest of several challenges. The body is part of the
+    /// SHA-512-256, SHA-256, MD5 and their session forms, and answers the strongest of several challenges. The body is part of the
     /// proof if the server accepts nothing else (`auth-int`).
     ///
     /// If the server refuses the password, the request ends with the 401, and the password isn't tried again for it. A
@@ -156,6 +156,8 @@ struct DigestChallenge: Sendable {
         case "md5-sess": (hash, isSession) = (.md5, true)
         case "sha-256": (hash, isSession) = (.sha256, false)
         case "sha-256-sess": (hash, isSession) = (.sha256, true)
+        case "sha-512-256": (hash, isSession) = (.sha512, false)
+        case "sha-512-256-sess": (hash, isSession) = (.sha512, true)
         default: return nil
         }
         let offered = challenge["qop"].map { ASCII.members(of: [$0]).map(ASCII.keyword) } ?? []
@@ -168,14 +170,20 @@ struct DigestChallenge: Sendable {
 
 enum DigestHash: Sendable {
     case md5, sha256
+    /// SHA-512/256.
+    case sha512
 
-    var strength: Int { self == .md5 ? 0 : 1 }
+    var strength: Int { self == .md5 ? 0 : self == .sha256 ? 1 : 2 }
 
     /// Returns a text's hash in hexadecimal digits, the form that RFC 7616 uses.
     func hexadecimal(_ text: String) -> String { hexadecimal(Array(text.utf8)) }
 
     func hexadecimal(_ bytes: [UInt8]) -> String {
-        Hexadecimal.text(self == .md5 ? MD5Hash.hash(bytes) : SHA256Hash.hash(bytes))
+        switch self {
+        case .md5: Hexadecimal.text(MD5Hash.hash(bytes))
+        case .sha256: Hexadecimal.text(SHA256Hash.hash(bytes))
+        case .sha512: Hexadecimal.text(SHA512Hash.shortHash(bytes))
+        }
     }
 
     static func digits(of number: some BinaryInteger, count: Int) -> String {

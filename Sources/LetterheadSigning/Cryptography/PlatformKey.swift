@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+
+#if canImport(CryptoKit)
+    import CryptoKit
+
+    /// A key of CryptoKit.
+    struct PlatformKey: Sendable {
+        private let format: KeyFormat
+        let publicBytes: [UInt8]
+
+        init(_ format: KeyFormat) throws {
+            self.format = format
+            guard format.isPrivate else {
+                publicBytes = format.bytes
+                _ = try verifies([], of: [])
+                return
+            }
+            do {
+                publicBytes =
+                    format.algorithm == .ed25519
+                    ? Array(
+                        try Curve25519.Signing.PrivateKey(rawRepresentation: format.bytes).publicKey.rawRepresentation)
+                    : Array(try P256.Signing.PrivateKey(rawRepresentation: format.bytes).publicKey.x963Representation)
+            } catch { throw KeyFormat.failure("the key is not valid") }
+        }
+
+        func sign(_ message: [UInt8]) throws -> [UInt8] {
+            guard format.algorithm == .ed25519 else {
+                let key = try P256.Signing.PrivateKey(rawRepresentation: format.bytes)
+                return Array(try key.signature(for: message).rawRepresentation)
+            }
+            return Array(try Curve25519.Signing.PrivateKey(rawRepresentation: format.bytes).signature(for: message))
+        }
+
+        func verifies(_ signature: [UInt8], of message: [UInt8]) throws -> Bool {
+            do {
+                guard format.algorithm == .ed25519 else {
+                    let key = try P256.Signing.PublicKey(x963Representation: publicBytes)
+                    guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else {
+                        return false
+                    }
+                    return key.isValidSignature(signature, for: message)
+                }
+                let key = try Curve25519.Signing.PublicKey(rawRepresentation: publicBytes)
+                return key.isValidSignature(signature, for: message)
+            } catch { throw KeyFormat.failure("the key is not valid") }
+        }
+    }
+#else
+    /// A key of libcrypto. Unchecked, because libcrypto's keys don't change once they are read, and several threads may
+    /// use one at a time.
+    final class PlatformKey: @unchecked Sendable {
+        private let key: LibCrypto.Object
+        private let library: LibCrypto
+        private let isEd25519: Bool
+        let publicBytes: [UInt8]
+
+        init(_ format: KeyFormat) throws {
+            let library = try LibCrypto.loaded.get()
+            self.library = library
+            isEd25519 = format.algorithm == .ed25519
+            let read = format.isPrivate ? library.readPrivate : library.readPublic
+            let der = format.der
+            let key = der.withUnsafeBufferPointer { bytes in
+                var start = bytes.baseAddress
+                return read(nil, &start, bytes.count)
+            }
+            guard let key else {
+                library.clearErrors()
+                throw KeyFormat.failure("the key is not valid")
+            }
+            self.key = key
+            var written = [UInt8](repeating: 0, count: max(0, Int(library.writePublic(key, nil))))
+            written.withUnsafeMutableBufferPointer { bytes in
+                var start = bytes.baseAddress
+                _ = library.writePublic(key, &start)
+            }
+            publicBytes = written.suffix(isEd25519 ? 32 : 65)
+        }
+
+        deinit { library.freeKey(key) }
+
+        func sign(_ message: [UInt8]) throws -> [UInt8] {
+            let context = library.newContext()
+            defer { library.freeContext(context) }
+            var signature = [UInt8](repeating: 0, count: 128)
+            var count = signature.count
+            guard library.beginSigning(context, nil, isEd25519 ? nil : library.sha256(), nil, key) == 1,
+                library.sign(context, &signature, &count, message, message.count) == 1
+            else { throw failure("could not sign") }
+            let written = signature.prefix(count)
+            return isEd25519 ? Array(written) : try numbers(of: written)
+        }
+
+        func verifies(_ signature: [UInt8], of message: [UInt8]) throws -> Bool {
+            guard signature.count == 64 else { return false }
+            let signature = isEd25519 ? signature : Self.sequence(of: signature)
+            let context = library.newContext()
+            defer { library.freeContext(context) }
+            guard library.beginVerifying(context, nil, isEd25519 ? nil : library.sha256(), nil, key) == 1 else {
+                throw failure("could not verify")
+            }
+            defer { library.clearErrors() }
+            return library.verify(context, signature, signature.count, message, message.count) == 1
+        }
+
+        private func failure(_ what: String) -> HTTPAuthentication.Failure {
+            library.clearErrors()
+            return KeyFormat.failure("libcrypto \(what) with this key")
+        }
+
+        /// Converts a DER sequence of two numbers to 32 bytes for each.
+        private func numbers(of der: ArraySlice<UInt8>) throws -> [UInt8] {
+            var outer = DERReader(bytes: der)
+            guard var inner = outer.read(0x30).map({ DERReader(bytes: $0) }), let r = inner.read(0x02),
+                let s = inner.read(0x02)
+            else { throw failure("could not sign") }
+            return [r, s].flatMap { [UInt8](repeating: 0, count: max(0, 32 - $0.count)) + $0.suffix(32) }
+        }
+
+        private static func sequence(of numbers: [UInt8]) -> [UInt8] {
+            let parts = [numbers.prefix(32), numbers.suffix(32)].flatMap { number -> [UInt8] in
+                let short = number.drop { $0 == 0 }
+                let positive = short.first.map { $0 >= 0x80 } ?? true ? [0] + short : Array(short)
+                return [0x02, UInt8(positive.count)] + positive
+            }
+            return [0x30, UInt8(parts.count)] + parts
+        }
+    }
+
+    /// The functions of the system's libcrypto, which libcurl usually loads anyway. It is loaded at run time, so
+    /// programs without such keys don't require it, and it's never unloaded.
+    struct LibCrypto: Sendable {
+        typealias Object = OpaquePointer
+        typealias Read =
+            @convention(c) (
+                UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int
+            ) -> Object?
+        typealias Begin = @convention(c) (Object?, UnsafeMutablePointer<Object?>?, Object?, Object?, Object?) -> Int32
+
+        let readPrivate, readPublic: Read
+        let writePublic: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+        let freeKey, freeContext: @convention(c) (Object?) -> Void
+        let newContext, sha256: @convention(c) () -> Object?
+        let beginSigning, beginVerifying: Begin
+        let sign:
+            @convention(c) (
+                Object?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<Int>?, UnsafePointer<UInt8>?, Int
+            ) -> Int32
+        let verify: @convention(c) (Object?, UnsafePointer<UInt8>?, Int, UnsafePointer<UInt8>?, Int) -> Int32
+        let clearErrors: @convention(c) () -> Void
+
+        static let loaded = Result { () throws(HTTPAuthentication.Failure) in try LibCrypto() }
+
+        private init() throws(HTTPAuthentication.Failure) {
+            let names = ["libcrypto.so.3", "libcrypto.so.1.1"]
+            guard let library = names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
+                throw KeyFormat.failure(
+                    "keys for Ed25519 and P-256 need OpenSSL, but neither \(names.joined(separator: " nor ")) is installed"
+                )
+            }
+            func load<Function>(_ name: String) throws(HTTPAuthentication.Failure) -> Function {
+                guard let symbol = dlsym(library, name) else {
+                    throw KeyFormat.failure("the system's libcrypto has no \(name)")
+                }
+                return unsafeBitCast(symbol, to: Function.self)
+            }
+            (readPrivate, readPublic) = (try load("d2i_AutoPrivateKey"), try load("d2i_PUBKEY"))
+            (writePublic, freeKey) = (try load("i2d_PUBKEY"), try load("EVP_PKEY_free"))
+            (newContext, freeContext) = (try load("EVP_MD_CTX_new"), try load("EVP_MD_CTX_free"))
+            (sha256, beginSigning) = (try load("EVP_sha256"), try load("EVP_DigestSignInit"))
+            (sign, beginVerifying) = (try load("EVP_DigestSign"), try load("EVP_DigestVerifyInit"))
+            (verify, clearErrors) = (try load("EVP_DigestVerify"), try load("ERR_clear_error"))
+        }
+    }
+#endif

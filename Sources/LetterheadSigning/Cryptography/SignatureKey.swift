@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+import LetterheadFoundation
+
+/// A key for ``MessageSigner``, ``MessageVerifier`` and ``DPoP``: a shared secret, a private key, or a public key.
+///
+/// ```swift
+/// let key = try SignatureKey(pem: Secret(String(contentsOf: file, encoding: .utf8)))
+/// ```
+///
+/// CryptoKit on Apple platforms and the system's libcrypto (OpenSSL 1.1.1 or later) elsewhere compute the signatures of
+/// private and public keys. Descriptions contain no key.
+public struct SignatureKey: Sendable {
+    /// The name that RFC 9421, 6.2.2 registers.
+    public enum Algorithm: String, Sendable, Hashable {
+        case hmacSHA256 = "hmac-sha256"
+        case ed25519
+        case ecdsaP256SHA256 = "ecdsa-p256-sha256"
+    }
+
+    public let algorithm: Algorithm
+    /// A public key's bytes, or nil for a shared secret.
+    let publicBytes: [UInt8]?
+    private let signing: (@Sendable ([UInt8]) async throws -> [UInt8])?
+    private let verifying: @Sendable (_ signature: [UInt8], _ message: [UInt8]) throws -> Bool
+
+    /// A shared secret for `hmac-sha256`.
+    public static func hmac(_ secret: some Sequence<UInt8>) -> SignatureKey {
+        let secret = Array(secret)
+        return SignatureKey(
+            algorithm: .hmacSHA256, publicBytes: nil, signing: { HMAC.sha256($0, key: secret) },
+            verifying: { HMAC.isEqual($0, HMAC.sha256($1, key: secret)) })
+    }
+
+    /// Reads a key for Ed25519 or P-256 from PEM text: `PRIVATE KEY`, `EC PRIVATE KEY` or `PUBLIC KEY`.
+    ///
+    /// - Throws: `HTTPAuthentication.Failure` if the text is malformed or encrypted, or the library is missing.
+    public init(pem: Secret) throws { try self.init(KeyFormat.pem(pem.reveal())) }
+
+    /// Reads a key for Ed25519, P-256 or HMAC from a JSON Web Key (RFC 7517).
+    ///
+    /// - Throws: `HTTPAuthentication.Failure` if the text is malformed, or the library is missing.
+    public init(jwk: Secret) throws {
+        let key = try KeyFormat.jwk(jwk.reveal())
+        if key.algorithm == .hmacSHA256 { self = .hmac(key.bytes) } else { try self.init(key) }
+    }
+
+    /// Creates a new private key. HMAC's has 32 bytes.
+    ///
+    /// - Throws: `HTTPAuthentication.Failure` if the library is missing.
+    public static func generated(_ algorithm: Algorithm) throws -> SignatureKey {
+        let bytes = RandomBytes.system(32)
+        return algorithm == .hmacSHA256
+            ? .hmac(bytes) : try SignatureKey(KeyFormat(algorithm: algorithm, isPrivate: true, bytes: bytes))
+    }
+
+    /// Returns this public key with a closure that signs, for a private key in hardware or in a service. A signature
+    /// of P-256 consists of two numbers with 32 bytes each.
+    public func signing(with sign: @escaping @Sendable ([UInt8]) async throws -> [UInt8]) -> SignatureKey {
+        SignatureKey(algorithm: algorithm, publicBytes: publicBytes, signing: sign, verifying: verifying)
+    }
+
+    private init(_ format: KeyFormat) throws {
+        let key = try PlatformKey(format)
+        let sign: @Sendable ([UInt8]) async throws -> [UInt8] = { try key.sign($0) }
+        self.init(
+            algorithm: format.algorithm, publicBytes: key.publicBytes,
+            signing: format.isPrivate ? sign : nil, verifying: { try key.verifies($0, of: $1) })
+    }
+
+    private init(
+        algorithm: Algorithm, publicBytes: [UInt8]?, signing: (@Sendable ([UInt8]) async throws -> [UInt8])?,
+        verifying: @escaping @Sendable ([UInt8], [UInt8]) throws -> Bool
+    ) {
+        (self.algorithm, self.publicBytes) = (algorithm, publicBytes)
+        (self.signing, self.verifying) = (signing, verifying)
+    }
+
+    /// The members of the public JSON Web Key, in the order of its thumbprint.
+    var publicMembers: [(name: String, value: String)] {
+        guard let publicBytes else { return [] }
+        guard algorithm == .ecdsaP256SHA256 else {
+            return [("crv", "Ed25519"), ("kty", "OKP"), ("x", RandomBytes.base64URL(publicBytes))]
+        }
+        let (x, y) = (publicBytes[1..<33], publicBytes[33...])
+        return [
+            ("crv", "P-256"), ("kty", "EC"), ("x", RandomBytes.base64URL(Array(x))),
+            ("y", RandomBytes.base64URL(Array(y))),
+        ]
+    }
+
+    /// The public JSON Web Key, or nil for a shared secret.
+    public var publicJWK: String? {
+        let members = publicMembers.map { "\"\($0.name)\":\"\($0.value)\"" }
+        return members.isEmpty ? nil : "{\(members.joined(separator: ","))}"
+    }
+
+    /// The public key's thumbprint (RFC 7638) with SHA-256, such as for `dpop_jkt`. Nil for a shared secret.
+    public var thumbprint: String? {
+        publicJWK.map { RandomBytes.base64URL(SHA256Hash.hash(Array($0.utf8))) }
+    }
+
+    func sign(_ message: [UInt8]) async throws -> [UInt8] {
+        guard let signing else { throw HTTPAuthentication.Failure(.misconfigured, "a public key can't sign") }
+        return try await signing(message)
+    }
+
+    func verifies(_ signature: [UInt8], of message: [UInt8]) throws -> Bool { try verifying(signature, message) }
+}
+
+extension SignatureKey: CustomStringConvertible, CustomReflectable {
+    public var description: String { "SignatureKey(\(algorithm.rawValue))" }
+    public var customMirror: Mirror { Mirror(self, children: ["algorithm": algorithm]) }
+}
