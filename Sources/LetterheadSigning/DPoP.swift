@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+import Synchronization
+
+/// Proves with each request that the client has a token's key (RFC 9449), so that a stolen token is useless. Pass it to
+/// `oauth2(…, dpop:)` of `LetterheadOAuth`, which adds proofs to requests for tokens and for resources.
+///
+/// ```swift
+/// let dpop = DPoP(key: try SignatureKey.generated(.ecdsaP256SHA256))
+/// let oauth = HTTPAuthentication.oauth2(client: app, tokenEndpoint: endpoint, grant: grant, dpop: dpop)
+/// ```
+///
+/// The server's nonces are kept for each origin. If a server demands another one, the request is sent once more. Keep
+/// the key as long as the tokens: with another key, servers refuse them.
+public final class DPoP: RequestSigner, LoaderLink {
+    private let key: SignatureKey
+    private let now: @Sendable () -> Date
+    private let random: @Sendable (Int) -> [UInt8]
+    private let nonces = Mutex<[HTTPOrigin: String]>([:])
+
+    /// - Parameters:
+    ///   - key: a private key for P-256 or Ed25519.
+    ///   - now: returns the current date.
+    ///   - random: returns the given number of unpredictable bytes.
+    public init(
+        key: SignatureKey, now: @escaping @Sendable () -> Date = { Date() }, random: (@Sendable (Int) -> [UInt8])? = nil
+    ) {
+        (self.key, self.now, self.random) = (key, now, random ?? RandomBytes.system)
+    }
+
+    /// - Throws: `HTTPAuthentication.Failure` if the key can't sign proofs.
+    public func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {
+        guard let jwk = key.publicJWK else {
+            throw HTTPAuthentication.Failure(.misconfigured, "a DPoP proof needs a key for P-256 or Ed25519")
+        }
+        let algorithm = key.algorithm == .ed25519 ? "EdDSA" : "ES256"
+        let path = request.target.cut(at: "?")?.head ?? request.target[...]
+        var claims = [
+            ("jti", ASCII.quoted(RandomBytes.base64URL(random(15)))), ("htm", ASCII.quoted(request.method.rawValue)),
+            ("htu", ASCII.quoted("\(ASCII.lowercased(request.scheme))://\(request.hostField)\(path)")),
+            ("iat", "\(Int64(now().timeIntervalSince1970))"),
+        ]
+        if let token = request.headers[.authorization]?.cut(at: " "),
+            ASCII.equalIgnoringCase(String(token.head), "DPoP")
+        {
+            claims.append(("ath", ASCII.quoted(RandomBytes.base64URL(SHA256Hash.hash(Array(token.tail.utf8))))))
+        }
+        if let nonce = request.origin.flatMap({ origin in nonces.withLock { $0[origin] } }) {
+            claims.append(("nonce", ASCII.quoted(nonce)))
+        }
+        let parts = [
+            "{\"typ\":\"dpop+jwt\",\"alg\":\"\(algorithm)\",\"jwk\":\(jwk)}",
+            "{" + claims.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ",") + "}",
+        ]
+        let text = parts.map { RandomBytes.base64URL(Array($0.utf8)) }.joined(separator: ".")
+        request.headers.setSecret(text + "." + RandomBytes.base64URL(try await key.sign(Array(text.utf8))), for: "DPoP")
+    }
+
+    public func signsAgain(after response: HTTPResponse) async -> Bool {
+        guard let nonce = response.headers["DPoP-Nonce"], nonce.utf8.count <= 1_024, ASCII.isPrintable(nonce),
+            let origin = response.request.origin
+        else { return false }
+        let previous = nonces.withLock { nonces in
+            if nonces.count >= 1_000 { nonces = [:] }
+            return nonces.updateValue(nonce, forKey: origin)
+        }
+        guard previous != nonce else { return false }
+        let code = "use_dpop_nonce"
+        if response.status == .unauthorized {
+            return response.challenges.contains { $0["error"].map { $0.isSame(as: code) } ?? false }
+        }
+        return response.status == .badRequest
+            && response.body.buffered.map { String(decoding: $0.prefix(65_536), as: UTF8.self).holds(code) } ?? false
+    }
+
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        try await SignAttempts(self).load(request, next: next)
+    }
+
+    public func reset() async { nonces.withLock { $0 = [:] } }
+
+    public func reset(next: any HTTPLoader) async { await SignAttempts(self).reset(next: next) }
+}

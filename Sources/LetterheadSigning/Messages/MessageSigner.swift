@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+
+/// What one signature of a message covers, and its key (RFC 9421, 3.1).
+public struct MessageSignature: Sendable {
+    let key: SignatureKey
+    let keyID: String?
+    let label: String
+    let components: [MessageComponent]
+    let lifetime: Duration?
+    let tag: String?
+    let nonce: (@Sendable () -> String)?
+    let namesAlgorithm: Bool
+
+    /// - Parameters:
+    ///   - key: a private key or a shared secret.
+    ///   - keyID: names the key for the receiver. Default: nil.
+    ///   - label: distinguishes several signatures of one message.
+    ///   - components: what is covered. The signer adds the fields `Content-Digest` and `Repr-Digest` (RFC 9530) if they
+    ///     are covered and missing, and doesn't cover them without a body.
+    ///   - lifetime: how long the signature is valid. Default: nil (the receiver decides).
+    ///   - tag: names the protocol that uses the signature. Default: nil.
+    ///   - nonce: returns a new value for each signature. Default: nil.
+    ///   - namesAlgorithm: whether the signature names the algorithm. Default: false, because the key determines it.
+    public init(
+        key: SignatureKey, keyID: String? = nil, label: String = "sig1",
+        components: [MessageComponent] = ["@method", "@target-uri", "content-digest"], lifetime: Duration? = nil,
+        tag: String? = nil, nonce: (@Sendable () -> String)? = nil, namesAlgorithm: Bool = false
+    ) {
+        (self.key, self.keyID, self.label, self.components) = (key, keyID, label, components)
+        (self.lifetime, self.tag, self.nonce, self.namesAlgorithm) = (lifetime, tag, nonce, namesAlgorithm)
+    }
+
+    func parameters(_ covered: [MessageComponent], at date: Date) -> String {
+        let created = Int64(clamping: Int(date.timeIntervalSince1970))
+        var text = "(\(covered.map(\.text).joined(separator: " ")));created=\(created)"
+        if let lifetime { text += ";expires=\(created + lifetime.components.seconds)" }
+        if let keyID { text += ";keyid=" + ASCII.quoted(keyID) }
+        if namesAlgorithm { text += ";alg=\"\(key.algorithm.rawValue)\"" }
+        if let nonce { text += ";nonce=" + ASCII.quoted(nonce()) }
+        return text + (tag.map { ";tag=" + ASCII.quoted($0) } ?? "")
+    }
+}
+
+/// Signs requests with HTTP message signatures (RFC 9421).
+///
+/// ```swift
+/// let signature = MessageSignature(key: try SignatureKey(pem: pem), keyID: "letters-2026")
+/// let client = HTTPClient(environment: .production, authentication: .signing(by: MessageSigner(signature)))
+/// ```
+public struct MessageSigner: RequestSigner {
+    private let signatures: [MessageSignature]
+    private let now: @Sendable () -> Date
+
+    /// Creates a signer. A later signature can cover an earlier one with ``MessageComponent/member(_:of:)``.
+    public init(_ signatures: MessageSignature..., now: @escaping @Sendable () -> Date = { Date() }) {
+        (self.signatures, self.now) = (signatures, now)
+    }
+
+    public func bodyNeed(for request: HTTPRequest) -> SignedBody.Need {
+        !request.body.isEmpty && digests.contains { !request.headers.contains($0) } ? .digest : .nothing
+    }
+
+    /// - Throws: `HTTPAuthentication.Failure` if the message lacks a component, or the key can't sign.
+    public func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {
+        if let digest = body.digest, !request.body.isEmpty {
+            let value = "sha-256=:\(Data(digest).base64EncodedString()):"
+            for name in digests where !request.headers.contains(name) { request.headers[name] = value }
+        }
+        for signature in signatures {
+            let covered = signature.components.filter { !request.body.isEmpty || !Self.isDigest($0) }
+            let parameters = signature.parameters(covered, at: now())
+            let base = try MessageComponent.base(covered, parameters: parameters, in: request)
+            let value = Data(try await signature.key.sign(base)).base64EncodedString()
+            request.headers.append("Signature-Input", "\(signature.label)=\(parameters)")
+            request.headers.append("Signature", "\(signature.label)=:\(value):")
+        }
+    }
+
+    public func signedHeaders(of request: HTTPRequest) -> [HTTPHeaders.Name] {
+        signatures.flatMap(\.components).map { HTTPHeaders.Name($0.name) }
+    }
+
+    private var digests: [HTTPHeaders.Name] {
+        Set(signatures.flatMap(\.components).filter(Self.isDigest).map(\.name)).map { HTTPHeaders.Name($0) }
+    }
+
+    private static func isDigest(_ component: MessageComponent) -> Bool {
+        component.name.isSame(as: "content-digest") || component.name.isSame(as: "repr-digest")
+    }
+}

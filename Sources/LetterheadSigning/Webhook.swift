@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+
+/// Verifies the webhooks that a server receives, in constant time, and signs them for tests.
+///
+/// ```swift
+/// let webhook = Webhook.standard("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD")
+/// try webhook.verify(body, headers: headers)   // throws if the body isn't the sender's
+/// ```
+///
+/// Pass the body's bytes as received, before any decoding. Pass several secrets while you replace one.
+public struct Webhook: Sendable {
+    private enum Form: Sendable {
+        case timestamped, hash, standard
+    }
+
+    private let form: Form
+    private let secrets: [Secret]
+    private let header: HTTPHeaders.Name
+    private let tolerance: Duration
+    private let now: @Sendable () -> Date
+
+    /// A field such as `Stripe-Signature: t=1492774577,v1=5257a869…`, over the time and the body.
+    ///
+    /// - Parameters:
+    ///   - secrets: the secrets' text. The first one signs.
+    ///   - header: the field's name.
+    ///   - tolerance: the largest difference between the clocks and for the delivery, to refuse replays.
+    ///   - now: returns the current date.
+    public static func timestamped(
+        _ secrets: Secret..., header: HTTPHeaders.Name, tolerance: Duration = .seconds(300),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) -> Webhook {
+        Webhook(form: .timestamped, secrets: secrets, header: header, tolerance: tolerance, now: now)
+    }
+
+    /// A field such as `X-Hub-Signature-256: sha256=757107ea…`, over the body only. A replay isn't noticed.
+    public static func sha256(_ secrets: Secret..., header: HTTPHeaders.Name = "X-Hub-Signature-256") -> Webhook {
+        Webhook(form: .hash, secrets: secrets, header: header, tolerance: .zero) { Date() }
+    }
+
+    /// The form of Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature: v1,…`.
+    ///
+    /// - Parameters:
+    ///   - secrets: each in Base64, usually after `whsec_`. The first one signs.
+    ///   - tolerance: the largest difference between the clocks and for the delivery, to refuse replays.
+    ///   - now: returns the current date.
+    public static func standard(
+        _ secrets: Secret..., tolerance: Duration = .seconds(300), now: @escaping @Sendable () -> Date = { Date() }
+    ) -> Webhook {
+        Webhook(form: .standard, secrets: secrets, header: "webhook-signature", tolerance: tolerance, now: now)
+    }
+
+    /// - Throws: `HTTPAuthentication.Failure` with the reason `.missingSignature`, `.invalidSignature` or
+    ///   `.misconfigured` (a secret is empty or malformed).
+    public func verify(_ body: Data, headers: HTTPHeaders) throws {
+        guard let value = headers[header] else {
+            throw HTTPAuthentication.Failure(.missingSignature, "the webhook has no \(header)")
+        }
+        let parts = value.split(at: form == .standard ? " " : ",").map { ASCII.trimmed($0) }
+        func values(_ prefix: String) -> [String] {
+            parts.filter { $0.begins(with: prefix) }.map { String($0.dropFirst(prefix.utf8.count)) }
+        }
+        let time = form == .standard ? headers["webhook-timestamp"] : values("t=").first
+        if form != .hash {
+            guard let time, let seconds = Int64(time),
+                Duration.seconds(abs(now().timeIntervalSince1970 - Double(seconds))) <= tolerance
+            else { throw HTTPAuthentication.Failure(.invalidSignature, "the webhook's time is missing or too old") }
+        }
+        let given = values(form == .standard ? "v1," : form == .hash ? "sha256=" : "v1=").prefix(16)
+        var isValid = false
+        for secret in secrets {
+            let expected = Array(try signature(of: body, id: headers["webhook-id"], time: time, with: secret).utf8)
+            for text in given where HMAC.isEqual(Array(text.utf8), expected) { isValid = true }
+        }
+        guard isValid else {
+            throw HTTPAuthentication.Failure(.invalidSignature, "the webhook's signature doesn't match its body")
+        }
+    }
+
+    /// Returns the headers for a body, for a test of your handler.
+    ///
+    /// - Throws: `HTTPAuthentication.Failure` if there is no secret, or it is malformed.
+    public func sign(_ body: Data, id: String = "msg_1") throws -> HTTPHeaders {
+        let time = "\(Int64(now().timeIntervalSince1970))"
+        let text = try signature(of: body, id: id, time: time, with: secrets.first ?? "")
+        return switch form {
+        case .timestamped: [header: "t=\(time),v1=\(text)"]
+        case .hash: [header: "sha256=\(text)"]
+        case .standard: ["webhook-id": id, "webhook-timestamp": time, header: "v1,\(text)"]
+        }
+    }
+
+    private func signature(of body: Data, id: String?, time: String?, with secret: Secret) throws -> String {
+        let text = secret.reveal()
+        let encoded = text.begins(with: "whsec_") ? String(text.dropFirst(6)) : text
+        guard let key = form == .standard ? Data(base64Encoded: encoded).map({ Array($0) }) : Array(text.utf8),
+            !key.isEmpty
+        else { throw HTTPAuthentication.Failure(.misconfigured, "the webhook's secret is empty or malformed") }
+        switch form {
+        case .hash: return Hexadecimal.text(HMAC.sha256(body, key: key))
+        case .timestamped: return Hexadecimal.text(HMAC.sha256(Data("\(time ?? "").".utf8) + body, key: key))
+        case .standard:
+            return Data(HMAC.sha256(Data("\(id ?? "").\(time ?? "").".utf8) + body, key: key)).base64EncodedString()
+        }
+    }
+}
