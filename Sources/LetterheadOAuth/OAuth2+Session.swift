@@ -37,6 +37,7 @@ extension OAuth2 {
         ///   - allowedOrigins: where the tokens may be sent. Default: nil (the origin of the server's resource).
         ///   - parameters: additional parameters for token requests, such as `audience`. Parameters for a page belong
         ///     to the sign-in.
+        ///   - dpop: adds proofs of a key (RFC 9449): `DPoP` of `LetterheadSigning`. Default: nil (bearer tokens).
         ///   - transport: sends what ``signIn(scopes:)`` and ``revoke()`` need. A client's requests obtain tokens over
         ///     the client's chain. Default: the default transport.
         ///   - clock: measures lifetimes and waits.
@@ -46,7 +47,7 @@ extension OAuth2 {
         ///   otherwise have an honest server's codes sent elsewhere. Pass the issuer to `discovered` in these cases.
         public init(
             client: Client, server: Server, signIn: SignIn, store: any TokenStore = MemoryTokenStore(),
-            allowedOrigins: [URL]? = nil, parameters: [String: String] = [:],
+            allowedOrigins: [URL]? = nil, parameters: [String: String] = [:], dpop: (any LoaderLink)? = nil,
             transport: any HTTPLoader = HTTPClient.defaultTransport, clock: any Clock<Duration> = ContinuousClock()
         ) throws(HTTPAuthentication.Failure) {
             let origins = allowedOrigins ?? server.resource.flatMap { $0.origin?.isSecure == true ? [$0] : nil } ?? []
@@ -69,7 +70,8 @@ extension OAuth2 {
             let store = SessionStore(store, for: server, at: origins)
             authentication = .oauth2(
                 client: client, tokenEndpoint: server.tokenEndpoint, grant: try signIn.grant(server, clock),
-                store: store, allowedOrigins: origins, parameters: server.parameters(parameters), clock: clock)
+                store: store, allowedOrigins: origins, parameters: server.parameters(parameters), dpop: dpop,
+                clock: clock)
             (self.client, self.server, self.api) = (client, server, api)
             (self.store, self.transport) = (store, transport)
         }

@@ -224,6 +224,8 @@ extension HTTPAuthentication {
     ///   - allowedOrigins: where the tokens may be sent (see `HTTPAuthentication`).
     ///   - parameters: additional parameters for the token endpoint, such as `audience`. They can't replace the
     ///     protocol's own parameters.
+    ///   - dpop: adds proofs of a key (RFC 9449) to the requests for tokens and to the requests that they sign: `DPoP`
+    ///     of `LetterheadSigning`. The server must then issue tokens of the type DPoP. Default: nil (bearer tokens).
     ///   - refreshAhead: how long before its expiry a token is refreshed, at most half its lifetime.
     ///   - limit: the maximum number of calls to the token endpoint in a window.
     ///   - window: the period for counting calls.
@@ -233,19 +235,24 @@ extension HTTPAuthentication {
     public static func oauth2(
         client: OAuth2.Client, tokenEndpoint: URL, grant: OAuth2.Grant,
         store: any OAuth2.TokenStore = OAuth2.MemoryTokenStore(), allowedOrigins: [URL]? = nil,
-        parameters: [String: String] = [:], refreshAhead: Duration = .seconds(60),
+        parameters: [String: String] = [:], dpop: (any LoaderLink)? = nil, refreshAhead: Duration = .seconds(60),
         limit: Int = 10, per window: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }, random: (@Sendable (Int) -> [UInt8])? = nil
     ) -> HTTPAuthentication {
         let endpoint = TokenEndpoint(
-            url: tokenEndpoint, client: client, origins: allowedOrigins, parameters: parameters)
+            url: tokenEndpoint, client: client, origins: allowedOrigins, parameters: parameters,
+            type: dpop == nil ? "Bearer" : "DPoP")
         let keeper = TokenKeeper(
             store: store, grant: grant, clock: clock, now: now, refreshAhead: refreshAhead)
         let provider = OAuth2Provider(
             endpoint: endpoint, grant: grant, keeper: keeper, random: random ?? RandomBytes.system)
-        return shared(
+        let tokens = shared(
             provider, name: "OAuth 2", header: .authorization, allowedOrigins: allowedOrigins, limit: limit,
             per: window, clock: clock)
+        guard let dpop else { return tokens }
+        return .method(
+            "OAuth 2", header: .authorization, allowedOrigins: allowedOrigins,
+            link: ProvenTokens(tokens: tokens, proof: dpop))
     }
 }
 

@@ -40,7 +40,7 @@ final class OAuth2Provider: CredentialProvider {
             throw HTTPAuthentication.Failure(
                 .refused, "the authorization server did not grant every scope that the request requires")
         }
-        guard let value = credential.tokens.accessToken.bearerValue else {
+        guard let value = credential.tokens.accessToken.value(of: endpoint.type) else {
             throw HTTPError(
                 .invalidRequest, request: request,
                 message: "the bearer token is empty or contains characters other than visible ASCII")

@@ -20,12 +20,14 @@ struct TokenEndpoint: Sendable {
     /// Where tokens may be sent, or nil if they belong to the one origin that they are obtained for.
     let origins: [URL]?
     let parameters: [String: String]
+    /// The tokens' type, which is also the scheme that sends them.
+    var type = "Bearer"
 
     /// Requests tokens once, without redirects or retries.
     func tokens(
         _ form: [(String, String)], over next: any HTTPLoader
     ) async throws(HTTPAuthentication.Failure) -> Grant {
-        try TokenAnswer.grant(in: await answer(to: form, at: url, of: "the token endpoint", over: next))
+        try TokenAnswer.grant(in: await answer(to: form, at: url, of: "the token endpoint", over: next), of: type)
     }
 
     /// Sends a form once to an endpoint on the server, and returns the body of a successful response without an
@@ -142,15 +144,17 @@ enum TokenAnswer {
 
     /// Reads a token response (RFC 6749, 5.1). A token without a type is a bearer token, because some servers leave it
     /// out.
-    static func grant(in body: Data) throws(HTTPAuthentication.Failure) -> TokenEndpoint.Grant {
+    static func grant(in body: Data, of type: String = "Bearer") throws(HTTPAuthentication.Failure)
+        -> TokenEndpoint.Grant
+    {
         guard let answer = ServerAnswer(body), let token = try answer.text("access_token").map({ Secret($0) }) else {
             throw HTTPAuthentication.Failure(.malformed, "the response of the token endpoint violates RFC 6749, 5.1")
         }
-        guard ASCII.equalIgnoringCase(try answer.text("token_type") ?? "bearer", "bearer") else {
+        guard ASCII.equalIgnoringCase(try answer.text("token_type") ?? "Bearer", type) else {
             throw HTTPAuthentication.Failure(
-                .malformed, "the token endpoint issued a token of a type other than bearer")
+                .malformed, "the token endpoint issued a token of a type other than \(ASCII.lowercased(type))")
         }
-        guard token.bearerValue != nil else {
+        guard token.value(of: type) != nil else {
             throw HTTPAuthentication.Failure(
                 .malformed,
                 "the response of the token endpoint is invalid: the bearer token is empty or contains characters other "
@@ -229,8 +233,8 @@ extension HTTPAuthentication.Failure {
 
 extension Secret {
     /// The value of `Authorization`, or nil for a token that can't be sent (RFC 6750, 2.1).
-    var bearerValue: String? {
+    func value(of type: String) -> String? {
         let token = reveal()
-        return !token.isEmpty && ASCII.isPrintable(token) ? "Bearer " + token : nil
+        return !token.isEmpty && ASCII.isPrintable(token) ? "\(type) \(token)" : nil
     }
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+
+/// Adds a proof of the key to what passes below the tokens: the requests that they sign, and the requests for tokens.
+struct ProvenTokens: LoaderLink {
+    let tokens: HTTPAuthentication
+    let proof: any LoaderLink
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        // The request's own settings apply to the whole authentication, and not to the tokens in it.
+        let (authentication, requirement) = (request.authentication, request.authenticationRequirement)
+        @Sendable func restoring(_ request: HTTPRequest) -> HTTPRequest {
+            var request = request
+            guard request.authentication == tokens else { return request }
+            (request.authentication, request.authenticationRequirement) = (authentication, requirement)
+            return request
+        }
+        let proven = AnyLoader { [proof] sent throws(HTTPError) in
+            try await proof.load(restoring(sent), next: next)
+        }
+        var inner = request
+        (inner.authentication, inner.authenticationRequirement) = (tokens, nil)
+        do throws(HTTPError) {
+            return try await Authenticate().load(inner, next: proven)
+        } catch {
+            throw error.with(request: restoring(error.request))
+        }
+    }
+
+    func reset(next: any HTTPLoader) async {
+        let end = AnyLoader { request throws(HTTPError) in throw HTTPError(.resetInProgress, request: request) }
+        await Authenticate(tokens).reset(next: end)
+        await proof.reset(next: next)
+    }
+}
