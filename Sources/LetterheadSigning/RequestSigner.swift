@@ -124,28 +124,24 @@ struct SignAttempts: LoaderLink {
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let body = try await SignedBody(request, need: signer.bodyNeed(for: request))
-        let (response, signed) = try await send(request, body, next)
-        if await signer.signsAgain(after: response), request.body.isEmpty || request.body.isReplayable {
+        let isReplayable = request.body.isEmpty || request.body.isReplayable
+        var isFirst = true
+        while true {
+            var signed = request
+            do { try await signer.sign(&signed, body: body) } catch { throw HTTPError(refusing: error, request) }
+            let response = try await next.load(signed)
+            guard await signer.signsAgain(after: response), isFirst, isReplayable else {
+                try check(response, signed)
+                return response
+            }
             await response.body.discard()
-            let (second, signedAgain) = try await send(request, body, next)
-            try check(second, signedAgain)
-            return second
+            isFirst = false
         }
-        try check(response, signed)
-        return response
     }
 
     func reset(next: any HTTPLoader) async {
         await signer.reset()
         await next.reset()
-    }
-
-    private func send(
-        _ request: HTTPRequest, _ body: SignedBody, _ next: any HTTPLoader
-    ) async throws(HTTPError) -> (HTTPResponse, HTTPRequest) {
-        var signed = request
-        do { try await signer.sign(&signed, body: body) } catch { throw HTTPError(refusing: error, request) }
-        return (try await next.load(signed), signed)
     }
 
     /// Explains a refusal if what was sent isn't what was signed.

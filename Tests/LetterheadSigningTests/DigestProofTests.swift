@@ -94,6 +94,20 @@ import Testing
                     #"username="5a1a8a47df5c298551b9b42ba9b05835174a5bd7d511ff7fe9191d8e946fc4e7""#, "userhash=true",
                     #"response="06d0c14162099f487a92ebceaf71097534ee5f90d858386449c337ab69f7f6b8""#,
                 ]),
+            // RFC 7616, 3.9.2 has other values, which belong to a truncated SHA-512 (erratum 4897).
+            Vector(
+                testDescription: "SHA-512-256, the strongest of two challenges", user: "J\u{E4}s\u{F8}n Doe",
+                password: "Secret, or not?",
+                challenges: [
+                    #"Digest realm="api@example.org", algorithm=SHA-256, nonce="5TsQ""#,
+                    #"Digest realm="api@example.org", qop="auth", algorithm=SHA-512-256, charset=UTF-8, userhash=true, "#
+                        + #"nonce="5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK""#,
+                ], clientNonce: "NTg6RKcb9boFIAS3KrFK9BGeh+niz/sm", url: "https://api.example.org/doe.json",
+                expected: [
+                    #"username="793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b""#,
+                    "algorithm=SHA-512-256",
+                    #"response="7a4e1192babbba02e91182d2895bfdbf7adafc6e48d4e517ca301974843d840c""#,
+                ]),
             Vector(
                 testDescription: "quotation marks and backslashes", user: #"q"uo\te"#, password: #"p"w"#,
                 challenges: [#"Digest realm="re\"al\\m", nonce=n0nce, qop=auth, opaque="o\"""#],
@@ -150,7 +164,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "Basic realm=r", "Digest realm=r, nonce=n, algorithm=SHA-512-256", "Digest realm=r, nonce=n, qop=other",
+        "Basic realm=r", "Digest realm=r, nonce=n, algorithm=SHA3-256", "Digest realm=r, nonce=n, qop=other",
         "Digest nonce=n", "Digest realm=r", "Negotiate",
     ]) func `the 401 of a server with no challenge that can be met is returned`(challenge: String) async throws {
         let mock = MockLoader {
