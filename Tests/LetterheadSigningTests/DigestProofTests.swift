@@ -94,7 +94,7 @@ import Testing
                     #"username="5a1a8a47df5c298551b9b42ba9b05835174a5bd7d511ff7fe9191d8e946fc4e7""#, "userhash=true",
                     #"response="06d0c14162099f487a92ebceaf71097534ee5f90d858386449c337ab69f7f6b8""#,
                 ]),
-            // RFC 7616, 3.9.2 has other values, which belong to a truncated SHA-512 (erratum 4897).
+            // RFC 7616, 3.9.2 has other values, which belong to a truncated SHA-512.
             Vector(
                 testDescription: "SHA-512-256, the strongest of two challenges", user: "J\u{E4}s\u{F8}n Doe",
                 password: "Secret, or not?",
