@@ -198,7 +198,7 @@ import Testing
 
     @Test func `a profile's section is read`() {
         let members = AWSCredentials.Provider.section("work", of: Self.file)
-        #expect(members == ["aws_access_key_id": "B", "aws_secret_access_key": "s=/+"])
+        #expect(members == ["AWS_ACCESS_KEY_ID": "B", "AWS_SECRET_ACCESS_KEY": "s=/+"])
     }
 
     @Test func `a file without the profile's secret is refused`() async throws {
@@ -208,7 +208,7 @@ import Testing
         let error = await #expect(throws: HTTPAuthentication.Failure.self) {
             try await AWSCredentials.Provider.profile("default", file: file).load()
         }
-        #expect(error?.message == "the profile \"default\" has no aws_secret_access_key")
+        #expect(error?.message == "the profile \"default\" has no AWS_SECRET_ACCESS_KEY")
     }
 
     @Test func `credentials are kept until five minutes before they expire`() async throws {

@@ -42,9 +42,7 @@ extension AWSCredentials.Provider {
     public static var environment: Self { environment(ProcessInfo.processInfo.environment) }
 
     static func environment(_ variables: [String: String]) -> Self {
-        Self {
-            try credentials(variables, named: { $0 }, in: "the environment")
-        }
+        Self { try credentials(variables, in: "the environment") }
     }
 
     /// A profile in the shared credentials file. Processes and config files with other sources aren't supported.
@@ -62,8 +60,8 @@ extension AWSCredentials.Provider {
             guard let data = try PrivateFile.read(url, upTo: 1 << 20) else {
                 throw HTTPAuthentication.Failure(.noCredentials, "there is no shared credentials file of AWS")
             }
-            let members = section(name, of: String(decoding: data, as: UTF8.self))
-            return try credentials(members, named: { $0.lowercased() }, in: "the profile \"\(name)\"")
+            return try credentials(
+                section(name, of: String(decoding: data, as: UTF8.self)), in: "the profile \"\(name)\"")
         }
     }
 
@@ -75,23 +73,20 @@ extension AWSCredentials.Provider {
             if line.begins(with: "["), let end = line.cut(at: "]") {
                 isInside = ASCII.trimmed(end.head.dropFirst()).isSame(as: name)
             } else if isInside, !line.begins(with: "#"), !line.begins(with: ";"), let pair = line.cut(at: "=") {
-                members[ASCII.keyword(ASCII.trimmed(pair.head))] = ASCII.trimmed(pair.tail)
+                members[ASCII.uppercased(ASCII.trimmed(pair.head))] = ASCII.trimmed(pair.tail)
             }
         }
         return members
     }
 
-    private static func credentials(
-        _ members: [String: String], named name: (String) -> String, in place: String
-    ) throws -> AWSCredentials {
-        func value(_ text: String) -> String? { members[name(text)].flatMap { $0.isEmpty ? nil : $0 } }
-        let names = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
-        guard let key = value(names[0]), let secret = value(names[1]) else {
-            let missing = names.filter { value($0) == nil }.map(name).joined(separator: " and ")
-            throw HTTPAuthentication.Failure(.noCredentials, "\(place) has no \(missing)")
+    private static func credentials(_ members: [String: String], in place: String) throws -> AWSCredentials {
+        func value(_ name: String) throws -> String {
+            if let text = members[name], !text.isEmpty { return text }
+            throw HTTPAuthentication.Failure(.noCredentials, "\(place) has no \(name)")
         }
         return AWSCredentials(
-            accessKey: key, secretKey: Secret(secret), sessionToken: value("AWS_SESSION_TOKEN").map { Secret($0) })
+            accessKey: try value("AWS_ACCESS_KEY_ID"), secretKey: Secret(try value("AWS_SECRET_ACCESS_KEY")),
+            sessionToken: (try? value("AWS_SESSION_TOKEN")).map { Secret($0) })
     }
 }
 
@@ -102,6 +97,8 @@ final class AWSState: Sendable {
         var credentials: AWSCredentials?
         var key: (scope: String, secret: Secret, bytes: [UInt8])?
         var offset: TimeInterval = 0
+        /// The text of the last second, because formatting takes longer than signing.
+        var time: (seconds: Double, text: String)?
     }
 
     private let provider: AWSCredentials.Provider
@@ -114,6 +111,19 @@ final class AWSState: Sendable {
 
     /// The server's time, as far as it is known.
     var date: Date { now().addingTimeInterval(kept.withLock { $0.offset }) }
+
+    /// The time as `20260131T080000Z`.
+    func time() throws -> String {
+        let date = date
+        let seconds = date.timeIntervalSince1970.rounded(.down)
+        if let time = kept.withLock({ $0.time }), time.seconds == seconds { return time.text }
+        guard date.internetTime != nil else {
+            throw HTTPAuthentication.Failure(.misconfigured, "the date is not in the years 0 to 9999")
+        }
+        let text = date.formatted(Self.style)
+        kept.withLock { $0.time = (seconds, text) }
+        return text
+    }
 
     func credentials() async throws -> AWSCredentials {
         let date = date
@@ -152,8 +162,7 @@ final class AWSState: Sendable {
         return false
     }
 
-    /// `20260131T080000Z`.
-    static let style = Date.ISO8601FormatStyle(
+    private static let style = Date.ISO8601FormatStyle(
         dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted, timeZoneSeparator: .omitted)
 
     func reset() { kept.withLock { $0 = Kept() } }

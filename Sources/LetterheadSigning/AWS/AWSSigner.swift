@@ -107,10 +107,7 @@ public struct AWSSigner: RequestSigner {
 
     /// Returns the time as `20260131T080000Z`, and what the key is for.
     private func scope() throws -> (time: String, scope: [String]) {
-        guard state.date.internetTime != nil else {
-            throw HTTPAuthentication.Failure(.misconfigured, "the date is not in the years 0 to 9999")
-        }
-        let time = state.date.formatted(AWSState.style)
+        let time = try state.time()
         return (time, [String(time.prefix(8)), region, service, "aws4_request"])
     }
 

@@ -33,7 +33,7 @@ public struct MessageSignature: Sendable {
     }
 
     func parameters(_ covered: [MessageComponent], at date: Date) -> String {
-        let created = Int64(clamping: Int(date.timeIntervalSince1970))
+        let created = Int64(date.timeIntervalSince1970)
         var text = "(\(covered.map(\.text).joined(separator: " ")));created=\(created)"
         if let lifetime { text += ";expires=\(created + lifetime.components.seconds)" }
         if let keyID { text += ";keyid=" + ASCII.quoted(keyID) }

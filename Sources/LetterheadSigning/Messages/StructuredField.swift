@@ -61,33 +61,20 @@ private struct StructuredReader {
             let key = word()
             guard !key.isEmpty, take("=") else { return nil }
             let start = place
-            guard next == UInt8(ascii: "(") ? list(key, from: start, &members) : item(key, from: start, &members) else {
-                return nil
-            }
+            var items: [StructuredMember.Item] = []
+            let isList = take("(")
+            repeat {
+                if isList { skipBlanks() }
+                if isList, take(")") { break }
+                guard let item = item() else { return nil }
+                items.append(item)
+            } while isList
+            guard let parameters = isList ? parameters() : items[0].parameters else { return nil }
+            members.append(
+                StructuredMember(key: key, text: text(from: start), items: items, parameters: parameters))
             skipBlanks()
         } while take(",")
         return place == bytes.count ? members : nil
-    }
-
-    private mutating func item(_ key: String, from start: Int, _ members: inout [StructuredMember]) -> Bool {
-        guard let item = item() else { return false }
-        members.append(
-            StructuredMember(key: key, text: text(from: start), items: [item], parameters: item.parameters))
-        return true
-    }
-
-    private mutating func list(_ key: String, from start: Int, _ members: inout [StructuredMember]) -> Bool {
-        var items: [StructuredMember.Item] = []
-        place += 1
-        while true {
-            skipBlanks()
-            if take(")") { break }
-            guard let item = item() else { return false }
-            items.append(item)
-        }
-        guard let parameters = parameters() else { return false }
-        members.append(StructuredMember(key: key, text: text(from: start), items: items, parameters: parameters))
-        return true
     }
 
     private mutating func item() -> StructuredMember.Item? {
