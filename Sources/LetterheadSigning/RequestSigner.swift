@@ -89,7 +89,7 @@ public struct SignedBody: Sendable {
         var length = 0
         do {
             for try await chunk in chunks {
-                chunk.withUnsafeBytes { hasher.update($0) }
+                hasher.update(chunk)
                 length += chunk.count
             }
         } catch {

@@ -8,8 +8,8 @@ enum HMAC {
         let short = key.count > 64 ? SHA256Hash.hash(key) : key
         let block = short + [UInt8](repeating: 0, count: 64 - short.count)
         var inner = SHA256Hasher()
-        block.map { $0 ^ 0x36 }.withUnsafeBytes { inner.update($0) }
-        message.withUnsafeBytes { inner.update($0) }
+        inner.update(block.map { $0 ^ 0x36 })
+        inner.update(message)
         return SHA256Hash.hash(block.map { $0 ^ 0x5C } + inner.finalize())
     }
 
@@ -24,11 +24,12 @@ enum HMAC {
 enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
+    /// Writes two digits for each byte within the capacity.
     static func text(_ bytes: [UInt8]) -> String {
-        String(unsafeUninitializedCapacity: 2 * bytes.count) { output in
+        unsafe String(unsafeUninitializedCapacity: 2 * bytes.count) { output in
             for (place, byte) in bytes.enumerated() {
-                output[2 * place] = digits[Int(byte >> 4)]
-                output[2 * place + 1] = digits[Int(byte & 15)]
+                unsafe output[2 * place] = digits[Int(byte >> 4)]
+                unsafe output[2 * place + 1] = digits[Int(byte & 15)]
             }
             return 2 * bytes.count
         }

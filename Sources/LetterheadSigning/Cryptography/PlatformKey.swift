@@ -51,7 +51,9 @@ import LetterheadFoundation
 #else
     /// A key of libcrypto. Unchecked, because libcrypto's keys don't change once they are read, and several threads may
     /// use one at a time.
-    final class PlatformKey: @unchecked Sendable {
+    ///
+    /// It owns the key. Arrays are passed with their counts, and libcrypto copies what it keeps.
+    @safe final class PlatformKey: @unchecked Sendable {
         private let key: LibCrypto.Object
         private let library: LibCrypto
         private let isEd25519: Bool
@@ -61,34 +63,34 @@ import LetterheadFoundation
             let library = try LibCrypto.loaded.get()
             self.library = library
             isEd25519 = format.algorithm == .ed25519
-            let read = format.isPrivate ? library.readPrivate : library.readPublic
+            let read = unsafe format.isPrivate ? library.readPrivate : library.readPublic
             let der = format.der
-            let key = der.withUnsafeBufferPointer { bytes in
+            let key = unsafe der.withUnsafeBufferPointer { bytes in
                 var start = bytes.baseAddress
-                return read(nil, &start, bytes.count)
+                return unsafe read(nil, &start, bytes.count)
             }
-            guard let key else {
+            guard let key = unsafe key else {
                 library.clearErrors()
                 throw KeyFormat.failure("the key is not valid")
             }
-            self.key = key
-            var written = [UInt8](repeating: 0, count: max(0, Int(library.writePublic(key, nil))))
-            written.withUnsafeMutableBufferPointer { bytes in
+            unsafe self.key = key
+            var written = [UInt8](repeating: 0, count: max(0, Int(unsafe library.writePublic(key, nil))))
+            unsafe written.withUnsafeMutableBufferPointer { bytes in
                 var start = bytes.baseAddress
-                _ = library.writePublic(key, &start)
+                _ = unsafe library.writePublic(key, &start)
             }
             publicBytes = written.suffix(isEd25519 ? 32 : 65)
         }
 
-        deinit { library.freeKey(key) }
+        deinit { unsafe library.freeKey(key) }
 
         func sign(_ message: [UInt8]) throws -> [UInt8] {
-            let context = library.newContext()
-            defer { library.freeContext(context) }
+            let context = unsafe library.newContext()
+            defer { unsafe library.freeContext(context) }
             var signature = [UInt8](repeating: 0, count: 128)
             var count = signature.count
-            guard library.beginSigning(context, nil, isEd25519 ? nil : library.sha256(), nil, key) == 1,
-                library.sign(context, &signature, &count, message, message.count) == 1
+            guard unsafe library.beginSigning(context, nil, isEd25519 ? nil : library.sha256(), nil, key) == 1,
+                unsafe library.sign(context, &signature, &count, message, message.count) == 1
             else { throw failure("could not sign") }
             let written = signature.prefix(count)
             return isEd25519 ? Array(written) : try numbers(of: written)
@@ -97,13 +99,13 @@ import LetterheadFoundation
         func verifies(_ signature: [UInt8], of message: [UInt8]) throws -> Bool {
             guard signature.count == 64 else { return false }
             let signature = isEd25519 ? signature : Self.sequence(of: signature)
-            let context = library.newContext()
-            defer { library.freeContext(context) }
-            guard library.beginVerifying(context, nil, isEd25519 ? nil : library.sha256(), nil, key) == 1 else {
+            let context = unsafe library.newContext()
+            defer { unsafe library.freeContext(context) }
+            guard unsafe library.beginVerifying(context, nil, isEd25519 ? nil : library.sha256(), nil, key) == 1 else {
                 throw failure("could not verify")
             }
             defer { library.clearErrors() }
-            return library.verify(context, signature, signature.count, message, message.count) == 1
+            return unsafe library.verify(context, signature, signature.count, message, message.count) == 1
         }
 
         private func failure(_ what: String) -> HTTPAuthentication.Failure {
@@ -132,7 +134,9 @@ import LetterheadFoundation
 
     /// The functions of the system's libcrypto, which libcurl usually loads anyway. It is loaded at run time, so
     /// programs without such keys don't require it, and it's never unloaded.
-    struct LibCrypto: Sendable {
+    ///
+    /// Creating one and storing it is safe. Each use of a function is marked.
+    @safe struct LibCrypto: Sendable {
         typealias Object = OpaquePointer
         typealias Read =
             @convention(c) (
@@ -156,23 +160,24 @@ import LetterheadFoundation
 
         private init() throws(HTTPAuthentication.Failure) {
             let names = ["libcrypto.so.3", "libcrypto.so.1.1"]
-            guard let library = names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
+            guard let library = unsafe names.lazy.compactMap({ unsafe dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
                 throw KeyFormat.failure(
                     "keys for Ed25519 and P-256 need OpenSSL, but neither \(names.joined(separator: " nor ")) is installed"
                 )
             }
+            // The declarations above must match the library.
             func load<Function>(_ name: String) throws(HTTPAuthentication.Failure) -> Function {
-                guard let symbol = dlsym(library, name) else {
+                guard let symbol = unsafe dlsym(library, name) else {
                     throw KeyFormat.failure("the system's libcrypto has no \(name)")
                 }
-                return unsafeBitCast(symbol, to: Function.self)
+                return unsafe unsafeBitCast(symbol, to: Function.self)
             }
-            (readPrivate, readPublic) = (try load("d2i_AutoPrivateKey"), try load("d2i_PUBKEY"))
-            (writePublic, freeKey) = (try load("i2d_PUBKEY"), try load("EVP_PKEY_free"))
-            (newContext, freeContext) = (try load("EVP_MD_CTX_new"), try load("EVP_MD_CTX_free"))
-            (sha256, beginSigning) = (try load("EVP_sha256"), try load("EVP_DigestSignInit"))
-            (sign, beginVerifying) = (try load("EVP_DigestSign"), try load("EVP_DigestVerifyInit"))
-            (verify, clearErrors) = (try load("EVP_DigestVerify"), try load("ERR_clear_error"))
+            unsafe (readPrivate, readPublic) = (try load("d2i_AutoPrivateKey"), try load("d2i_PUBKEY"))
+            unsafe (writePublic, freeKey) = (try load("i2d_PUBKEY"), try load("EVP_PKEY_free"))
+            unsafe (newContext, freeContext) = (try load("EVP_MD_CTX_new"), try load("EVP_MD_CTX_free"))
+            unsafe (sha256, beginSigning) = (try load("EVP_sha256"), try load("EVP_DigestSignInit"))
+            unsafe (sign, beginVerifying) = (try load("EVP_DigestSign"), try load("EVP_DigestVerifyInit"))
+            unsafe (verify, clearErrors) = (try load("EVP_DigestVerify"), try load("ERR_clear_error"))
         }
     }
 #endif
