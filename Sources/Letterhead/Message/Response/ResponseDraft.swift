@@ -69,10 +69,11 @@ final class ResponseDraft: Sendable {
             // Not all file systems can link. There, an empty file takes the name.
             let taken = unsafe open(file.filePath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
             if taken < 0, errno == EEXIST { continue }
-            guard taken >= 0, close(taken) == 0, unsafe rename(draft.filePath, file.filePath) == 0 else {
-                throw POSIXError.last
-            }
-            return file
+            guard taken >= 0, close(taken) == 0 else { throw POSIXError.last }
+            guard unsafe rename(draft.filePath, file.filePath) != 0 else { return file }
+            let error = POSIXError.last
+            _ = unsafe unlink(file.filePath)
+            throw error
         }
         throw POSIXError(.EEXIST)
     }
