@@ -343,6 +343,8 @@ extension HTTPClient {
     private func send(_ request: HTTPRequest, delivered delivery: HTTPResponse.Delivery) async throws -> HTTPResponse {
         var request = request
         request.responseDelivery = delivery
+        // An earlier download's request, such as an error's, may be for a folder.
+        request.options.remove(FolderDownloadOption.self)
         return try await send(request)
     }
 }

@@ -149,6 +149,26 @@ import Testing
         #expect(second.savedFile?.lastPathComponent == "a-1.txt" && names == ["a-1.txt", "a.txt"])
     }
 
+    @Test func `a request that failed for a folder can be saved to a file`() async throws {
+        let error = await #expect(throws: HTTPError.self) {
+            try await client(Self.mock(404)).download(TestEndpoint("1"), into: folder.url)
+        }
+        let file = folder.url.appending(path: "b.txt")
+        let response = try await client().download(try #require(error?.request), to: file)
+        #expect(response.savedFile == file && names == ["b.txt"])
+    }
+
+    @Test func `a hidden file that another program has removed leaves no empty file`() async throws {
+        let removing = ClosureValidator { response, _ in
+            if let file = response.savedFile { try FileManager.default.removeItem(at: file) }
+            return .nextValidator
+        }
+        let error = await #expect(throws: HTTPError.self) {
+            try await client(validators: [removing]).download(TestEndpoint("1"), into: folder.url)
+        }
+        #expect(error?.code == .cannotSaveResponse && names.isEmpty)
+    }
+
     @Test func `a client that is the transport of another one leaves the name to the outer client`() async throws {
         let inner = client()
         let transport = AnyLoader { request in
