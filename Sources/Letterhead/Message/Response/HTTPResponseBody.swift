@@ -178,11 +178,12 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         } catch {
             seen.append(.failure(error))
         }
-        let beginning = Mutex(seen[...])
+        // Each piece is released when it was read.
+        let beginning = Mutex([_](seen.reversed()))
         return .received(
             length: length,
             pull: {
-                if let piece = beginning.withLock({ $0.popFirst() }) { return try piece.get() }
+                if let piece = beginning.withLock({ $0.popLast() }) { return try piece.get() }
                 return try await pieces.next()
             }, cancel: { pieces.cancel() })
     }

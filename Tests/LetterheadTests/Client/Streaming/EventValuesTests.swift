@@ -194,6 +194,35 @@ struct EventValuesTests {
         #expect(mock.requests.count == 1)
     }
 
+    @Test func `a piece that was looked at is released when the next one was read`() async throws {
+        let releases = Counter()
+        let (pieces, sending) = AsyncStream.makeStream(of: Data.self)
+        sending.yield(Self.piece(": a piece that is not stored inline\ndata: 1\n\n") { releases.next() })
+        sending.yield(Data("data: 2\n\n".utf8))
+        let mock = MockLoader { request in
+            let body = HTTPResponseBody(length: nil, pull: { await pieces.first { _ in true } })
+            return HTTPResponse(
+                request: request, status: .ok, headers: ["Content-Type": "text/event-stream"], body: body)
+        }
+        var values = client(mock, maximumRetries: 1).events(of: Completion(), as: Int.self).makeAsyncIterator()
+        #expect(try await values.next() == 1)
+        #expect(releases.value == 0)
+        #expect(try await values.next() == 2)
+        #expect(releases.value == 1)
+    }
+
+    /// A piece that tells when its memory is freed.
+    private static func piece(_ text: String, onFree: @escaping @Sendable () -> Void) -> Data {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
+        bytes.copyBytes(from: text.utf8)
+        return Data(
+            bytesNoCopy: bytes.baseAddress.unsafelyUnwrapped, count: bytes.count,
+            deallocator: .custom { bytes, _ in
+                bytes.deallocate()
+                onFree()
+            })
+    }
+
     @Test func `an error event after more than 64 KiB is not retried`() async {
         let comment = String(repeating: ":", count: 40_000) + "\n"
         let mock = MockLoader { stream($0, [comment, comment, Self.overload]) }
