@@ -59,7 +59,8 @@ struct CacheBranch {
     func contains(_ other: String) -> Bool {
         guard other.begins(with: url) else { return false }
         let rest = other.utf8.dropFirst(url.utf8.count)
-        let marks = url.utf8.contains(UInt8(ascii: "?")) ? "&" : "/?"
-        return url.ends(with: "/") || rest.first.map { marks.utf8.contains($0) } ?? true
+        let (ends, marks) = url.utf8.contains(UInt8(ascii: "?")) ? ("?&", "&") : ("/", "/?")
+        let isOpen = url.utf8.last.map { ends.utf8.contains($0) } ?? true
+        return isOpen || rest.first.map { marks.utf8.contains($0) } ?? true
     }
 }

@@ -91,6 +91,22 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("?dir=/", ["?dir=/", "?dir=/&x"], ["", "?dir=/x", "?dir=/x&y"]), ("?a&", ["?a&", "?a&b"], ["?a", "?ab"]),
+            ("?", ["?", "?a"], [""]),
+        ])
+    func `below a URL with a query are only URLs with more items`(
+        query: String, removed: [String], kept: [String]
+    ) async throws {
+        let cache = scene.cache()
+        let client = scene.client(cache)
+        for query in removed + kept { _ = try await client.get("https://a.example/x\(query)") }
+        cache.removeAll(under: try url("https://a.example/x\(query)"))
+        for query in removed { #expect(await !isStored("https://a.example/x\(query)", in: client)) }
+        for query in kept { #expect(await isStored("https://a.example/x\(query)", in: client)) }
+    }
+
     @Test(arguments: [true, false])
     func `a response to a request in flight is not stored`(isBranch: Bool) async throws {
         let gate = OneShot<Void>()
