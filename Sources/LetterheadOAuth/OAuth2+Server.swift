@@ -106,7 +106,7 @@ extension OAuth2.Server: Codable {
             deviceAuthorizationEndpoint: try url(.deviceAuthorizationEndpoint, from: home),
             revocationEndpoint: try url(.revocationEndpoint, from: home), issuer: issuer,
             resource: try url(.resource, from: nil),
-            scope: Self.scopes(try values.decode([String].self, forKey: .scope)),
+            scope: try values.decode(Set<String>.self, forKey: .scope),
             sendsIssuer: try values.decode(Bool.self, forKey: .sendsIssuer),
             metadata: try values.decode([String: JSONValue].self, forKey: .metadata))
         isNamedByResource = try values.decode(Bool.self, forKey: .isNamedByResource)

@@ -46,8 +46,11 @@ private let issuer = "https://auth.example.com/t/1"
     }
 
     @Test func `a server that you create yourself is equal after it was stored`() throws {
-        let server = OAuth2.Server(tokenEndpoint: try #require(URL(string: "http://localhost:8080/token")))
-        #expect(try read(stored(server)) == server)
+        let token = try #require(URL(string: "http://localhost:8080/token"))
+        for server in [OAuth2.Server(tokenEndpoint: token), OAuth2.Server(tokenEndpoint: token, scope: ["read write"])]
+        {
+            #expect(try read(stored(server)) == server)
+        }
     }
 
     @Test func `a stored server that only the API has named gets no secret`() async throws {
