@@ -64,10 +64,10 @@ public struct ResponsePart: Sendable {
         (inner.status, inner.headers) = (HTTPStatus(code), fields)
         var content = bytes[end...]
         if let length = inner.headers[.contentLength], inner.status != .notModified {
-            guard let length = UInt(length), length <= content.count else {
-                throw fault("its Content-Length is malformed, or larger than its body")
-            }
-            content = content.prefix(Int(length))
+            guard ASCII.allBytes(of: length, fit: { (48...57).contains($0) }), let length = Int(length),
+                length <= content.count
+            else { throw fault("its Content-Length is malformed, or larger than its body") }
+            content = content.prefix(length)
         }
         inner.body = HTTPResponseBody(Data(content))
         return inner

@@ -313,7 +313,7 @@ import Testing
             "HTTP/1.1 200\r\nno field\r\n\r\n",
             "HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
             "HTTP/1.1 200\r\nContent-Length: 3\r\n\r\n12",
-            "HTTP/1.1 200\r\nContent-Length: -1\r\n\r\n12",
+            "HTTP/1.1 200\r\nContent-Length: -1\r\n\r\n12", "HTTP/1.1 200\r\nContent-Length: +1\r\n\r\n12",
             "HTTP/1.1 200\r\nContent-Length: 99999999999999999999\r\n\r\n",
             "HTTP/1.1 200\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n12",
         ])
