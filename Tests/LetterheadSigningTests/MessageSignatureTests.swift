@@ -225,6 +225,32 @@ import Testing
         #expect(SignatureKey.hmac([1]).publicJWK == nil)
     }
 
+    @Test func `a key in PKCS #8 is the same as in the older form of OpenSSL`() throws {
+        let key = try SignatureKey(
+            pem: """
+                -----BEGIN PRIVATE KEY-----
+                MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgUpuF81l+kOxbjf7T
+                4mNSv0r5tN67Gim7rnf6EFpcYDuhRANCAASohVhlUsKs9kcYeM/XsJNbT/4P0t/D
+                QSSOoXvEHgWK8DHOJzfS0wzgYX6FHoPGHvVnnRUYZ2V2SQNdkKdM2ehd
+                -----END PRIVATE KEY-----
+                """)
+        #expect(try key.publicJWK == SignatureKey(pem: Secret(RFC9421.p256Private)).publicJWK)
+    }
+
+    /// RFC 8410, 10.3.
+    @Test func `a key with attributes and its public key is read`() throws {
+        let key = try SignatureKey(
+            pem: """
+                -----BEGIN PRIVATE KEY-----
+                MHICAQEwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC
+                oB8wHQYKKoZIhvcNAQkJFDEPDA1DdXJkbGUgQ2hhaXJzgSEAGb9ECWmEzf6FQbrB
+                Z9w7lshQhqowtrbLDFw4rXAxZuE=
+                -----END PRIVATE KEY-----
+                """)
+        #expect(
+            key.publicJWK == #"{"crv":"Ed25519","kty":"OKP","x":"Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE"}"#)
+    }
+
     /// RFC 8037, A.3.
     @Test func `a thumbprint is the one of the RFC`() throws {
         let key = try SignatureKey(
@@ -250,12 +276,20 @@ import Testing
         #expect(try key.verifies(signature, of: [1]))
     }
 
+    private static let compressed = """
+        -----BEGIN PUBLIC KEY-----
+        MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgADqIVYZVLCrPZHGHjP17CTW0/+D9Lf
+        w0EkjqF7xB4FivA=
+        -----END PUBLIC KEY-----
+        """
+
     @Test(arguments: [
         "", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\nMIL//w==\n-----END PRIVATE KEY-----",
         RFC9421.p256Public.replacingOccurrences(of: "noXQ==", with: "noXA=="),
-        RFC9421.edPublic.replacingOccurrences(of: "MCowBQYDK2Vw", with: "MCowBQYDK2Vv"),
+        RFC9421.edPublic.replacingOccurrences(of: "MCowBQYDK2Vw", with: "MCowBQYDK2Vv"), compressed,
+        RFC9421.edPublic.replacingOccurrences(of: "BEGIN PUBLIC", with: "BEGIN PRIVATE"),
     ]) func `malformed PEM is refused`(text: String) {
         #expect(throws: HTTPAuthentication.Failure.self) { try SignatureKey(pem: Secret(text)) }
     }

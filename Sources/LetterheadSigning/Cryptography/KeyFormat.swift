@@ -8,107 +8,64 @@ struct KeyFormat {
     let isPrivate: Bool
     let bytes: [UInt8]
 
-    private static let ed25519: [UInt8] = [0x06, 0x03, 0x2B, 0x65, 0x70]
-    private static let p256: [UInt8] = [
-        0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01,
-        0x07,
-    ]
-
     /// PKCS #8 or a SubjectPublicKeyInfo, which every library reads.
-    var der: [UInt8] {
-        let identifier = [0x30] + Self.counted(algorithm == .ed25519 ? Self.ed25519 : Self.p256)
-        guard isPrivate else { return [0x30] + Self.counted(identifier + [0x03] + Self.counted([0] + bytes)) }
-        let key = [0x04] + Self.counted(bytes)
-        let inner = algorithm == .ed25519 ? key : [0x30] + Self.counted([0x02, 0x01, 0x01] + key)
-        return [0x30] + Self.counted([0x02, 0x01, 0x00] + identifier + [0x04] + Self.counted(inner))
+    var der: [UInt8] { Self.header(algorithm, isPrivate) + bytes }
+
+    /// - Throws: a failure for a wrong number of bytes.
+    init(_ algorithm: SignatureKey.Algorithm, isPrivate: Bool, _ bytes: [UInt8]) throws {
+        let count = isPrivate || algorithm == .ed25519 ? 32 : 65
+        guard algorithm == .hmacSHA256 ? !bytes.isEmpty : bytes.count == count else {
+            throw Self.failure("the key has a wrong length (compressed points aren't supported)")
+        }
+        (self.algorithm, self.isPrivate, self.bytes) = (algorithm, isPrivate, bytes)
     }
 
-    private static func counted(_ bytes: [UInt8]) -> [UInt8] { [UInt8(truncatingIfNeeded: bytes.count)] + bytes }
-
-    static func pem(_ text: String) throws -> KeyFormat {
+    init(pem text: String) throws {
         let lines = text.split(whereSeparator: \.isNewline).map { ASCII.trimmed($0) }
         guard let start = lines.firstIndex(where: { $0.begins(with: "-----BEGIN ") && $0.ends(with: " KEY-----") }),
             let end = lines[start...].firstIndex(where: { $0.begins(with: "-----END ") }),
             let data = Data(base64Encoded: lines[(start + 1)..<end].joined())
-        else { throw failure("the PEM text has no key (BEGIN PRIVATE KEY or BEGIN PUBLIC KEY)") }
-        var reader = DERReader(bytes: Array(data)[...])
-        guard !lines[start].holds("ENCRYPTED"), var key = reader.read(0x30).map({ DERReader(bytes: $0) }) else {
-            throw failure("the PEM text is encrypted or malformed (use an unencrypted PKCS #8 key)")
-        }
-        if lines[start].holds("PUBLIC") {
-            return try KeyFormat(key.read(0x30), isPrivate: false, key.read(0x03)?.dropFirst())
-        }
-        _ = key.read(0x02)
-        if lines[start].holds("EC PRIVATE") { return try KeyFormat(p256[...], isPrivate: true, key.read(0x04)) }
-        let identifier = key.read(0x30)
-        guard var inner = key.read(0x04).map({ DERReader(bytes: $0) }) else {
-            throw failure("the PEM key is malformed")
-        }
-        if var ec = inner.read(0x30).map({ DERReader(bytes: $0) }) {
-            _ = ec.read(0x02)
-            return try KeyFormat(identifier, isPrivate: true, ec.read(0x04))
-        }
-        return try KeyFormat(identifier, isPrivate: true, inner.read(0x04))
+        else { throw Self.failure("the PEM text has no key (BEGIN PRIVATE KEY or BEGIN PUBLIC KEY)") }
+        let (der, isPrivate) = (Array(data), !lines[start].holds("PUBLIC"))
+        let algorithm: SignatureKey.Algorithm = der.contains(Self.curve) ? .ecdsaP256SHA256 : .ed25519
+        // The last bytes before the key are the same in PKCS #8 and in the older form of OpenSSL (SEC 1).
+        guard algorithm == .ecdsaP256SHA256 || der.contains(Self.ed25519),
+            let place = der.firstRange(of: Self.header(algorithm, isPrivate).suffix(3))
+        else { throw Self.failure("the PEM text isn't an unencrypted key for Ed25519 or P-256 (use PKCS #8)") }
+        try self.init(
+            algorithm, isPrivate: isPrivate,
+            Array(der[place.upperBound...].prefix(algorithm == .ed25519 || isPrivate ? 32 : 65)))
     }
 
-    private struct JWK: Decodable {
-        let kty: String
-        let crv, x, y, d, k: String?
-    }
-
-    static func jwk(_ text: String) throws -> KeyFormat {
-        guard let key = try? JSONDecoder().decode(JWK.self, from: Data(text.utf8)) else {
-            throw failure("the JSON Web Key is not an object with a kty")
-        }
-        func bytes(_ text: String?) -> [UInt8]? { text.flatMap(Base64URL.bytes) }
-        switch (key.kty, key.crv) {
-        case ("oct", _):
-            guard let secret = bytes(key.k), !secret.isEmpty else { throw failure("the JSON Web Key has no k") }
-            return KeyFormat(algorithm: .hmacSHA256, isPrivate: true, bytes: secret)
-        case ("OKP", "Ed25519"):
-            return try KeyFormat(ed25519[...], isPrivate: key.d != nil, (bytes(key.d) ?? bytes(key.x))?[...])
+    init(jwk text: String) throws {
+        let key = (try? JSONDecoder().decode([String: JSONValue].self, from: Data(text.utf8))) ?? [:]
+        func bytes(_ name: String) -> [UInt8] { key[name]?.string.flatMap(Base64URL.bytes) ?? [] }
+        let isPrivate = key["d"] != nil
+        switch (key["kty"]?.string, key["crv"]?.string) {
+        case ("oct", _): try self.init(.hmacSHA256, isPrivate: true, bytes("k"))
+        case ("OKP", "Ed25519"): try self.init(.ed25519, isPrivate: isPrivate, bytes(isPrivate ? "d" : "x"))
         case ("EC", "P-256"):
-            let point = bytes(key.x).flatMap { x in bytes(key.y).map { [0x04] + x + $0 } }
-            return try KeyFormat(p256[...], isPrivate: key.d != nil, (bytes(key.d) ?? point)?[...])
-        default: throw failure("the JSON Web Key is not for Ed25519, P-256 or HMAC")
+            try self.init(
+                .ecdsaP256SHA256, isPrivate: isPrivate, isPrivate ? bytes("d") : [4] + bytes("x") + bytes("y"))
+        default: throw Self.failure("the JSON Web Key is not for Ed25519, P-256 or HMAC")
         }
-    }
-
-    init(algorithm: SignatureKey.Algorithm, isPrivate: Bool, bytes: [UInt8]) {
-        (self.algorithm, self.isPrivate, self.bytes) = (algorithm, isPrivate, bytes)
-    }
-
-    private init(_ identifier: ArraySlice<UInt8>?, isPrivate: Bool, _ bytes: ArraySlice<UInt8>?) throws {
-        let isEd25519 = identifier?.elementsEqual(Self.ed25519) == true
-        guard isEd25519 || identifier?.elementsEqual(Self.p256) == true else {
-            throw Self.failure("the key is neither for Ed25519 nor for P-256")
-        }
-        guard let bytes, bytes.count == (isPrivate || isEd25519 ? 32 : 65) else {
-            throw Self.failure("the key has a wrong length (compressed points aren't supported)")
-        }
-        self.init(algorithm: isEd25519 ? .ed25519 : .ecdsaP256SHA256, isPrivate: isPrivate, bytes: Array(bytes))
     }
 
     static func failure(_ rule: String) -> HTTPAuthentication.Failure { .init(.misconfigured, rule) }
-}
 
-/// Reads elements of DER (X.690) with lengths up to 65,535.
-struct DERReader {
-    var bytes: ArraySlice<UInt8>
+    /// The object identifiers of Ed25519 (RFC 8410) and of the curve P-256 (RFC 5480).
+    private static let ed25519: [UInt8] = [6, 3, 0x2B, 0x65, 0x70]
+    private static let curve: [UInt8] = [6, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7]
 
-    /// Returns the content of the next element, or nil if it has another tag or is truncated.
-    mutating func read(_ tag: UInt8) -> ArraySlice<UInt8>? {
-        guard bytes.first == tag, var length = bytes.dropFirst().first.map({ Int($0) }) else { return nil }
-        var rest = bytes.dropFirst(2)
-        if length >= 0x80 {
-            guard (0x81...0x82).contains(length), rest.count >= length - 0x80 else { return nil }
-            let digits = rest.prefix(length - 0x80)
-            rest = rest.dropFirst(digits.count)
-            length = digits.reduce(0) { $0 << 8 | Int($1) }
+    /// What precedes the bytes in DER (X.690).
+    private static func header(_ algorithm: SignatureKey.Algorithm, _ isPrivate: Bool) -> [UInt8] {
+        let p256 = [0x30, 0x13, 6, 7, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 2, 1] + curve
+        return switch (algorithm, isPrivate) {
+        case (.ed25519, true): [0x30, 0x2E, 2, 1, 0, 0x30, 5] + ed25519 + [4, 0x22, 4, 0x20]
+        case (.ed25519, false): [0x30, 0x2A, 0x30, 5] + ed25519 + [3, 0x21, 0]
+        case (_, true): [0x30, 0x41, 2, 1, 0] + p256 + [4, 0x27, 0x30, 0x25, 2, 1, 1, 4, 0x20]
+        case (_, false): [0x30, 0x59] + p256 + [3, 0x42, 0]
         }
-        guard rest.count >= length else { return nil }
-        bytes = rest.dropFirst(length)
-        return rest.prefix(length)
     }
 }
 

@@ -7,22 +7,22 @@ import LetterheadFoundation
 
     /// A key of CryptoKit.
     struct PlatformKey: Sendable {
+        private typealias Ed25519 = Curve25519.Signing
         private let format: KeyFormat
         let publicBytes: [UInt8]
 
         init(_ format: KeyFormat) throws {
+            let bytes = format.bytes
             self.format = format
-            guard format.isPrivate else {
-                publicBytes = format.bytes
-                _ = try verifies([], of: [])
-                return
-            }
             do {
-                publicBytes =
-                    format.algorithm == .ed25519
-                    ? Array(
-                        try Curve25519.Signing.PrivateKey(rawRepresentation: format.bytes).publicKey.rawRepresentation)
-                    : Array(try P256.Signing.PrivateKey(rawRepresentation: format.bytes).publicKey.x963Representation)
+                let key: Data =
+                    switch (format.algorithm, format.isPrivate) {
+                    case (.ed25519, true): try Ed25519.PrivateKey(rawRepresentation: bytes).publicKey.rawRepresentation
+                    case (.ed25519, false): try Ed25519.PublicKey(rawRepresentation: bytes).rawRepresentation
+                    case (_, true): try P256.Signing.PrivateKey(rawRepresentation: bytes).publicKey.x963Representation
+                    case (_, false): try P256.Signing.PublicKey(x963Representation: bytes).x963Representation
+                    }
+                publicBytes = Array(key)
             } catch { throw KeyFormat.failure("the key is not valid") }
         }
 
@@ -31,21 +31,16 @@ import LetterheadFoundation
                 let key = try P256.Signing.PrivateKey(rawRepresentation: format.bytes)
                 return Array(try key.signature(for: message).rawRepresentation)
             }
-            return Array(try Curve25519.Signing.PrivateKey(rawRepresentation: format.bytes).signature(for: message))
+            return Array(try Ed25519.PrivateKey(rawRepresentation: format.bytes).signature(for: message))
         }
 
         func verifies(_ signature: [UInt8], of message: [UInt8]) throws -> Bool {
-            do {
-                guard format.algorithm == .ed25519 else {
-                    let key = try P256.Signing.PublicKey(x963Representation: publicBytes)
-                    guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else {
-                        return false
-                    }
-                    return key.isValidSignature(signature, for: message)
-                }
-                let key = try Curve25519.Signing.PublicKey(rawRepresentation: publicBytes)
-                return key.isValidSignature(signature, for: message)
-            } catch { throw KeyFormat.failure("the key is not valid") }
+            guard format.algorithm == .ed25519 else {
+                let key = try P256.Signing.PublicKey(x963Representation: publicBytes)
+                let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+                return signature.map { key.isValidSignature($0, for: message) } ?? false
+            }
+            return try Ed25519.PublicKey(rawRepresentation: publicBytes).isValidSignature(signature, for: message)
         }
     }
 #else
@@ -63,11 +58,9 @@ import LetterheadFoundation
             let library = try LibCrypto.loaded.get()
             self.library = library
             isEd25519 = format.algorithm == .ed25519
-            let read = unsafe format.isPrivate ? library.readPrivate : library.readPublic
-            let der = format.der
-            let key = unsafe der.withUnsafeBufferPointer { bytes in
+            let key = unsafe format.der.withUnsafeBufferPointer { bytes in
                 var start = bytes.baseAddress
-                return unsafe read(nil, &start, bytes.count)
+                return unsafe (format.isPrivate ? library.readPrivate : library.readPublic)(nil, &start, bytes.count)
             }
             guard let key = unsafe key else {
                 library.clearErrors()
@@ -92,8 +85,8 @@ import LetterheadFoundation
             guard unsafe library.beginSigning(context, nil, isEd25519 ? nil : library.sha256(), nil, key) == 1,
                 unsafe library.sign(context, &signature, &count, message, message.count) == 1
             else { throw failure("could not sign") }
-            let written = signature.prefix(count)
-            return isEd25519 ? Array(written) : try numbers(of: written)
+            let written = Array(signature.prefix(count))
+            return isEd25519 ? written : Self.numbers(of: written)
         }
 
         func verifies(_ signature: [UInt8], of message: [UInt8]) throws -> Bool {
@@ -113,13 +106,12 @@ import LetterheadFoundation
             return KeyFormat.failure("libcrypto \(what) with this key")
         }
 
-        /// Converts a DER sequence of two numbers to 32 bytes for each.
-        private func numbers(of der: ArraySlice<UInt8>) throws -> [UInt8] {
-            var outer = DERReader(bytes: der)
-            guard var inner = outer.read(0x30).map({ DERReader(bytes: $0) }), let r = inner.read(0x02),
-                let s = inner.read(0x02)
-            else { throw failure("could not sign") }
-            return [r, s].flatMap { [UInt8](repeating: 0, count: max(0, 32 - $0.count)) + $0.suffix(32) }
+        /// Converts libcrypto's DER sequence of two numbers to 32 bytes for each.
+        private static func numbers(of der: [UInt8]) -> [UInt8] {
+            let middle = 4 + Int(der[3])
+            return [der[4..<middle], der[(middle + 2)...]].flatMap {
+                [UInt8](repeating: 0, count: max(0, 32 - $0.count)) + $0.suffix(32)
+            }
         }
 
         private static func sequence(of numbers: [UInt8]) -> [UInt8] {
@@ -138,22 +130,18 @@ import LetterheadFoundation
     /// Creating one and storing it is safe. Each use of a function is marked.
     @safe struct LibCrypto: Sendable {
         typealias Object = OpaquePointer
-        typealias Read =
-            @convention(c) (
-                UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int
-            ) -> Object?
-        typealias Begin = @convention(c) (Object?, UnsafeMutablePointer<Object?>?, Object?, Object?, Object?) -> Int32
+        typealias Bytes = UnsafePointer<UInt8>
+        typealias Output = UnsafeMutablePointer<UInt8>
+        typealias Read = @convention(c) (Object?, UnsafeMutablePointer<Bytes?>?, Int) -> Object?
+        typealias Begin = @convention(c) (Object?, Object?, Object?, Object?, Object?) -> Int32
 
         let readPrivate, readPublic: Read
-        let writePublic: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+        let writePublic: @convention(c) (Object?, UnsafeMutablePointer<Output?>?) -> Int32
         let freeKey, freeContext: @convention(c) (Object?) -> Void
         let newContext, sha256: @convention(c) () -> Object?
         let beginSigning, beginVerifying: Begin
-        let sign:
-            @convention(c) (
-                Object?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<Int>?, UnsafePointer<UInt8>?, Int
-            ) -> Int32
-        let verify: @convention(c) (Object?, UnsafePointer<UInt8>?, Int, UnsafePointer<UInt8>?, Int) -> Int32
+        let sign: @convention(c) (Object?, Output?, UnsafeMutablePointer<Int>?, Bytes?, Int) -> Int32
+        let verify: @convention(c) (Object?, Bytes?, Int, Bytes?, Int) -> Int32
         let clearErrors: @convention(c) () -> Void
 
         static let loaded = Result { () throws(HTTPAuthentication.Failure) in try LibCrypto() }
@@ -161,9 +149,7 @@ import LetterheadFoundation
         private init() throws(HTTPAuthentication.Failure) {
             let names = ["libcrypto.so.3", "libcrypto.so.1.1"]
             guard let library = unsafe names.lazy.compactMap({ unsafe dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
-                throw KeyFormat.failure(
-                    "keys for Ed25519 and P-256 need OpenSSL, but neither \(names.joined(separator: " nor ")) is installed"
-                )
+                throw KeyFormat.failure("keys for Ed25519 and P-256 need OpenSSL 1.1.1 or later, which isn't installed")
             }
             // The declarations above must match the library.
             func load<Function>(_ name: String) throws(HTTPAuthentication.Failure) -> Function {

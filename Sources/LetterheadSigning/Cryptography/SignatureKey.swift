@@ -23,7 +23,9 @@ public struct SignatureKey: Sendable {
     let publicBytes: [UInt8]?
     private let signing: (@Sendable ([UInt8]) async throws -> [UInt8])?
     private let verifying: @Sendable (_ signature: [UInt8], _ message: [UInt8]) throws -> Bool
+}
 
+extension SignatureKey {
     /// A shared secret for `hmac-sha256`.
     public static func hmac(_ secret: some Sequence<UInt8>) -> SignatureKey {
         let secret = Array(secret)
@@ -35,13 +37,13 @@ public struct SignatureKey: Sendable {
     /// Reads a key for Ed25519 or P-256 from PEM text: `PRIVATE KEY`, `EC PRIVATE KEY` or `PUBLIC KEY`.
     ///
     /// - Throws: `HTTPAuthentication.Failure` if the text is malformed or encrypted, or the library is missing.
-    public init(pem: Secret) throws { try self.init(KeyFormat.pem(pem.reveal())) }
+    public init(pem: Secret) throws { try self.init(KeyFormat(pem: pem.reveal())) }
 
     /// Reads a key for Ed25519, P-256 or HMAC from a JSON Web Key (RFC 7517).
     ///
     /// - Throws: `HTTPAuthentication.Failure` if the text is malformed, or the library is missing.
     public init(jwk: Secret) throws {
-        let key = try KeyFormat.jwk(jwk.reveal())
+        let key = try KeyFormat(jwk: jwk.reveal())
         if key.algorithm == .hmacSHA256 { self = .hmac(key.bytes) } else { try self.init(key) }
     }
 
@@ -51,7 +53,7 @@ public struct SignatureKey: Sendable {
     public static func generated(_ algorithm: Algorithm) throws -> SignatureKey {
         let bytes = RandomBytes.system(32)
         return algorithm == .hmacSHA256
-            ? .hmac(bytes) : try SignatureKey(KeyFormat(algorithm: algorithm, isPrivate: true, bytes: bytes))
+            ? .hmac(bytes) : try SignatureKey(KeyFormat(algorithm, isPrivate: true, bytes))
     }
 
     /// Returns this public key with a closure that signs, for a private key in hardware or in a service. A signature
@@ -68,31 +70,13 @@ public struct SignatureKey: Sendable {
             signing: format.isPrivate ? sign : nil, verifying: { try key.verifies($0, of: $1) })
     }
 
-    private init(
-        algorithm: Algorithm, publicBytes: [UInt8]?, signing: (@Sendable ([UInt8]) async throws -> [UInt8])?,
-        verifying: @escaping @Sendable ([UInt8], [UInt8]) throws -> Bool
-    ) {
-        (self.algorithm, self.publicBytes) = (algorithm, publicBytes)
-        (self.signing, self.verifying) = (signing, verifying)
-    }
-
-    /// The members of the public JSON Web Key, in the order of its thumbprint.
-    var publicMembers: [(name: String, value: String)] {
-        guard let publicBytes else { return [] }
-        guard algorithm == .ecdsaP256SHA256 else {
-            return [("crv", "Ed25519"), ("kty", "OKP"), ("x", RandomBytes.base64URL(publicBytes))]
-        }
-        let (x, y) = (publicBytes[1..<33], publicBytes[33...])
-        return [
-            ("crv", "P-256"), ("kty", "EC"), ("x", RandomBytes.base64URL(Array(x))),
-            ("y", RandomBytes.base64URL(Array(y))),
-        ]
-    }
-
-    /// The public JSON Web Key, or nil for a shared secret.
+    /// The public JSON Web Key, or nil for a shared secret. The members have the order for the thumbprint.
     public var publicJWK: String? {
-        let members = publicMembers.map { "\"\($0.name)\":\"\($0.value)\"" }
-        return members.isEmpty ? nil : "{\(members.joined(separator: ","))}"
+        guard let publicBytes else { return nil }
+        func text(_ bytes: some Sequence<UInt8>) -> String { RandomBytes.base64URL(Array(bytes)) }
+        return algorithm == .ed25519
+            ? #"{"crv":"Ed25519","kty":"OKP","x":"\#(text(publicBytes))"}"#
+            : #"{"crv":"P-256","kty":"EC","x":"\#(text(publicBytes[1..<33]))","y":"\#(text(publicBytes[33...]))"}"#
     }
 
     /// The public key's thumbprint (RFC 7638) with SHA-256, such as for `dpop_jkt`. Nil for a shared secret.
