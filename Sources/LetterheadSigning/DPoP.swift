@@ -35,10 +35,9 @@ public final class DPoP: RequestSigner, LoaderLink {
             throw HTTPAuthentication.Failure(.misconfigured, "a DPoP proof needs a key for P-256 or Ed25519")
         }
         let algorithm = key.algorithm == .ed25519 ? "EdDSA" : "ES256"
-        let path = request.target.cut(at: "?")?.head ?? request.target[...]
         var claims = [
             ("jti", ASCII.quoted(RandomBytes.base64URL(random(15)))), ("htm", ASCII.quoted(request.method.rawValue)),
-            ("htu", ASCII.quoted("\(ASCII.lowercased(request.scheme))://\(request.hostField)\(path)")),
+            ("htu", ASCII.quoted("\(ASCII.lowercased(request.scheme))://\(request.hostField)\(request.targetPath)")),
             ("iat", "\(Int64(now().timeIntervalSince1970))"),
         ]
         if let token = request.headers[.authorization]?.cut(at: " "),

@@ -173,3 +173,22 @@ extension HTTPError {
         }
     }
 }
+
+extension HTTPRequest {
+    /// The value of `Host` that transports send.
+    var hostField: String { headers[.host] ?? withoutDefaultPort(authority ?? "") }
+
+    /// The authority in lower case and without the default port (RFC 9110, 4.2.3).
+    var normalAuthority: String { withoutDefaultPort(ASCII.lowercased(hostField)) }
+
+    /// The target's path, which begins with a slash.
+    var targetPath: String {
+        let target = target
+        return String(target.cut(at: "?")?.head ?? target[...])
+    }
+
+    private func withoutDefaultPort(_ authority: String) -> String {
+        let port = ASCII.equalIgnoringCase(scheme, "http") ? ":80" : ":443"
+        return authority.ends(with: port) ? String(authority.dropLast(port.utf8.count)) : authority
+    }
+}

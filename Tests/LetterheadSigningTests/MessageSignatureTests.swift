@@ -63,6 +63,17 @@ import Testing
         #expect(claims.label == "sig-b24" && claims.keyID == "test-key-ecc-p256")
     }
 
+    @Test func `the response of 2.4 is verified, which covers its request`() async throws {
+        let claims = try await verifier(RFC9421.p256Public, requiring: [.ofRequest("@path"), "content-digest"])
+            .verify(RFC9421.boundResponse())
+        #expect(claims.label == "reqres")
+        var response = try RFC9421.boundResponse()
+        response.request.path = "/bar"
+        let (verifier, changed) = (try verifier(RFC9421.p256Public), response)
+        let failure = await #expect(throws: HTTPAuthentication.Failure.self) { try await verifier.verify(changed) }
+        #expect(failure?.reason == .invalidSignature)
+    }
+
     @Test func `a response with another body is refused`() async throws {
         var response = try RFC9421.response()
         response.body = HTTPResponseBody(Data(#"{"message": "good cat"}"#.utf8))
@@ -181,6 +192,15 @@ import Testing
         #expect(try await verifier.verify(sent).label == "b")
     }
 
+    @Test func `two signatures can't have one label`() async throws {
+        let signer = MessageSigner(
+            MessageSignature(key: .hmac([1])), MessageSignature(key: .hmac([2])), now: { RFC9421.date })
+        let failure = await #expect(throws: HTTPAuthentication.Failure.self) {
+            try await signed(RFC9421.request(), by: signer)
+        }
+        #expect(failure?.message == "the message already has a signature with the label sig1")
+    }
+
     @Test(
         arguments: [
             ("@method", "POST"), ("@target-uri", "https://example.com/foo?param=Value&Pet=dog"),
@@ -190,6 +210,32 @@ import Testing
         ] as [(MessageComponent, String?)])
     func `a component has its value`(component: MessageComponent, value: String?) throws {
         #expect(component.value(in: try RFC9421.request(), nil) == value)
+    }
+
+    @Test(
+        arguments: [("a", "1"), ("b", "2;x=1;y=2"), ("c", "(a b c)"), ("d", "?1"), ("e", nil)] as [(String, String?)])
+    func `a dictionary's member is serialized as in RFC 9421, 2.1.2`(key: String, value: String?) throws {
+        var request = try RFC9421.request()
+        request.headers["Example-Dict"] = "a=1,    b=2;x=1;y=2,   c=(a   b    c), d"
+        #expect(MessageComponent.member(key, of: "Example-Dict").value(in: request, nil) == value)
+    }
+
+    @Test(
+        arguments: [
+            ("https://Example.com", nil, "example.com"), ("https://example.com", "Example.com:443", "example.com"),
+            ("http://example.com:8080", nil, "example.com:8080"), ("http://[::1]:80", nil, "[::1]"),
+        ] as [(String, String?, String)])
+    func `an authority has no default port`(url: String, host: String?, value: String) throws {
+        var request = try HTTPRequest(url)
+        request.headers[.host] = host
+        #expect(MessageComponent("@authority").value(in: request, nil) == value)
+        #expect(MessageComponent("@target-uri").value(in: request, nil)?.hasSuffix("://\(value)/") == true)
+    }
+
+    @Test(arguments: [(HTTPMethod.get, nil), (.post, "0")] as [(HTTPMethod, String?)])
+    func `a length is covered only if it is sent`(method: HTTPMethod, value: String?) throws {
+        let request = try HTTPRequest(method: method, "https://example.com/")
+        #expect(MessageComponent("content-length").value(in: request, nil) == value)
     }
 
     @Test func `query parameters are escaped as in RFC 9421, 2.2.8`() throws {

@@ -68,6 +68,21 @@ enum RFC9421 {
             ], body: HTTPResponseBody(Data(#"{"message": "good dog"}"#.utf8)))
     }
 
+    /// The response of 2.4.
+    static func boundResponse() throws -> HTTPResponse {
+        HTTPResponse(
+            request: try request(), status: 503,
+            headers: [
+                "Content-Type": "application/json",
+                "Content-Digest":
+                    "sha-512=:0Y6iCBzGg5rZtoXS95Ijz03mslf6KAMCloESHObfwnHJDbkkWWQz6PhhU9kxsTbARtY2PTBOzq24uJFpHsMuAg==:",
+                "Signature-Input":
+                    #"reqres=("@status" "content-digest" "content-type" "@authority";req "@method";req "@path";req "content-digest";req);created=1618884479;keyid="test-key-ecc-p256""#,
+                "Signature":
+                    "reqres=:dMT/A/76ehrdBTD/2Xx8QuKV6FoyzEP/I9hdzKN8LQJLNgzU4W767HK05rx1i8meNQQgQPgQp8wq2ive3tV5Ag==:",
+            ], body: HTTPResponseBody(Data(#"{"busy": true, "message": "Your call is very important to us"}"#.utf8)))
+    }
+
     /// The request of B.3, which a proxy has signed with a client's certificate.
     static func proxied() throws -> HTTPRequest {
         let certificate =

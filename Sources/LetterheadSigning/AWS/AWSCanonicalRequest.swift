@@ -70,12 +70,3 @@ struct AWSCanonicalRequest {
         "user-agent", "via", "x-amzn-trace-id",
     ]
 }
-
-extension HTTPRequest {
-    /// The value of `Host` that transports send.
-    var hostField: String {
-        if let host = headers[.host] { return host }
-        let isDefault = port == (ASCII.equalIgnoringCase(scheme, "http") ? 80 : 443)
-        return isDefault ? host ?? "" : authority ?? ""
-    }
-}

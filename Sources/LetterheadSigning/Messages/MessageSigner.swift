@@ -62,14 +62,22 @@ public struct MessageSigner: RequestSigner {
         !request.body.isEmpty && digests.contains { !request.headers.contains($0) } ? .digest : .nothing
     }
 
-    /// - Throws: `HTTPAuthentication.Failure` if the message lacks a component, or the key can't sign.
+    /// - Throws: `HTTPAuthentication.Failure` if the message lacks a component or has a signature with the label
+    ///   already, or the key can't sign.
     public func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {
         if let digest = body.digest, !request.body.isEmpty {
             let value = "sha-256=:\(Data(digest).base64EncodedString()):"
             for name in digests where !request.headers.contains(name) { request.headers[name] = value }
         }
         for signature in signatures {
-            let covered = signature.components.filter { !request.body.isEmpty || !Self.isDigest($0) }
+            let existing = StructuredValue.dictionary(request.headers.values(for: "Signature-Input"))
+            guard existing?[signature.label] == nil else {
+                throw HTTPAuthentication.Failure(
+                    .misconfigured, "the message already has a signature with the label \(signature.label)")
+            }
+            let covered = signature.components.filter {
+                !request.body.isEmpty || !MessageComponent.digests.contains($0.name)
+            }
             let parameters = signature.parameters(covered, at: now())
             let base = try MessageComponent.base(covered, parameters: parameters, in: request)
             let value = Data(try await signature.key.sign(base)).base64EncodedString()
@@ -83,10 +91,6 @@ public struct MessageSigner: RequestSigner {
     }
 
     private var digests: [HTTPHeaders.Name] {
-        Set(signatures.flatMap(\.components).filter(Self.isDigest).map(\.name)).map { HTTPHeaders.Name($0) }
-    }
-
-    private static func isDigest(_ component: MessageComponent) -> Bool {
-        component.name.isSame(as: "content-digest") || component.name.isSame(as: "repr-digest")
+        MessageComponent.digests.intersection(signatures.flatMap(\.components).map(\.name)).map { HTTPHeaders.Name($0) }
     }
 }

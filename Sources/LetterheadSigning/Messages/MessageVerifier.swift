@@ -20,6 +20,7 @@ public struct MessageVerifier: HTTPValidator {
         public let created, expires: Date?
     }
 
+    private typealias Failure = HTTPAuthentication.Failure
     private let required: [MessageComponent]
     private let maximumAge: Duration
     private let now: @Sendable () -> Date
@@ -64,83 +65,71 @@ public struct MessageVerifier: HTTPValidator {
     private func verify(
         _ request: HTTPRequest, _ response: HTTPResponse?, _ headers: HTTPHeaders, _ body: () throws -> Data?
     ) async throws -> Claims {
-        let inputs = StructuredMember.members(of: headers.values(for: "Signature-Input"))
-        let signatures = StructuredMember.members(of: headers.values(for: "Signature"))
-        var failure = HTTPAuthentication.Failure(.missingSignature, "the message has no signature with a known key")
-        for input in inputs ?? [] {
-            let claims = Claims(input)
+        guard let inputs = StructuredValue.dictionary(headers.values(for: "Signature-Input")), inputs.count <= 16,
+            let signatures = StructuredValue.dictionary(headers.values(for: "Signature"))
+        else { throw Failure(.malformed, "the field Signature or Signature-Input is malformed") }
+        var failure = Failure(.missingSignature, "the message has no signature with a known key")
+        for (label, input) in inputs.sorted(by: { $0.key < $1.key }) {
+            let claims = Claims(label, input)
             guard let key = try await key(claims) else { continue }
-            do throws(HTTPAuthentication.Failure) {
+            do throws(Failure) {
                 let components = input.items.compactMap { MessageComponent($0) }
-                guard let signature = signatures?.last(where: { $0.key.isSame(as: input.key) })?.bytes,
-                    components.count == input.items.count
-                else { throw Self.failure(.malformed, "the signature or its parameters are malformed") }
+                // Each component may cost a pass over the message.
+                guard let signature = signatures[label]?.bytes, components.count == input.items.count,
+                    components.count <= 100
+                else { throw Failure(.malformed, "the signature or its parameters are malformed") }
                 try check(claims, components, key)
-                let base = try MessageComponent.base(components, parameters: input.text, in: request, response)
+                let base = try MessageComponent.base(
+                    components, as: input.items.map(\.text), parameters: input.text, in: request, response)
                 guard (try? key.verifies(signature, of: base)) == true else {
-                    throw Self.failure(.invalidSignature, "the signature doesn't match the message")
+                    throw Failure(.invalidSignature, "the signature doesn't match the message")
                 }
-                for name in ["content-digest", "repr-digest"]
-                where components.contains(where: { $0.text == "\"\(name)\"" }) {
+                let names = components.filter { !$0.isOfRequest }.map(\.name)
+                for name in MessageComponent.digests.intersection(names) {
                     try Self.check(headers.values(for: HTTPHeaders.Name(name)), headers, try? body())
                 }
                 return claims
             } catch { failure = error }
         }
-        if headers.contains("Signature-Input"), inputs == nil {
-            throw Self.failure(.malformed, "the field Signature-Input is malformed")
-        }
         throw failure
     }
 
-    private func check(
-        _ claims: Claims, _ components: [MessageComponent], _ key: SignatureKey
-    ) throws(HTTPAuthentication.Failure) {
+    private func check(_ claims: Claims, _ components: [MessageComponent], _ key: SignatureKey) throws(Failure) {
         let now = now()
         let age = claims.created.map { Duration.seconds(now.timeIntervalSince($0)) }
         guard let age, age <= maximumAge + .seconds(60), age >= .seconds(-60), claims.expires.map({ $0 > now }) ?? true
-        else { throw Self.failure(.invalidSignature, "the signature has expired, or its time is missing") }
+        else { throw Failure(.invalidSignature, "the signature has expired, or its time is missing") }
         guard claims.algorithm.map({ $0.isSame(as: key.algorithm.rawValue) }) ?? true else {
-            throw Self.failure(.invalidSignature, "the signature names another algorithm than its key has")
+            throw Failure(.invalidSignature, "the signature names another algorithm than its key has")
         }
-        if let missing = required.first(where: { component in !components.contains { $0.text == component.text } }) {
-            throw Self.failure(.invalidSignature, "the signature doesn't cover \(missing.text)")
+        if let missing = required.first(where: { !components.contains($0) }) {
+            throw Failure(.invalidSignature, "the signature doesn't cover \(missing.text)")
         }
     }
 
-    private static func check(
-        _ values: [String], _ headers: HTTPHeaders, _ body: Data?
-    ) throws(HTTPAuthentication.Failure) {
+    private static func check(_ values: [String], _ headers: HTTPHeaders, _ body: Data?) throws(Failure) {
         guard let body, !headers.contains(.contentEncoding) else {
-            throw failure(.misconfigured, "the digest can't be compared: the body is streamed or compressed")
+            throw Failure(.misconfigured, "the digest can't be compared: the body is streamed or compressed")
         }
-        let known = (StructuredMember.members(of: values) ?? []).compactMap { member -> Bool? in
-            switch member.key {
-            case "sha-256": member.bytes == SHA256Hash.hash(Array(body))
-            case "sha-512": member.bytes == SHA512Hash.hash(Array(body))
-            default: nil
-            }
+        let digests = StructuredValue.dictionary(values) ?? [:]
+        let known = [("sha-256", SHA256Hash.hash), ("sha-512", SHA512Hash.hash)].compactMap { name, hash in
+            digests[name].map { $0.bytes == hash(Array(body)) }
         }
         guard !known.isEmpty, !known.contains(false) else {
-            throw failure(.invalidSignature, "the body doesn't match its digest")
+            throw Failure(.invalidSignature, "the body doesn't match its digest")
         }
-    }
-
-    private static func failure(_ reason: HTTPAuthentication.Failure.Reason, _ rule: String)
-        -> HTTPAuthentication.Failure
-    {
-        HTTPAuthentication.Failure(reason, rule)
     }
 }
 
 extension MessageVerifier.Claims {
-    init(_ member: StructuredMember) {
+    init(_ label: String, _ input: StructuredValue) {
+        // A malformed time is in the past, so that it isn't ignored.
         func date(_ name: String) -> Date? {
-            member.parameter(name).flatMap { Int64($0) }.map { Date(timeIntervalSince1970: Double($0)) }
+            input.parameters[name].map { Date(timeIntervalSince1970: Double(Int64($0) ?? 0)) }
         }
-        label = member.key
-        (keyID, algorithm) = (member.parameter("keyid"), member.parameter("alg"))
-        (nonce, tag) = (member.parameter("nonce"), member.parameter("tag"))
+        self.label = label
+        (keyID, algorithm) = (input.parameters["keyid"], input.parameters["alg"])
+        (nonce, tag) = (input.parameters["nonce"], input.parameters["tag"])
         (created, expires) = (date("created"), date("expires"))
     }
 }
