@@ -57,20 +57,24 @@ public final class DPoP: RequestSigner, LoaderLink {
     }
 
     public func signsAgain(after response: HTTPResponse) async -> Bool {
-        guard let nonce = response.headers["DPoP-Nonce"], nonce.utf8.count <= 1_024, ASCII.isPrintable(nonce),
+        guard let nonce = response.headers["DPoP-Nonce"], (1...1_024).contains(nonce.utf8.count),
+            ASCII.isPrintable(nonce),
             let origin = response.request.origin
         else { return false }
-        let previous = nonces.withLock { nonces in
+        nonces.withLock { nonces in
             if nonces.count >= 1_000 { nonces = [:] }
-            return nonces.updateValue(nonce, forKey: origin)
+            nonces[origin] = nonce
         }
-        guard previous != nonce else { return false }
+        // Another request may have learned the nonce in the meantime, so the proof shows whether it was used.
+        let proof = response.request.headers["DPoP"]?.split(at: ".").dropFirst().first
+        let claims = proof.flatMap { Base64URL.bytes(String($0)) } ?? []
+        guard !String(decoding: claims, as: UTF8.self).holds("\"nonce\":" + ASCII.quoted(nonce)) else { return false }
         let code = "use_dpop_nonce"
         if response.status == .unauthorized {
-            return response.challenges.contains { $0["error"].map { $0.isSame(as: code) } ?? false }
+            return response.challenges.contains { $0["error"]?.isSame(as: code) == true }
         }
-        return response.status == .badRequest
-            && response.body.buffered.map { String(decoding: $0.prefix(65_536), as: UTF8.self).holds(code) } ?? false
+        let body = response.status == .badRequest ? response.body.buffered : nil
+        return body.map { String(decoding: $0.prefix(65_536), as: UTF8.self).holds(code) } ?? false
     }
 
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {

@@ -115,6 +115,32 @@ private let endpoint = URL(string: "https://auth.example.com/token") ?? URL(file
         #expect(try await chain.load(HTTPRequest(url: api)).status == 401 && mock.requests.count == 3)
     }
 
+    @Test func `each of two concurrent requests without the nonce is repeated`() async throws {
+        let dpop = dpop(try SignatureKey.generated(.ed25519))
+        for _ in 1...2 {
+            var request = HTTPRequest(url: api)
+            // The proof was made before the other response arrived.
+            try await self.dpop(.generated(.ed25519)).sign(&request, body: SignedBody())
+            let response = HTTPResponse(
+                request: request, status: 401,
+                headers: ["DPoP-Nonce": "n", "WWW-Authenticate": #"DPoP error="use_dpop_nonce""#])
+            #expect(await dpop.signsAgain(after: response))
+        }
+    }
+
+    @Test(arguments: ["", "a b", "é", String(repeating: "n", count: 1_025)])
+    func `a malformed nonce isn't kept`(nonce: String) async throws {
+        let key = try SignatureKey.generated(.ed25519)
+        let (dpop, request) = (dpop(key), HTTPRequest(url: api))
+        let response = HTTPResponse(
+            request: request, status: 401,
+            headers: ["DPoP-Nonce": nonce, "WWW-Authenticate": #"DPoP error="use_dpop_nonce""#])
+        #expect(await !dpop.signsAgain(after: response))
+        var signed = request
+        try await dpop.sign(&signed, body: SignedBody())
+        #expect(try Proof(signed, key: key).claims["nonce"] == nil)
+    }
+
     @Test func `a shared secret can't prove anything`() async throws {
         let mock = MockLoader { .ok($0) }
         let error = await failure { try await (dpop(.hmac([1])) --> mock).load(HTTPRequest(url: api)) }
