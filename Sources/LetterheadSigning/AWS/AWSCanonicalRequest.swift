@@ -4,42 +4,35 @@ import LetterheadFoundation
 
 /// The normal form of a request that both sides hash.
 struct AWSCanonicalRequest {
-    private let method: String
-    private let path: String
-    private let query: String
-    /// The covered headers, in lower case and sorted.
-    let headers: [(name: String, value: String)]
+    /// The names of the covered headers, in lower case, sorted, and separated by semicolons.
+    let signedHeaders: String
+    /// The form without its last line, which is the hash of the body.
+    private let text: String
 
     init(_ request: HTTPRequest, isS3: Bool) {
-        method = request.method.rawValue
-        path = Self.path(request.path.string, isS3: isS3)
-        query = Self.query(request.query.escaped)
-        headers = Self.headers(request.framedHeaders(), host: request.hostField)
+        let headers = Self.headers(request.framedHeaders(), host: request.hostField)
+        signedHeaders = headers.map(\.key).joined(separator: ";")
+        let path = isS3 ? Self.key(request.targetPath) : Self.path(request.targetPath)
+        let fields = headers.map { "\($0.key):\($0.value)\n" }.joined()
+        let parts = [request.method.rawValue, path, Self.query(request.query.escaped), fields, signedHeaders]
+        text = parts.joined(separator: "\n")
     }
 
-    var signedHeaders: String { headers.map(\.name).joined(separator: ";") }
+    func text(payload: String) -> String { text + "\n" + payload }
 
-    func text(payload: String) -> String {
-        let fields = headers.map { "\($0.name):\($0.value)\n" }.joined()
-        return [method, path, query, fields, signedHeaders, payload].joined(separator: "\n")
+    /// S3 keys may contain anything, so their path isn't normalized, and each byte except for slashes is escaped once.
+    private static func key(_ path: String) -> String {
+        PercentEncoding.normalized(path.utf8).replacingBytes(of: "%2F", with: "/")
     }
 
-    /// S3 escapes the key once. All others normalize the path, and escape it once more as it is sent.
-    private static func path(_ path: String, isS3: Bool) -> String {
-        var segments: [String] = []
-        let parts = path.split(at: "/", omittingEmpty: false)
-        if isS3 {
-            segments = parts.dropFirst(path.begins(with: "/") ? 1 : 0).map { PercentEncoding.normalized($0.utf8) }
-        } else {
-            for part in parts where !part.isEmpty && !part.isSame(as: ".") {
-                if part.isSame(as: "..") { _ = segments.popLast() } else { segments.append(String(part)) }
-            }
-            if !segments.isEmpty, let last = parts.last, last.isEmpty || last.isSame(as: ".") || last.isSame(as: "..") {
-                segments.append("")
-            }
-            segments = segments.map { PercentEncoding.escape($0, .unreserved) }
+    /// The other services normalize the path, and escape it once more than it is sent.
+    private static func path(_ path: String) -> String {
+        var segments: [Substring] = []
+        for part in path.split(at: "/") where !part.isSame(as: ".") {
+            if part.isSame(as: "..") { _ = segments.popLast() } else { segments.append(part) }
         }
-        return "/" + segments.joined(separator: "/")
+        if segments.isEmpty || ["/", "/.", "/.."].contains(where: { path.ends(with: $0) }) { segments.append("") }
+        return segments.map { "/" + PercentEncoding.escape(String($0), .unreserved) }.joined()
     }
 
     private static func query(_ query: String) -> String {
@@ -47,11 +40,10 @@ struct AWSCanonicalRequest {
             let pair = item.cut(at: "=") ?? (item, "")
             return (PercentEncoding.normalized(pair.head.utf8), PercentEncoding.normalized(pair.tail.utf8))
         }
-        return items.sorted { ($0.name, $0.value) < ($1.name, $1.value) }.map { "\($0.name)=\($0.value)" }
-            .joined(separator: "&")
+        return items.sorted(by: <).map { "\($0.name)=\($0.value)" }.joined(separator: "&")
     }
 
-    private static func headers(_ headers: HTTPHeaders, host: String) -> [(name: String, value: String)] {
+    private static func headers(_ headers: HTTPHeaders, host: String) -> [(key: String, value: String)] {
         var values = ["host": host]
         for field in headers {
             let name = ASCII.lowercased(field.name.rawValue)
@@ -59,7 +51,7 @@ struct AWSCanonicalRequest {
             let value = field.value.split(at: " ").joined(separator: " ")
             values[name] = values[name].map { "\($0),\(value)" } ?? value
         }
-        return values.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+        return values.sorted { $0.key < $1.key }
     }
 
     /// What belongs to a connection, what links and proxies change, and the signature itself.

@@ -117,10 +117,9 @@ final class AWSState: Sendable {
         let date = date
         let seconds = date.timeIntervalSince1970.rounded(.down)
         if let time = kept.withLock({ $0.time }), time.seconds == seconds { return time.text }
-        guard date.internetTime != nil else {
+        guard let text = date.internetTime?.filter({ $0 != "-" && $0 != ":" }) else {
             throw HTTPAuthentication.Failure(.misconfigured, "the date is not in the years 0 to 9999")
         }
-        let text = date.formatted(Self.style)
         kept.withLock { $0.time = (seconds, text) }
         return text
     }
@@ -152,18 +151,17 @@ final class AWSState: Sendable {
     /// minutes. AWS accepts five. Other refused credentials are loaded again for the next request.
     func learn(from response: HTTPResponse) -> Bool {
         guard [400, 401, 403].contains(response.status.code) else { return false }
-        let now = now()
-        let signed = response.request.headers["X-Amz-Date"].flatMap { try? Self.style.parse($0) }
-        if let signed, let served = response.headers.date(of: .date), abs(served.timeIntervalSince(signed)) > 240 {
-            kept.withLock { $0.offset = served.timeIntervalSince(now) }
+        let style = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted)
+        if let signed = response.request.headers["X-Amz-Date"].flatMap({ try? style.parse($0) }),
+            let served = response.headers.date(of: .date), abs(served.timeIntervalSince(signed)) > 240
+        {
+            let offset = served.timeIntervalSince(now())
+            kept.withLock { $0.offset = offset }
             return true
         }
         if response.status != .badRequest { kept.withLock { $0.credentials = nil } }
         return false
     }
-
-    private static let style = Date.ISO8601FormatStyle(
-        dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted, timeZoneSeparator: .omitted)
 
     func reset() { kept.withLock { $0 = Kept() } }
 }

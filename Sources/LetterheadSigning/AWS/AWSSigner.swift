@@ -35,8 +35,9 @@ public struct AWSSigner: RequestSigner {
         (self.service, self.region, state) = (service, region, AWSState(credentials, now: now))
     }
 
-    /// S3 requires the body's digest in a header, and doesn't normalize paths, because keys may contain anything.
-    var isS3: Bool { service.begins(with: "s3") }
+    /// S3 requires the body's digest in a header, and doesn't normalize paths. This doesn't apply to other services with
+    /// a similar name, such as `s3tables`.
+    private var isS3: Bool { ["s3", "s3express", "s3-object-lambda", "s3-outposts"].contains(service) }
 
     public func bodyNeed(for request: HTTPRequest) -> SignedBody.Need {
         if request.query.contains("X-Amz-Signature") { return .nothing }
@@ -95,7 +96,7 @@ public struct AWSSigner: RequestSigner {
     }
 
     public func signedHeaders(of request: HTTPRequest) -> [HTTPHeaders.Name] {
-        AWSCanonicalRequest(request, isS3: isS3).headers.map { HTTPHeaders.Name($0.name) }
+        AWSCanonicalRequest(request, isS3: isS3).signedHeaders.split(at: ";").map { HTTPHeaders.Name(String($0)) }
     }
 
     public func signsAgain(after response: HTTPResponse) async -> Bool { state.learn(from: response) }
