@@ -123,7 +123,7 @@ extension HTTPResponse {
     /// Returns the response for an error, with at most 1 MiB of its body in memory.
     func keptInMemory() async -> HTTPResponse {
         var response = self
-        response.body = HTTPResponseBody(await body.beginning(upTo: keptBytes))
+        response.body = HTTPResponseBody(await body.beginning(isEndless: request.isOpenEnded(after: status)))
         return response
     }
 
@@ -173,9 +173,14 @@ extension HTTPResponse {
 
 extension HTTPResponseBody {
     /// Returns the first bytes that are available. It ignores the body's errors, so that they don't hide the status.
-    fileprivate func beginning(upTo limit: Int) async -> Data {
+    ///
+    /// - Parameter isEndless: whether the body may never end. Only what arrives within a second is then returned.
+    fileprivate func beginning(upTo limit: Int = keptBytes, isEndless: Bool) async -> Data {
         // A copy of the beginning, because a slice would keep the whole body in memory.
         if let buffered { return buffered.count > limit ? Data(buffered.prefix(limit)) : buffered }
+        let end = isEndless ? canceller(throwing: CancellationError()) : {}
+        let timer = Task { if (try? await Task.sleep(for: .seconds(1))) != nil { end() } }
+        defer { timer.cancel() }
         var bytes = GrowingBytes()
         var chunks = makeAsyncIterator()
         while bytes.count < limit, let chunk = try? await chunks.next(), bytes.append(chunk.prefix(limit - bytes.count))

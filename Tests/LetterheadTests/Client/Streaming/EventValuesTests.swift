@@ -283,6 +283,20 @@ struct EventValuesTests {
         await server.stop()
     }
 
+    @Test func `a validator can refuse a stream that doesn't end, and the error has its beginning`() async throws {
+        let server = try await endlessServer(": hello\n\n")
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url),
+            validators: [
+                ClosureValidator { _, _ in .failChain(URLError(.unknown)) }
+            ])
+        let (_, thrown) = await client.events(of: Completion().idleTimeout(.never), as: Int.self).allAndError()
+        let error = try #require(thrown as? HTTPError)
+        #expect(error.code == .validationFailed && error.response?.body.buffered == Data(": hello\n\n".utf8))
+        _ = try await server.record { $0.connections.first?.isOpen == false }
+        await server.stop()
+    }
+
     @Test func `cancelling the task before the first value closes the connection`() async throws {
         let (server, arrived) = (try await endlessServer(": hello\n\n"), DispatchSemaphore(value: 0))
         let client = client(server, signaling: arrived)
