@@ -107,9 +107,7 @@ private struct Choice: Sendable {
     }
 }
 
-private enum ChosenMethod: HTTPRequestOption {
-    static let defaultOptionValue: Choice? = nil
-}
+private enum ChosenMethod: HTTPRequestOption { static let defaultOptionValue: Choice? = nil }
 
 /// Remembers which requests receive which challenges.
 private final class AnswerChallenges: LoaderLink {
@@ -231,14 +229,13 @@ private final class ChosenMethods: CredentialProvider {
         try checkLimit(of: trial)
         let own = HTTPAuthentication.Need(
             request: choice.restoring(need.request), next: need.next, previous: need.previous?.method,
-            isRefused: need.isRefused,
-            response: need.response)
+            isRefused: need.isRefused, response: need.response)
         for challenge in (need.response.flatMap(Challenges.init) ?? asked).byPreference {
             guard let method = try await choose(challenge, own) else { continue }
             for unused in keep(method, for: need.request, unlessResetSince: resets) { await Self.reset(unused) }
             return Chosen(method: method, key: asked.key, trial: trial)
         }
-        throw HTTPAuthentication.Failure(
+        throw Failure(
             .noCredentials, "no method was chosen for the challenges of the server, which are \(asked.schemes)")
     }
 
@@ -253,7 +250,7 @@ private final class ChosenMethods: CredentialProvider {
         return Challenges(response)?.key.isSame(as: credential.key) ?? false
     }
 
-    private func checkLimit(of trial: ChosenMethodTrial) throws(HTTPAuthentication.Failure) {
+    private func checkLimit(of trial: ChosenMethodTrial) throws(Failure) {
         guard let origin = trial.origin else { return }
         let count = refused.withLock { refused in
             let recent = refused[origin, default: []].filter { trial.start - $0.start < limit.window }
@@ -261,18 +258,18 @@ private final class ChosenMethods: CredentialProvider {
             return recent.count
         }
         guard count / Self.mostChallenges >= limit.count else { return }
-        throw HTTPAuthentication.Failure(
+        throw Failure(
             .limitReached,
             "the server refused \(count) methods for its challenges within \(limit.window), which is the limit")
     }
 
     private func note(_ status: HTTPStatus, of trial: ChosenMethodTrial) {
-        guard let origin = trial.origin, !trial.isPassed else { return }
+        guard let origin = trial.origin, !trial.isPassed.load(ordering: .relaxed) else { return }
         refused.withLock { refused in
             let isListed = refused[origin]?.contains { $0 === trial } ?? false
             if status == .unauthorized, !isListed { refused[origin, default: []].append(trial) }
             guard status.code < 400 else { return }
-            trial.pass()
+            trial.isPassed.store(true, ordering: .relaxed)
             refused[origin]?.removeAll { $0 === trial }
         }
     }
@@ -311,11 +308,7 @@ private final class ChosenMethods: CredentialProvider {
 private final class ChosenMethodTrial: Sendable {
     let origin: HTTPOrigin?
     let start: Duration
-    private let hasPassed = Atomic(false)
+    let isPassed = Atomic(false)
 
     init(origin: HTTPOrigin?, start: Duration) { (self.origin, self.start) = (origin, start) }
-
-    var isPassed: Bool { hasPassed.load(ordering: .relaxed) }
-
-    func pass() { hasPassed.store(true, ordering: .relaxed) }
 }

@@ -32,7 +32,7 @@ public final class DPoP: RequestSigner, LoaderLink {
     /// - Throws: `HTTPAuthentication.Failure` if the key can't sign proofs.
     public func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {
         guard let jwk = key.publicJWK else {
-            throw HTTPAuthentication.Failure(.misconfigured, "a DPoP proof needs a key for P-256 or Ed25519")
+            throw Failure(.misconfigured, "a DPoP proof needs a key for P-256 or Ed25519")
         }
         let algorithm = key.algorithm == .ed25519 ? "EdDSA" : "ES256"
         var claims = [
@@ -40,9 +40,8 @@ public final class DPoP: RequestSigner, LoaderLink {
             ("htu", ASCII.quoted("\(ASCII.lowercased(request.scheme))://\(request.hostField)\(request.targetPath)")),
             ("iat", "\(Int64(now().timeIntervalSince1970))"),
         ]
-        if let token = request.headers[.authorization]?.cut(at: " "),
-            ASCII.equalIgnoringCase(String(token.head), "DPoP")
-        {
+        let token = request.headers[.authorization]?.cut(at: " ")
+        if let token, ASCII.equalIgnoringCase(String(token.head), "DPoP") {
             claims.append(("ath", ASCII.quoted(RandomBytes.base64URL(SHA256Hash.hash(Array(token.tail.utf8))))))
         }
         if let nonce = request.origin.flatMap({ origin in nonces.withLock { $0[origin] } }) {

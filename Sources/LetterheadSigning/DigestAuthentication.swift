@@ -65,11 +65,8 @@ private struct DigestProvider: CredentialProvider {
     private let random: @Sendable (Int) -> [UInt8]
 
     init(user: String, password: Secret, isBound: Bool, random: @escaping @Sendable (Int) -> [UInt8]) {
-        if let user = BasicCredentials.composed(user), let password = BasicCredentials.composed(password.reveal()) {
-            account = (user, Secret(password))
-        } else {
-            account = nil
-        }
+        let password = BasicCredentials.composed(password.reveal())
+        account = BasicCredentials.composed(user).flatMap { user in password.map { (user, Secret($0)) } }
         (self.isBound, self.random) = (isBound, random)
     }
 
@@ -95,14 +92,12 @@ private struct DigestProvider: CredentialProvider {
     }
 
     func sign(_ request: inout HTTPRequest, with credential: DigestCredential) throws {
-        guard account != nil else {
-            throw HTTPError(.invalidRequest, request: request, message: BasicCredentials.rule)
-        }
+        guard account != nil else { throw HTTPError(.invalidRequest, request: request, message: BasicCredentials.rule) }
         if let session = credential.session {
             let value = try session.proof(for: request)
             request.headers.setSecret(value, for: .authorization)
         } else if !request.body.isEmpty, !request.body.isReplayable {
-            throw HTTPAuthentication.Failure(
+            throw Failure(
                 .noCredentials,
                 "the server has not sent a digest challenge yet, and the body can be sent only once (send another "
                     + "request to the server first, or use a replayable body)")
@@ -151,15 +146,10 @@ struct DigestChallenge: Sendable {
             return nil
         }
         (self.realm, self.nonce, opaque, algorithm) = (realm, nonce, challenge["opaque"], challenge["algorithm"])
-        switch ASCII.keyword(algorithm ?? "MD5") {
-        case "md5": (hash, isSession) = (.md5, false)
-        case "md5-sess": (hash, isSession) = (.md5, true)
-        case "sha-256": (hash, isSession) = (.sha256, false)
-        case "sha-256-sess": (hash, isSession) = (.sha256, true)
-        case "sha-512-256": (hash, isSession) = (.sha512, false)
-        case "sha-512-256-sess": (hash, isSession) = (.sha512, true)
-        default: return nil
-        }
+        let name = ASCII.keyword(algorithm ?? "MD5")
+        isSession = name.ends(with: "-sess")
+        guard let hash = DigestHash(rawValue: String(isSession ? name.dropLast(5) : name[...])) else { return nil }
+        self.hash = hash
         let offered = challenge["qop"].map { ASCII.members(of: [$0]).map(ASCII.keyword) } ?? []
         protection = ["auth", "auth-int"].first { offered.contains($0) }
         guard protection != nil || offered.isEmpty else { return nil }
@@ -168,10 +158,11 @@ struct DigestChallenge: Sendable {
     }
 }
 
-enum DigestHash: Sendable {
-    case md5, sha256
+enum DigestHash: String {
+    case md5
+    case sha256 = "sha-256"
     /// SHA-512/256.
-    case sha512
+    case sha512 = "sha-512-256"
 
     var strength: Int { self == .md5 ? 0 : self == .sha256 ? 1 : 2 }
 
@@ -184,10 +175,5 @@ enum DigestHash: Sendable {
         case .sha256: Hexadecimal.text(SHA256Hash.hash(bytes))
         case .sha512: Hexadecimal.text(SHA512Hash.shortHash(bytes))
         }
-    }
-
-    static func digits(of number: some BinaryInteger, count: Int) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: max(count - digits.utf8.count, 0)) + digits
     }
 }

@@ -45,7 +45,7 @@ final class DigestSession: Sendable {
             state.count += 1
             return (state.nonce, state.count)
         }
-        let count = DigestHash.digits(of: number, count: 8)
+        let count = Hexadecimal.text((0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) })
         let target = challenge.hash.hexadecimal("\(request.method.rawValue):\(request.target)\(bodyHash)")
         let protected = challenge.protection.map { "\(count):\(clientNonce):\($0):" } ?? ""
         let proof = challenge.hash.hexadecimal("\(key.reveal()):\(nonce):\(protected)\(target)")
@@ -106,7 +106,7 @@ final class DigestSession: Sendable {
 
     private func bytes(of request: HTTPRequest) throws -> [UInt8] {
         if request.body.isReplayable, let data = try? request.body.encode() { return Array(data) }
-        throw HTTPAuthentication.Failure(
+        throw Failure(
             .misconfigured,
             "the server requires a proof that includes the body (auth-int), so the body must be replayable and in memory"
         )

@@ -69,35 +69,32 @@ public struct SignedBody: Sendable {
     public init(digest: [UInt8]? = nil, length: Int? = nil) { (self.digest, self.length) = (digest, length) }
 
     init(_ request: HTTPRequest, need: Need) async throws(HTTPError) {
-        let body = request.body
-        guard need == .digest else {
-            // Asking a one-shot body for its chunks could use it up.
-            self.init(
-                length: need == .nothing
-                    ? nil : body.isEmpty ? 0 : body.isReplayable ? try request.framedBody().length : body.contentLength)
-            return
-        }
-        guard body.isEmpty || body.isReplayable else {
-            throw HTTPError(
-                refusing: HTTPAuthentication.Failure(
-                    .misconfigured,
-                    "the signature needs the digest of the body, which can be read only once (use a replayable body)"),
-                request)
-        }
-        let chunks = try request.framedBody()
-        var hasher = SHA256Hasher()
-        var length = 0
-        do {
-            for try await chunk in chunks {
-                hasher.update(chunk)
-                length += chunk.count
+        let isReplayable = request.body.isEmpty || request.body.isReplayable
+        switch need {
+        case .nothing: self.init()
+        // Asking a one-shot body for its chunks could use it up.
+        case .length: self.init(length: isReplayable ? try request.framedBody().length : request.body.contentLength)
+        case .digest where !isReplayable:
+            let rule = "the signature needs the digest of the body, which can be read only once (use a replayable body)"
+            throw HTTPError(signing: Failure(.misconfigured, rule), request: request)
+        case .digest:
+            var hasher = SHA256Hasher()
+            var length = 0
+            do {
+                for try await chunk in try request.framedBody() {
+                    hasher.update(chunk)
+                    length += chunk.count
+                }
+            } catch {
+                throw HTTPError(ofBody: error, request: request)
             }
-        } catch {
-            throw HTTPError(ofBody: error, request: request)
+            self.init(digest: hasher.finalize(), length: length)
         }
-        self.init(digest: hasher.finalize(), length: length)
     }
 }
+
+/// What keys, signers and verifiers throw.
+typealias Failure = HTTPAuthentication.Failure
 
 extension HTTPAuthentication {
     /// Signs each attempt with a signer, for requests to its origins only.
@@ -128,7 +125,9 @@ struct SignAttempts: LoaderLink {
         var isFirst = true
         while true {
             var signed = request
-            do { try await signer.sign(&signed, body: body) } catch { throw HTTPError(refusing: error, request) }
+            do { try await signer.sign(&signed, body: body) } catch {
+                throw HTTPError(signing: error, request: request)
+            }
             let response = try await next.load(signed)
             guard await signer.signsAgain(after: response), isFirst, isReplayable else {
                 try check(response, signed)
@@ -152,25 +151,10 @@ struct SignAttempts: LoaderLink {
         guard let changed else { return }
         throw HTTPError(
             .cannotAuthenticate, request: signed, response: response,
-            underlying: HTTPAuthentication.Failure(.misconfigured, "the header \(changed) changed after signing"),
+            underlying: Failure(.misconfigured, "the header \(changed) changed after signing"),
             message: "the server refused the signature with \(response.status), because the header \(changed) changed "
                 + "after signing (move the link that sets it above the authentication)",
             mayHaveBeenSent: true)
-    }
-}
-
-extension HTTPError {
-    /// Creates an error for a request that can't be signed.
-    init(refusing error: any Error, _ request: HTTPRequest) {
-        switch error {
-        case let error as HTTPError: self = error
-        case is CancellationError:
-            self.init(.cancelled, request: request, underlying: error, mayHaveBeenSent: false)
-        default:
-            self.init(
-                .cannotAuthenticate, request: request, underlying: error, message: Self.summary(of: error),
-                mayHaveBeenSent: false)
-        }
     }
 }
 
@@ -182,10 +166,7 @@ extension HTTPRequest {
     var normalAuthority: String { withoutDefaultPort(ASCII.lowercased(hostField)) }
 
     /// The target's path, which begins with a slash.
-    var targetPath: String {
-        let target = target
-        return String(target.cut(at: "?")?.head ?? target[...])
-    }
+    var targetPath: String { path.string.begins(with: "/") ? path.string : "/" + path.string }
 
     private func withoutDefaultPort(_ authority: String) -> String {
         let port = ASCII.equalIgnoringCase(scheme, "http") ? ":80" : ":443"

@@ -11,8 +11,11 @@ public import LetterheadFoundation
 ///
 /// Pass the body's bytes as received, before any decoding. Pass several secrets while you replace one.
 public struct Webhook: Sendable {
-    private enum Form: Sendable {
-        case timestamped, hash, standard
+    /// What precedes a signature.
+    private enum Form: String {
+        case timestamped = "v1="
+        case hash = "sha256="
+        case standard = "v1,"
     }
 
     private let form: Form
@@ -55,9 +58,7 @@ public struct Webhook: Sendable {
     /// - Throws: `HTTPAuthentication.Failure` with the reason `.missingSignature`, `.invalidSignature` or
     ///   `.misconfigured` (a secret is empty or malformed).
     public func verify(_ body: Data, headers: HTTPHeaders) throws {
-        guard let value = headers[header] else {
-            throw HTTPAuthentication.Failure(.missingSignature, "the webhook has no \(header)")
-        }
+        guard let value = headers[header] else { throw Failure(.missingSignature, "the webhook has no \(header)") }
         let parts = value.split(at: form == .standard ? " " : ",").map { ASCII.trimmed($0) }
         func values(_ prefix: String) -> [String] {
             parts.filter { $0.begins(with: prefix) }.map { String($0.dropFirst(prefix.utf8.count)) }
@@ -66,17 +67,13 @@ public struct Webhook: Sendable {
         if form != .hash {
             guard let time, let seconds = Int64(time),
                 Duration.seconds(abs(now().timeIntervalSince1970 - Double(seconds))) <= tolerance
-            else { throw HTTPAuthentication.Failure(.invalidSignature, "the webhook's time is missing or too old") }
+            else { throw Failure(.invalidSignature, "the webhook's time is missing or too old") }
         }
-        let given = values(form == .standard ? "v1," : form == .hash ? "sha256=" : "v1=").prefix(16)
-        var isValid = false
         for secret in secrets {
             let expected = Array(try signature(of: body, id: headers["webhook-id"], time: time, with: secret).utf8)
-            for text in given where HMAC.isEqual(Array(text.utf8), expected) { isValid = true }
+            for text in values(form.rawValue).prefix(16) where HMAC.isEqual(Array(text.utf8), expected) { return }
         }
-        guard isValid else {
-            throw HTTPAuthentication.Failure(.invalidSignature, "the webhook's signature doesn't match its body")
-        }
+        throw Failure(.invalidSignature, "the webhook's signature doesn't match its body")
     }
 
     /// Returns the headers for a body, for a test of your handler.
@@ -93,16 +90,13 @@ public struct Webhook: Sendable {
     }
 
     private func signature(of body: Data, id: String?, time: String?, with secret: Secret) throws -> String {
-        let text = secret.reveal()
+        let (text, isStandard) = (secret.reveal(), form == .standard)
         let encoded = text.begins(with: "whsec_") ? String(text.dropFirst(6)) : text
-        guard let key = form == .standard ? Data(base64Encoded: encoded).map({ Array($0) }) : Array(text.utf8),
-            !key.isEmpty
-        else { throw HTTPAuthentication.Failure(.misconfigured, "the webhook's secret is empty or malformed") }
-        switch form {
-        case .hash: return Hexadecimal.text(HMAC.sha256(body, key: key))
-        case .timestamped: return Hexadecimal.text(HMAC.sha256(Data("\(time ?? "").".utf8) + body, key: key))
-        case .standard:
-            return Data(HMAC.sha256(Data("\(id ?? "").\(time ?? "").".utf8) + body, key: key)).base64EncodedString()
+        guard let key = isStandard ? Data(base64Encoded: encoded) : Data(text.utf8), !key.isEmpty else {
+            throw Failure(.misconfigured, "the webhook's secret is empty or malformed")
         }
+        let signed = (isStandard ? [id, time] : form == .timestamped ? [time] : []).map { ($0 ?? "") + "." }
+        let code = HMAC.sha256(Data(signed.joined().utf8) + body, key: Array(key))
+        return isStandard ? Data(code).base64EncodedString() : Hexadecimal.text(code)
     }
 }

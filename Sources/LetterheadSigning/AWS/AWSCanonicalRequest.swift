@@ -6,19 +6,17 @@ import LetterheadFoundation
 struct AWSCanonicalRequest {
     /// The names of the covered headers, in lower case, sorted, and separated by semicolons.
     let signedHeaders: String
-    /// The form without its last line, which is the hash of the body.
-    private let text: String
+    let text: String
 
-    init(_ request: HTTPRequest, isS3: Bool) {
+    /// - Parameter payload: the hash of the body.
+    init(_ request: HTTPRequest, isS3: Bool, payload: String = "") {
         let headers = Self.headers(request.framedHeaders(), host: request.hostField)
         signedHeaders = headers.map(\.key).joined(separator: ";")
         let path = isS3 ? Self.key(request.targetPath) : Self.path(request.targetPath)
         let fields = headers.map { "\($0.key):\($0.value)\n" }.joined()
-        let parts = [request.method.rawValue, path, Self.query(request.query.escaped), fields, signedHeaders]
+        let parts = [request.method.rawValue, path, Self.query(request.query.escaped), fields, signedHeaders, payload]
         text = parts.joined(separator: "\n")
     }
-
-    func text(payload: String) -> String { text + "\n" + payload }
 
     /// S3 keys may contain anything, so their path isn't normalized, and each byte except for slashes is escaped once.
     private static func key(_ path: String) -> String {

@@ -39,10 +39,8 @@ extension AWSCredentials.Provider {
 
     /// The process's environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and optionally `AWS_SESSION_TOKEN`.
     /// Without the first two, requests fail with `.cannotAuthenticate`.
-    public static var environment: Self { environment(ProcessInfo.processInfo.environment) }
-
-    static func environment(_ variables: [String: String]) -> Self {
-        Self { try credentials(variables, in: "the environment") }
+    public static var environment: Self {
+        Self { try credentials(ProcessInfo.processInfo.environment, in: "the environment") }
     }
 
     /// A profile in the shared credentials file. Processes and config files with other sources aren't supported.
@@ -58,7 +56,7 @@ extension AWSCredentials.Provider {
         let url = file ?? variables["AWS_SHARED_CREDENTIALS_FILE"].map { URL(filePath: $0) } ?? usual
         return Self {
             guard let data = try PrivateFile.read(url, upTo: 1 << 20) else {
-                throw HTTPAuthentication.Failure(.noCredentials, "there is no shared credentials file of AWS")
+                throw Failure(.noCredentials, "there is no shared credentials file of AWS")
             }
             return try credentials(
                 section(name, of: String(decoding: data, as: UTF8.self)), in: "the profile \"\(name)\"")
@@ -79,10 +77,10 @@ extension AWSCredentials.Provider {
         return members
     }
 
-    private static func credentials(_ members: [String: String], in place: String) throws -> AWSCredentials {
+    static func credentials(_ members: [String: String], in place: String) throws -> AWSCredentials {
         func value(_ name: String) throws -> String {
             if let text = members[name], !text.isEmpty { return text }
-            throw HTTPAuthentication.Failure(.noCredentials, "\(place) has no \(name)")
+            throw Failure(.noCredentials, "\(place) has no \(name)")
         }
         return AWSCredentials(
             accessKey: try value("AWS_ACCESS_KEY_ID"), secretKey: Secret(try value("AWS_SECRET_ACCESS_KEY")),
@@ -114,35 +112,30 @@ final class AWSState: Sendable {
 
     /// The time as `20260131T080000Z`.
     func time() throws -> String {
-        let date = date
         let seconds = date.timeIntervalSince1970.rounded(.down)
         if let time = kept.withLock({ $0.time }), time.seconds == seconds { return time.text }
-        guard let text = date.internetTime?.filter({ $0 != "-" && $0 != ":" }) else {
-            throw HTTPAuthentication.Failure(.misconfigured, "the date is not in the years 0 to 9999")
+        guard let text = Date(timeIntervalSince1970: seconds).internetTime?.filter({ $0 != "-" && $0 != ":" }) else {
+            throw Failure(.misconfigured, "the date is not in the years 0 to 9999")
         }
         kept.withLock { $0.time = (seconds, text) }
         return text
     }
 
     func credentials() async throws -> AWSCredentials {
-        let date = date
-        if let credentials = kept.withLock({ $0.credentials }),
-            credentials.expiresAt.map({ $0.timeIntervalSince(date) > 300 }) ?? true
-        {
-            return credentials
-        }
+        let (known, date) = (kept.withLock { $0.credentials }, date)
+        if let known, known.expiresAt.map({ $0.timeIntervalSince(date) > 300 }) ?? true { return known }
         let credentials = try await provider.load()
         kept.withLock { $0.credentials = credentials }
         return credentials
     }
 
     /// Returns the key for a day, a region and a service.
-    func key(_ scope: [String], _ secret: Secret) -> [UInt8] {
-        let name = scope.joined(separator: "/")
-        return kept.withLock { kept in
-            if let key = kept.key, key.scope == name, key.secret == secret { return key.bytes }
-            let bytes = scope.reduce(Array(("AWS4" + secret.reveal()).utf8)) { HMAC.sha256($1, key: $0) }
-            kept.key = (name, secret, bytes)
+    func key(_ scope: String, _ secret: Secret) -> [UInt8] {
+        kept.withLock { kept in
+            if let key = kept.key, key.scope == scope, key.secret == secret { return key.bytes }
+            let start = Array(("AWS4" + secret.reveal()).utf8)
+            let bytes = scope.split(at: "/").reduce(start) { HMAC.sha256(String($1), key: $0) }
+            kept.key = (scope, secret, bytes)
             return bytes
         }
     }

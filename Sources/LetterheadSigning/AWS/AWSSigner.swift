@@ -58,10 +58,10 @@ public struct AWSSigner: RequestSigner {
         }
         if isS3 { request.headers["X-Amz-Content-SHA256"] = hash }
         request.headers[.authorization] = nil
-        let canonical = AWSCanonicalRequest(request, isS3: isS3)
-        let signature = signature(of: canonical.text(payload: hash), time, scope, credentials)
+        let canonical = AWSCanonicalRequest(request, isS3: isS3, payload: hash)
+        let signature = signature(of: canonical.text, time, scope, credentials)
         request.headers.setSecret(
-            "\(Self.algorithm) Credential=\(credentials.accessKey)/\(scope.joined(separator: "/")), "
+            "\(Self.algorithm) Credential=\(credentials.accessKey)/\(scope), "
                 + "SignedHeaders=\(canonical.signedHeaders), Signature=\(signature)", for: .authorization)
     }
 
@@ -74,8 +74,7 @@ public struct AWSSigner: RequestSigner {
     ///   host.
     public func presignedURL(for request: HTTPRequest, expiresIn duration: Duration) async throws -> URL {
         guard (1...604_800).contains(duration.components.seconds) else {
-            throw HTTPError(
-                .invalidRequest, request: request, message: "a presigned URL expires in 1 second to 7 days")
+            throw HTTPError(.invalidRequest, request: request, message: "a presigned URL expires in 1 second to 7 days")
         }
         let credentials = try await state.credentials()
         let (time, scope) = try scope()
@@ -83,15 +82,15 @@ public struct AWSSigner: RequestSigner {
         var signed = request
         let names = AWSCanonicalRequest(request, isS3: isS3).signedHeaders
         signed.query.append("X-Amz-Algorithm", Self.algorithm)
-        signed.query.append("X-Amz-Credential", ([credentials.accessKey] + scope).joined(separator: "/"))
+        signed.query.append("X-Amz-Credential", "\(credentials.accessKey)/\(scope)")
         signed.query.append("X-Amz-Date", time)
         signed.query.append("X-Amz-Expires", "\(duration.components.seconds)")
         signed.query.append("X-Amz-SignedHeaders", names)
         if let token = credentials.sessionToken { signed.query.append("X-Amz-Security-Token", token.reveal()) }
-        let canonical = AWSCanonicalRequest(signed, isS3: isS3)
         let payload = body.digest.map(Hexadecimal.text) ?? Self.unsigned
+        let canonical = AWSCanonicalRequest(signed, isS3: isS3, payload: payload)
         signed.query.append(
-            "X-Amz-Signature", signature(of: canonical.text(payload: payload), time, scope, credentials))
+            "X-Amz-Signature", signature(of: canonical.text, time, scope, credentials))
         return try signed.url()
     }
 
@@ -107,16 +106,16 @@ public struct AWSSigner: RequestSigner {
     private static let unsigned = "UNSIGNED-PAYLOAD"
 
     /// Returns the time as `20260131T080000Z`, and what the key is for.
-    private func scope() throws -> (time: String, scope: [String]) {
+    private func scope() throws -> (time: String, scope: String) {
         let time = try state.time()
-        return (time, [String(time.prefix(8)), region, service, "aws4_request"])
+        return (time, "\(time.prefix(8))/\(region)/\(service)/aws4_request")
     }
 
     private func signature(
-        of request: String, _ time: String, _ scope: [String], _ credentials: AWSCredentials
+        of request: String, _ time: String, _ scope: String, _ credentials: AWSCredentials
     ) -> String {
         let hash = Hexadecimal.text(SHA256Hash.hash(Array(request.utf8)))
-        let text = [Self.algorithm, time, scope.joined(separator: "/"), hash].joined(separator: "\n")
+        let text = [Self.algorithm, time, scope, hash].joined(separator: "\n")
         return Hexadecimal.text(HMAC.sha256(text, key: state.key(scope, credentials.secretKey)))
     }
 }

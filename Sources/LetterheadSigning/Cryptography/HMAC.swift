@@ -22,16 +22,7 @@ enum HMAC {
 }
 
 enum Hexadecimal {
-    private static let digits = Array("0123456789abcdef".utf8)
+    private static let digits = (0...255).map { String(String(256 + $0, radix: 16).dropFirst()) }
 
-    /// Writes two digits for each byte within the capacity.
-    static func text(_ bytes: [UInt8]) -> String {
-        unsafe String(unsafeUninitializedCapacity: 2 * bytes.count) { output in
-            for (place, byte) in bytes.enumerated() {
-                unsafe output[2 * place] = digits[Int(byte >> 4)]
-                unsafe output[2 * place + 1] = digits[Int(byte & 15)]
-            }
-            return 2 * bytes.count
-        }
-    }
+    static func text(_ bytes: [UInt8]) -> String { bytes.reduce(into: "") { $0 += digits[Int($1)] } }
 }

@@ -9,13 +9,12 @@ struct KeyFormat {
     let bytes: [UInt8]
 
     /// PKCS #8 or a SubjectPublicKeyInfo, which every library reads.
-    var der: [UInt8] { Self.header(algorithm, isPrivate) + bytes }
+    var der: [UInt8] { Self.layout(algorithm, isPrivate).header + bytes }
 
     /// - Throws: a failure for a wrong number of bytes.
     init(_ algorithm: SignatureKey.Algorithm, isPrivate: Bool, _ bytes: [UInt8]) throws {
-        let count = isPrivate || algorithm == .ed25519 ? 32 : 65
-        guard algorithm == .hmacSHA256 ? !bytes.isEmpty : bytes.count == count else {
-            throw Self.failure("the key has a wrong length (compressed points aren't supported)")
+        guard algorithm == .hmacSHA256 ? !bytes.isEmpty : bytes.count == Self.layout(algorithm, isPrivate).count else {
+            throw Failure(.misconfigured, "the key has a wrong length (compressed points aren't supported)")
         }
         (self.algorithm, self.isPrivate, self.bytes) = (algorithm, isPrivate, bytes)
     }
@@ -25,16 +24,17 @@ struct KeyFormat {
         guard let start = lines.firstIndex(where: { $0.begins(with: "-----BEGIN ") && $0.ends(with: " KEY-----") }),
             let end = lines[start...].firstIndex(where: { $0.begins(with: "-----END ") }),
             let data = Data(base64Encoded: lines[(start + 1)..<end].joined())
-        else { throw Self.failure("the PEM text has no key (BEGIN PRIVATE KEY or BEGIN PUBLIC KEY)") }
+        else { throw Failure(.misconfigured, "the PEM text has no key (BEGIN PRIVATE KEY or BEGIN PUBLIC KEY)") }
         let (der, isPrivate) = (Array(data), !lines[start].holds("PUBLIC"))
         let algorithm: SignatureKey.Algorithm = der.contains(Self.curve) ? .ecdsaP256SHA256 : .ed25519
+        let layout = Self.layout(algorithm, isPrivate)
         // The last bytes before the key are the same in PKCS #8 and in the older form of OpenSSL (SEC 1).
         guard algorithm == .ecdsaP256SHA256 || der.contains(Self.ed25519),
-            let place = der.firstRange(of: Self.header(algorithm, isPrivate).suffix(3))
-        else { throw Self.failure("the PEM text isn't an unencrypted key for Ed25519 or P-256 (use PKCS #8)") }
-        try self.init(
-            algorithm, isPrivate: isPrivate,
-            Array(der[place.upperBound...].prefix(algorithm == .ed25519 || isPrivate ? 32 : 65)))
+            let place = der.firstRange(of: layout.header.suffix(3))
+        else {
+            throw Failure(.misconfigured, "the PEM text isn't an unencrypted key for Ed25519 or P-256 (use PKCS #8)")
+        }
+        try self.init(algorithm, isPrivate: isPrivate, Array(der[place.upperBound...].prefix(layout.count)))
     }
 
     init(jwk text: String) throws {
@@ -47,24 +47,23 @@ struct KeyFormat {
         case ("EC", "P-256"):
             try self.init(
                 .ecdsaP256SHA256, isPrivate: isPrivate, isPrivate ? bytes("d") : [4] + bytes("x") + bytes("y"))
-        default: throw Self.failure("the JSON Web Key is not for Ed25519, P-256 or HMAC")
+        default: throw Failure(.misconfigured, "the JSON Web Key is not for Ed25519, P-256 or HMAC")
         }
     }
-
-    static func failure(_ rule: String) -> HTTPAuthentication.Failure { .init(.misconfigured, rule) }
 
     /// The object identifiers of Ed25519 (RFC 8410) and of the curve P-256 (RFC 5480).
     private static let ed25519: [UInt8] = [6, 3, 0x2B, 0x65, 0x70]
     private static let curve: [UInt8] = [6, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7]
 
-    /// What precedes the bytes in DER (X.690).
-    private static func header(_ algorithm: SignatureKey.Algorithm, _ isPrivate: Bool) -> [UInt8] {
+    /// What precedes the bytes in DER (X.690), and their number.
+    private static func layout(_ algorithm: SignatureKey.Algorithm, _ isPrivate: Bool) -> (header: [UInt8], count: Int)
+    {
         let p256 = [0x30, 0x13, 6, 7, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 2, 1] + curve
         return switch (algorithm, isPrivate) {
-        case (.ed25519, true): [0x30, 0x2E, 2, 1, 0, 0x30, 5] + ed25519 + [4, 0x22, 4, 0x20]
-        case (.ed25519, false): [0x30, 0x2A, 0x30, 5] + ed25519 + [3, 0x21, 0]
-        case (_, true): [0x30, 0x41, 2, 1, 0] + p256 + [4, 0x27, 0x30, 0x25, 2, 1, 1, 4, 0x20]
-        case (_, false): [0x30, 0x59] + p256 + [3, 0x42, 0]
+        case (.ed25519, true): ([0x30, 0x2E, 2, 1, 0, 0x30, 5] + ed25519 + [4, 0x22, 4, 0x20], 32)
+        case (.ed25519, false): ([0x30, 0x2A, 0x30, 5] + ed25519 + [3, 0x21, 0], 32)
+        case (_, true): ([0x30, 0x41, 2, 1, 0] + p256 + [4, 0x27, 0x30, 0x25, 2, 1, 1, 4, 0x20], 32)
+        case (_, false): ([0x30, 0x59] + p256 + [3, 0x42, 0], 65)
         }
     }
 }

@@ -23,7 +23,7 @@ import LetterheadFoundation
                     case (_, false): try P256.Signing.PublicKey(x963Representation: bytes).x963Representation
                     }
                 publicBytes = Array(key)
-            } catch { throw KeyFormat.failure("the key is not valid") }
+            } catch { throw Failure(.misconfigured, "the key is not valid") }
         }
 
         func sign(_ message: [UInt8]) throws -> [UInt8] {
@@ -64,7 +64,7 @@ import LetterheadFoundation
             }
             guard let key = unsafe key else {
                 library.clearErrors()
-                throw KeyFormat.failure("the key is not valid")
+                throw Failure(.misconfigured, "the key is not valid")
             }
             unsafe self.key = key
             var written = [UInt8](repeating: 0, count: max(0, Int(unsafe library.writePublic(key, nil))))
@@ -79,12 +79,15 @@ import LetterheadFoundation
 
         func sign(_ message: [UInt8]) throws -> [UInt8] {
             let context = unsafe library.newContext()
-            defer { unsafe library.freeContext(context) }
+            defer {
+                unsafe library.freeContext(context)
+                library.clearErrors()
+            }
             var signature = [UInt8](repeating: 0, count: 128)
             var count = signature.count
             guard unsafe library.beginSigning(context, nil, isEd25519 ? nil : library.sha256(), nil, key) == 1,
                 unsafe library.sign(context, &signature, &count, message, message.count) == 1
-            else { throw failure("could not sign") }
+            else { throw Failure(.misconfigured, "libcrypto could not sign with this key") }
             let written = Array(signature.prefix(count))
             return isEd25519 ? written : Self.numbers(of: written)
         }
@@ -93,17 +96,14 @@ import LetterheadFoundation
             guard signature.count == 64 else { return false }
             let signature = isEd25519 ? signature : Self.sequence(of: signature)
             let context = unsafe library.newContext()
-            defer { unsafe library.freeContext(context) }
-            guard unsafe library.beginVerifying(context, nil, isEd25519 ? nil : library.sha256(), nil, key) == 1 else {
-                throw failure("could not verify")
+            defer {
+                unsafe library.freeContext(context)
+                library.clearErrors()
             }
-            defer { library.clearErrors() }
-            return unsafe library.verify(context, signature, signature.count, message, message.count) == 1
-        }
-
-        private func failure(_ what: String) -> HTTPAuthentication.Failure {
-            library.clearErrors()
-            return KeyFormat.failure("libcrypto \(what) with this key")
+            guard unsafe library.beginVerifying(context, nil, isEd25519 ? nil : library.sha256(), nil, key) == 1,
+                unsafe library.verify(context, signature, signature.count, message, message.count) == 1
+            else { return false }
+            return true
         }
 
         /// Converts libcrypto's DER sequence of two numbers to 32 bytes for each.
@@ -144,17 +144,18 @@ import LetterheadFoundation
         let verify: @convention(c) (Object?, Bytes?, Int, Bytes?, Int) -> Int32
         let clearErrors: @convention(c) () -> Void
 
-        static let loaded = Result { () throws(HTTPAuthentication.Failure) in try LibCrypto() }
+        static let loaded = Result { () throws(Failure) in try LibCrypto() }
 
-        private init() throws(HTTPAuthentication.Failure) {
+        private init() throws(Failure) {
             let names = ["libcrypto.so.3", "libcrypto.so.1.1"]
             guard let library = unsafe names.lazy.compactMap({ unsafe dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
-                throw KeyFormat.failure("keys for Ed25519 and P-256 need OpenSSL 1.1.1 or later, which isn't installed")
+                throw Failure(
+                    .misconfigured, "keys for Ed25519 and P-256 need OpenSSL 1.1.1 or later, which isn't installed")
             }
             // The declarations above must match the library.
-            func load<Function>(_ name: String) throws(HTTPAuthentication.Failure) -> Function {
+            func load<Function>(_ name: String) throws(Failure) -> Function {
                 guard let symbol = unsafe dlsym(library, name) else {
-                    throw KeyFormat.failure("the system's libcrypto has no \(name)")
+                    throw Failure(.misconfigured, "the system's libcrypto has no \(name)")
                 }
                 return unsafe unsafeBitCast(symbol, to: Function.self)
             }

@@ -42,18 +42,13 @@ extension SignatureKey {
     /// Reads a key for Ed25519, P-256 or HMAC from a JSON Web Key (RFC 7517).
     ///
     /// - Throws: `HTTPAuthentication.Failure` if the text is malformed, or the library is missing.
-    public init(jwk: Secret) throws {
-        let key = try KeyFormat(jwk: jwk.reveal())
-        if key.algorithm == .hmacSHA256 { self = .hmac(key.bytes) } else { try self.init(key) }
-    }
+    public init(jwk: Secret) throws { try self.init(KeyFormat(jwk: jwk.reveal())) }
 
     /// Creates a new private key. HMAC's has 32 bytes.
     ///
     /// - Throws: `HTTPAuthentication.Failure` if the library is missing.
     public static func generated(_ algorithm: Algorithm) throws -> SignatureKey {
-        let bytes = RandomBytes.system(32)
-        return algorithm == .hmacSHA256
-            ? .hmac(bytes) : try SignatureKey(KeyFormat(algorithm, isPrivate: true, bytes))
+        try SignatureKey(KeyFormat(algorithm, isPrivate: true, RandomBytes.system(32)))
     }
 
     /// Returns this public key with a closure that signs, for a private key in hardware or in a service. A signature
@@ -63,6 +58,10 @@ extension SignatureKey {
     }
 
     private init(_ format: KeyFormat) throws {
+        guard format.algorithm != .hmacSHA256 else {
+            self = .hmac(format.bytes)
+            return
+        }
         let key = try PlatformKey(format)
         let sign: @Sendable ([UInt8]) async throws -> [UInt8] = { try key.sign($0) }
         self.init(
@@ -80,12 +79,10 @@ extension SignatureKey {
     }
 
     /// The public key's thumbprint (RFC 7638) with SHA-256, such as for `dpop_jkt`. Nil for a shared secret.
-    public var thumbprint: String? {
-        publicJWK.map { RandomBytes.base64URL(SHA256Hash.hash(Array($0.utf8))) }
-    }
+    public var thumbprint: String? { publicJWK.map { RandomBytes.base64URL(SHA256Hash.hash(Array($0.utf8))) } }
 
     func sign(_ message: [UInt8]) async throws -> [UInt8] {
-        guard let signing else { throw HTTPAuthentication.Failure(.misconfigured, "a public key can't sign") }
+        guard let signing else { throw Failure(.misconfigured, "a public key can't sign") }
         return try await signing(message)
     }
 

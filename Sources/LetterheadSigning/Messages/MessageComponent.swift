@@ -102,15 +102,14 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
     static func base(
         _ components: [MessageComponent], as identifiers: [String]? = nil, parameters: String, in request: HTTPRequest,
         _ response: HTTPResponse? = nil
-    ) throws(HTTPAuthentication.Failure) -> [UInt8] {
+    ) throws(Failure) -> [UInt8] {
         guard Set(components).count == components.count else {
-            throw HTTPAuthentication.Failure(.malformed, "the signature covers a component twice")
+            throw Failure(.malformed, "the signature covers a component twice")
         }
         var text = ""
         for (component, identifier) in zip(components, identifiers ?? components.map(\.text)) {
             guard let value = component.value(in: request, response), ASCII.isFieldValue(value) else {
-                throw HTTPAuthentication.Failure(
-                    .malformed, "the signature covers \(identifier), which the message doesn't have")
+                throw Failure(.malformed, "the signature covers \(identifier), which the message doesn't have")
             }
             text += "\(identifier): \(value)\n"
         }

@@ -72,8 +72,7 @@ public struct MessageSigner: RequestSigner {
         for signature in signatures {
             let existing = StructuredValue.dictionary(request.headers.values(for: "Signature-Input"))
             guard existing?[signature.label] == nil else {
-                throw HTTPAuthentication.Failure(
-                    .misconfigured, "the message already has a signature with the label \(signature.label)")
+                throw Failure(.misconfigured, "the message already has a signature with the label \(signature.label)")
             }
             let covered = signature.components.filter {
                 !request.body.isEmpty || !MessageComponent.digests.contains($0.name)

@@ -20,7 +20,6 @@ public struct MessageVerifier: HTTPValidator {
         public let created, expires: Date?
     }
 
-    private typealias Failure = HTTPAuthentication.Failure
     private let required: [MessageComponent]
     private let maximumAge: Duration
     private let now: @Sendable () -> Date

@@ -50,11 +50,11 @@ private struct StructuredReader {
     }
 
     private mutating func value() -> StructuredValue? {
-        guard take("(") else { return item() }
+        guard take("(") else { return withParameters(bareItem()) }
         var items: [StructuredValue] = []
         skipBlanks()
         while !take(")") {
-            guard let item = item() else { return nil }
+            guard let item = withParameters(bareItem()) else { return nil }
             items.append(item)
             skipBlanks()
         }
@@ -62,10 +62,8 @@ private struct StructuredReader {
         return withParameters(StructuredValue(items: items, text: text))
     }
 
-    private mutating func item() -> StructuredValue? { bareItem().flatMap { withParameters($0) } }
-
-    private mutating func withParameters(_ value: StructuredValue) -> StructuredValue? {
-        var value = value
+    private mutating func withParameters(_ bare: StructuredValue?) -> StructuredValue? {
+        guard var value = bare else { return nil }
         while take(";") {
             skipBlanks()
             let name = word()

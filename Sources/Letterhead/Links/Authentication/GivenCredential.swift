@@ -172,7 +172,7 @@ struct RefusedCredential: Error, CustomStringConvertible {
 }
 
 extension HTTPError {
-    init(signing error: any Error, request: HTTPRequest) {
+    package init(signing error: any Error, request: HTTPRequest) {
         switch error {
         case let error as HTTPError: self = error
         case let error as RefusedCredential:
