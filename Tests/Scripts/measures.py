@@ -22,17 +22,17 @@ modules = {
 }
 # The lines of each module, without comments and blanks.
 limits = {
-    "Letterhead": 20_186,
-    "LetterheadCaching": 1_868,
+    "Letterhead": 20_663,
+    "LetterheadCaching": 1_923,
     "LetterheadFoundation": 31,
-    "LetterheadOAuth": 1_647,
-    "LetterheadObserving": 924,
+    "LetterheadOAuth": 1_721,
+    "LetterheadObserving": 925,
     "LetterheadRelay": 744,
-    "LetterheadResilience": 1_686,
-    "LetterheadSigning": 490,
+    "LetterheadResilience": 1_661,
+    "LetterheadSigning": 1_599,
     "LetterheadTesting": 5_299,
     "LetterheadTestingSupport": 26,
-    "LetterheadTransfers": 667,
+    "LetterheadTransfers": 1_033,
 }
 
 
@@ -51,8 +51,8 @@ measures = [
 ]
 measures += [
     # what is counted, how many there are, the limit
-    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 164),
-    ("files", len(files), 184),
+    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 170),
+    ("files", len(files), 188),
     ("folders at the top level", len(rooms), 7),
     (f"lines in the longest file, {longest}", lines[longest], 500),
     ("task-local values", count(r"@TaskLocal"), 1),
