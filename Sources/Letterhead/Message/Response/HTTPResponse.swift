@@ -174,12 +174,12 @@ extension HTTPResponse {
 extension HTTPResponseBody {
     /// Returns the first bytes that are available. It ignores the body's errors, so that they don't hide the status.
     ///
-    /// - Parameter isEndless: whether the body may never end. Only what arrives within a second is then returned.
+    /// - Parameter isEndless: whether the body may never end. Only what arrives within five seconds is then returned.
     fileprivate func beginning(upTo limit: Int = keptBytes, isEndless: Bool) async -> Data {
         // A copy of the beginning, because a slice would keep the whole body in memory.
         if let buffered { return buffered.count > limit ? Data(buffered.prefix(limit)) : buffered }
         let end = isEndless ? canceller(throwing: CancellationError()) : {}
-        let timer = Task { if (try? await Task.sleep(for: .seconds(1))) != nil { end() } }
+        let timer = Task { if (try? await Task.sleep(for: .seconds(5))) != nil { end() } }
         defer { timer.cancel() }
         var bytes = GrowingBytes()
         var chunks = makeAsyncIterator()
