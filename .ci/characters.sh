@@ -26,6 +26,9 @@ Cassettes/Cassette+Audit            the entropy of recorded text
 Cassettes/CassetteBody.swift        the paths of a test
 Snapshots/RequestSnapshot+Check     names of test functions
 Laws/EventOrder.swift                names of events
+AWS/AWSSigner.swift                 the name of a query item, which is compared as bytes
+AWS/AWSCredentials.swift            lines of the user's own file
+Cryptography/KeyFormat.swift        lines of the program's own key
 LIST
 }
 
@@ -45,6 +48,8 @@ checked='keyword|essence|cheme|(\$0|first|scalar|next) (==|!=) "'
 compared() {
     cat <<'LIST'
 LetterheadSigning/DigestSession                   the protection is one of two constants
+LetterheadSigning/AWS/                            names of headers, and of members of the user's own file
+LetterheadSigning/Messages/                       names and keys that are ASCII
 Letterhead/Links/Authentication/HTTPAuthentication names and reasons of the program
 LetterheadOAuth/Token                             names of the members that the program sends and stores
 Letterhead/Links/Retry/HTTPValidator              halves of the essence of a media type
@@ -78,7 +83,7 @@ unchecked=$(grep -rnE "$(IFS='|' && echo "${comparisons[*]}")" "${sources[@]}" -
 switches=$(find "${sources[@]}" -name '*.swift' -print0 | xargs -0 awk '
     /switch .*[{]/ { checked = /keyword|essence|\.name [{]|metrics|words|method|error[.]code/ }
     /^ *case "/ && !checked { print FILENAME ":" FNR ":" $0 }' |
-    grep -vE '^Sources/(LetterheadTesting|LetterheadFoundation|Letterhead/(Support/ByteText|Transport/URLSession))' || true)
+    grep -vE '^Sources/(LetterheadTesting|LetterheadFoundation|LetterheadSigning/Messages|Letterhead/(Support/ByteText|Transport/URLSession))' || true)
 
 found=$(printf '%s\n' "$found" "$unchecked" "$switches" | grep . || true)
 [ -z "$found" ] && exit 0
