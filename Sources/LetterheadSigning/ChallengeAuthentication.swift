@@ -62,16 +62,14 @@ private struct Challenges: Sendable {
     /// Returns nil without a 401 with a challenge, or if the challenges are too many or too long to keep.
     init?(_ response: HTTPResponse) {
         list = response.status == .unauthorized ? response.challenges : []
-        guard (1...Self.mostChallenges).contains(list.count) else { return nil }
+        guard (1...16).contains(list.count) else { return nil }
         key = list.map { challenge in
             let parameters = challenge.parameters.filter { !Self.passing.contains($0.name) }
             return ASCII.lowercased(challenge.scheme)
                 + parameters.map { " \($0.name)=\(ASCII.quoted($0.value))" }.joined()
         }.joined(separator: ", ")
-        guard key.utf8.count <= Self.longestKey else { return nil }
+        guard key.utf8.count <= 8_192 else { return nil }
     }
-
-    private static let (mostChallenges, longestKey) = (16, 8_192)
 
     var byPreference: [HTTPChallenge] {
         list.filter { !$0.hasScheme("Basic") } + list.filter { $0.hasScheme("Basic") }

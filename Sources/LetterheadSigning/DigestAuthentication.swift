@@ -82,10 +82,9 @@ private struct DigestProvider: CredentialProvider {
         // Concurrent requests in one session use each count once.
         if let challenge, credential.session?.meets(challenge) == true { return credential }
         credential.session = challenge.flatMap { challenge in
-            account.map { user, password in
-                DigestSession(
-                    challenge, user: user, password: password,
-                    clientNonce: Data(random(33)).base64EncodedString())
+            let clientNonce = Data(random(33)).base64EncodedString()
+            return account.map {
+                DigestSession(challenge, user: $0.user, password: $0.password, clientNonce: clientNonce)
             }
         }
         return credential
@@ -94,8 +93,7 @@ private struct DigestProvider: CredentialProvider {
     func sign(_ request: inout HTTPRequest, with credential: DigestCredential) throws {
         guard account != nil else { throw HTTPError(.invalidRequest, request: request, message: BasicCredentials.rule) }
         if let session = credential.session {
-            let value = try session.proof(for: request)
-            request.headers.setSecret(value, for: .authorization)
+            request.headers.setSecret(try session.proof(for: request), for: .authorization)
         } else if !request.body.isEmpty, !request.body.isReplayable {
             throw Failure(
                 .noCredentials,

@@ -149,12 +149,11 @@ struct SignAttempts: LoaderLink {
         let (before, after) = (signed.framedHeaders(), response.request.framedHeaders())
         let changed = signer.signedHeaders(of: signed).first { before.values(for: $0) != after.values(for: $0) }
         guard let changed else { return }
+        let rule = "the header \(changed) changed after signing"
         throw HTTPError(
-            .cannotAuthenticate, request: signed, response: response,
-            underlying: Failure(.misconfigured, "the header \(changed) changed after signing"),
-            message: "the server refused the signature with \(response.status), because the header \(changed) changed "
-                + "after signing (move the link that sets it above the authentication)",
-            mayHaveBeenSent: true)
+            .cannotAuthenticate, request: signed, response: response, underlying: Failure(.misconfigured, rule),
+            message: "the server refused the signature with \(response.status), because \(rule) "
+                + "(move the link that sets it above the authentication)", mayHaveBeenSent: true)
     }
 }
 

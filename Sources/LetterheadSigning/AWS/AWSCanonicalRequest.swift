@@ -20,7 +20,9 @@ struct AWSCanonicalRequest {
 
     /// S3 keys may contain anything, so their path isn't normalized, and each byte except for slashes is escaped once.
     private static func key(_ path: String) -> String {
-        PercentEncoding.normalized(path.utf8).replacingBytes(of: "%2F", with: "/")
+        let parts = path.split(at: "/", omittingEmpty: false).map { PercentEncoding.normalized($0.utf8) }
+        let key = parts.joined(separator: "/")
+        return path.utf8.contains(UInt8(ascii: "%")) ? key.replacingBytes(of: "%2F", with: "/") : key
     }
 
     /// The other services normalize the path, and escape it once more than it is sent.

@@ -52,8 +52,8 @@ extension AWSCredentials.Provider {
     public static func profile(_ name: String? = nil, file: URL? = nil) -> Self {
         let variables = ProcessInfo.processInfo.environment
         let name = name ?? variables["AWS_PROFILE"] ?? "default"
-        let usual = URL(filePath: variables["HOME"] ?? "/").appending(path: ".aws/credentials")
-        let url = file ?? variables["AWS_SHARED_CREDENTIALS_FILE"].map { URL(filePath: $0) } ?? usual
+        let path = variables["AWS_SHARED_CREDENTIALS_FILE"] ?? (variables["HOME"] ?? "") + "/.aws/credentials"
+        let url = file ?? URL(filePath: path)
         return Self {
             guard let data = try PrivateFile.read(url, upTo: 1 << 20) else {
                 throw Failure(.noCredentials, "there is no shared credentials file of AWS")

@@ -111,11 +111,9 @@ public struct AWSSigner: RequestSigner {
         return (time, "\(time.prefix(8))/\(region)/\(service)/aws4_request")
     }
 
-    private func signature(
-        of request: String, _ time: String, _ scope: String, _ credentials: AWSCredentials
-    ) -> String {
-        let hash = Hexadecimal.text(SHA256Hash.hash(Array(request.utf8)))
+    private func signature(of text: String, _ time: String, _ scope: String, _ keys: AWSCredentials) -> String {
+        let hash = Hexadecimal.text(SHA256Hash.hash(Array(text.utf8)))
         let text = [Self.algorithm, time, scope, hash].joined(separator: "\n")
-        return Hexadecimal.text(HMAC.sha256(text, key: state.key(scope, credentials.secretKey)))
+        return Hexadecimal.text(HMAC.sha256(text, key: state.key(scope, keys.secretKey)))
     }
 }

@@ -22,7 +22,12 @@ enum HMAC {
 }
 
 enum Hexadecimal {
-    private static let digits = (0...255).map { String(String(256 + $0, radix: 16).dropFirst()) }
+    private static let digits = Array("0123456789abcdef".utf8)
 
-    static func text(_ bytes: [UInt8]) -> String { bytes.reduce(into: "") { $0 += digits[Int($1)] } }
+    static func text(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * bytes.count)
+        for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+        return String(decoding: text, as: UTF8.self)
+    }
 }

@@ -79,10 +79,7 @@ import LetterheadFoundation
 
         func sign(_ message: [UInt8]) throws -> [UInt8] {
             let context = unsafe library.newContext()
-            defer {
-                unsafe library.freeContext(context)
-                library.clearErrors()
-            }
+            defer { unsafe library.end(context) }
             var signature = [UInt8](repeating: 0, count: 128)
             var count = signature.count
             guard unsafe library.beginSigning(context, nil, isEd25519 ? nil : library.sha256(), nil, key) == 1,
@@ -96,10 +93,7 @@ import LetterheadFoundation
             guard signature.count == 64 else { return false }
             let signature = isEd25519 ? signature : Self.sequence(of: signature)
             let context = unsafe library.newContext()
-            defer {
-                unsafe library.freeContext(context)
-                library.clearErrors()
-            }
+            defer { unsafe library.end(context) }
             guard unsafe library.beginVerifying(context, nil, isEd25519 ? nil : library.sha256(), nil, key) == 1,
                 unsafe library.verify(context, signature, signature.count, message, message.count) == 1
             else { return false }
@@ -143,6 +137,11 @@ import LetterheadFoundation
         let sign: @convention(c) (Object?, Output?, UnsafeMutablePointer<Int>?, Bytes?, Int) -> Int32
         let verify: @convention(c) (Object?, Bytes?, Int, Bytes?, Int) -> Int32
         let clearErrors: @convention(c) () -> Void
+
+        func end(_ context: Object?) {
+            unsafe freeContext(context)
+            clearErrors()
+        }
 
         static let loaded = Result { () throws(Failure) in try LibCrypto() }
 

@@ -26,16 +26,14 @@ struct StructuredValue {
     static func dictionary(_ fields: [String]) -> [String: StructuredValue]? {
         let text = fields.joined(separator: ", ")
         guard text.utf8.count <= 16_384 else { return nil }
-        var reader = StructuredReader(text)
+        var reader = StructuredReader(bytes: Array(text.utf8))
         return fields.isEmpty ? [:] : reader.dictionary()
     }
 }
 
 private struct StructuredReader {
     let bytes: [UInt8]
-    private var place = 0
-
-    init(_ text: String) { bytes = Array(text.utf8) }
+    var place = 0
 
     mutating func dictionary() -> [String: StructuredValue]? {
         var members: [String: StructuredValue] = [:]
@@ -82,8 +80,8 @@ private struct StructuredReader {
         }
         var decoded: [UInt8] = []
         while !take("\"") {
-            let isEscaped = take("\\")
-            guard let byte = next, (0x20...0x7E).contains(byte), !isEscaped || "\"\\".utf8.contains(byte) else {
+            let isEscape = take("\\")
+            guard let byte = next, (0x20...0x7E).contains(byte), !isEscape || "\"\\".utf8.contains(byte) else {
                 return nil
             }
             decoded.append(byte)
