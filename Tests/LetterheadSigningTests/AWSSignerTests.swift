@@ -176,6 +176,31 @@ import Testing
         #expect(mock.requests.isEmpty)
     }
 
+    @Test func `a signer that signs past midnight changes the date and the key together`() async throws {
+        let now = SharedValue(try Date("2013-05-23T23:59:59Z", strategy: .iso8601))
+        let credentials = AWSCredentials(accessKey: "AKID", secretKey: "secret")
+        let signer = AWSSigner(service: "s3", region: "r", credentials: .fixed(credentials)) { now.withLock { $0 } }
+        let request = try HTTPRequest("https://bucket.s3.amazonaws.com/a")
+        let before = try await authorization(of: request, by: signer)
+        #expect(before.contains("Credential=AKID/20130523/r/s3/"))
+        now.withLock { $0 += 1 }
+        let next = AWSSigner(service: "s3", region: "r", credentials: .fixed(credentials)) { now.withLock { $0 } }
+        let after = try await authorization(of: request, by: signer)
+        #expect(after.contains("Credential=AKID/20130524/r/s3/"))
+        #expect(try await authorization(of: request, by: next) == after)
+    }
+
+    @Test func `a hop to another origin has nothing of the signature`() async throws {
+        let mock = MockLoader()
+            .then { HTTPResponse(request: $0, status: 307, headers: ["Location": "https://other.example/"]) }
+            .then { HTTPResponse(request: $0, status: .ok) }
+        var request = try HTTPRequest("https://bucket.s3.amazonaws.com/a")
+        request.authentication = .signing(by: try signer(token: "for now"))
+        _ = try await HTTPClient(transport: mock).send(request)
+        #expect(mock.requests.map { $0.headers.contains { $0.name.rawValue.hasPrefix("X-Amz-") } } == [true, false])
+        #expect(mock.requests.map { $0.headers.contains(.authorization) } == [true, false])
+    }
+
     @Test func `the server's time is learned once from a refusal`() async throws {
         let mock = MockLoader { request in
             let isCurrent = request.headers["X-Amz-Date"] == "20130524T010000Z"
