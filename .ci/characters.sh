@@ -17,6 +17,7 @@ exceptions() {
 Support/Bytes.swift                 the functions themselves
 Message/Errors/HTTPError+Summary    names of cases of Swift errors, and the words of Foundation's messages
 Message/Headers/MediaType.swift     Unicode scalars, and not characters
+Message/Response/SuggestedFilename  Unicode scalars, and not characters
 Message/Redaction/Redaction+Body    bytes, and the essence of a media type, which is ASCII
 HTTPTimeline.swift                  the rows of a table
 Chain/LoaderChain.swift             names of links
