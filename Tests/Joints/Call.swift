@@ -162,8 +162,6 @@
             case "download": return saved(try await response(.file(file)))
             case "folder":
                 try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
-                // Only an empty folder is removed.
-                defer { rmdir(file.path) }
                 let saved = try await setup.client.download(template, into: file)
                 guard saved.deletingLastPathComponent().path == file.path else { return .other("saved as \(saved)") }
                 return .value(.bytes((try? Data(contentsOf: saved)) ?? Data("unreadable".utf8)), status: nil)

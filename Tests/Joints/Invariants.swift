@@ -262,7 +262,9 @@
                 let name = file.split(separator: "/").first.map(String.init) ?? file
                 let isPart = name.hasPrefix(".") && testCase[.delivery] == "resumed"
                 let isLock = name.hasPrefix(".letterhead-") && name.hasSuffix(".lock")
-                if ["body", "cookies", "cache"].contains(name) || isLock || isPart { continue }
+                // The folder that a file is saved in.
+                let isFolder = testCase[.delivery] == "folder" && name == file
+                if ["body", "cookies", "cache"].contains(name) || isLock || isPart || isFolder { continue }
                 let place = name.hasPrefix("download-") ? Int(name.dropFirst(9)).map { $0 - 1 } : nil
                 if let place, evidence.outcomes.indices.contains(place), case .value = evidence.outcomes[place] {
                     continue
