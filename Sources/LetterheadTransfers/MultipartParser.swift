@@ -48,8 +48,7 @@ struct MultipartParser: Sendable {
     private var usesBareLineFeeds = true
     /// Whether the body's first line hasn't been read. It may be a delimiter, without a line break before it.
     private var isInFirstLine = true
-    private var preambleCount = 0
-    private var partCount = 0
+    private var (preambleCount, partCount) = (0, 0)
 
     /// - Parameters:
     ///   - partLimit: the maximum number of parts.

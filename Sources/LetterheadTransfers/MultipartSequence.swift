@@ -19,7 +19,7 @@ extension HTTPClient {
     ///
     /// Lines may end with a bare LF if the first delimiter does. In any other body, only CRLF ends a part.
     ///
-    /// The iteration throws the errors of `stream(_:)`, `.invalidResponse` if the response isn't multipart, has no valid
+    /// The iteration throws `.invalidRequest` if a limit is less than 1, the errors of `stream(_:)`, `.invalidResponse` if the response isn't multipart, has no valid
     /// boundary, is malformed or ends before its last delimiter, and `.responseTooLarge` above a limit.
     ///
     /// - Parameters:
@@ -29,7 +29,9 @@ extension HTTPClient {
     public func parts<Template: RequestTemplate>(
         of template: Template, partLimit: Int = 10_000, headLimit: Int = 16 << 10
     ) -> some AsyncSequence<ResponsePart, any Error> & Sendable {
-        MultipartSequence(open: { try await stream(template) }, partLimit: partLimit, headLimit: headLimit)
+        MultipartSequence(
+            partLimit: partLimit, headLimit: headLimit, open: { try await stream(template) },
+            request: { try StandardRequestBuilder(template).request() })
     }
 }
 
@@ -48,7 +50,7 @@ extension HTTPResponse {
     public func parts(
         partLimit: Int = 10_000, headLimit: Int = 16 << 10
     ) -> some AsyncSequence<ResponsePart, any Error> & Sendable {
-        MultipartSequence(open: { self }, partLimit: partLimit, headLimit: headLimit)
+        MultipartSequence(partLimit: partLimit, headLimit: headLimit, open: { self }, request: { request })
     }
 }
 
@@ -63,11 +65,20 @@ extension ResponsePart {
 }
 
 private struct MultipartSequence: AsyncSequence, Sendable {
-    let open: @Sendable () async throws -> HTTPResponse
     let partLimit: Int
     let headLimit: Int
+    let open: @Sendable () async throws -> HTTPResponse
+    /// Returns the request for the error of an invalid limit.
+    let request: @Sendable () throws -> HTTPRequest
 
     func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
+
+    private func reader() async throws -> MultipartReader {
+        for (name, limit) in [("partLimit", partLimit), ("headLimit", headLimit)] where limit < 1 {
+            throw HTTPError(.invalidRequest, request: try request(), message: "\(name) is less than 1")
+        }
+        return try MultipartReader(try await open(), partLimit: partLimit, headLimit: headLimit)
+    }
 
     struct Iterator: AsyncIteratorProtocol {
         /// Nil after the request was sent.
@@ -77,18 +88,11 @@ private struct MultipartSequence: AsyncSequence, Sendable {
         mutating func next(isolation actor: (any Actor)?) async throws -> ResponsePart? { try await next() }
 
         mutating func next() async throws -> ResponsePart? {
-            do {
-                if let sequence = sequence.take() {
-                    reader = try MultipartReader(
-                        try await sequence.open(), partLimit: sequence.partLimit, headLimit: sequence.headLimit)
-                }
-                if let part = try await reader?.next() { return part }
-                reader = nil
-                return nil
-            } catch {
-                reader = nil
-                throw error
-            }
+            var part: ResponsePart?
+            defer { if part == nil { reader = nil } }
+            if let sequence = sequence.take() { reader = try await sequence.reader() }
+            part = try await reader?.next()
+            return part
         }
     }
 }

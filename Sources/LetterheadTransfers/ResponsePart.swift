@@ -60,9 +60,8 @@ public struct ResponsePart: Sendable {
             code >= 100, let end = bytes.endOfHead(from: 0, searched: &searched),
             let fields = try? HTTPHeaders(lines: Array(bytes[line.count..<end])), !fields.contains(.transferEncoding)
         else { throw fault("its head is malformed, or has a transfer coding") }
-        var inner = response
+        var (inner, content) = (response, bytes[end...])
         (inner.status, inner.headers) = (HTTPStatus(code), fields)
-        var content = bytes[end...]
         if let length = inner.headers[.contentLength], inner.status != .notModified {
             guard ASCII.allBytes(of: length, fit: { (48...57).contains($0) }), let length = Int(length),
                 length <= content.count

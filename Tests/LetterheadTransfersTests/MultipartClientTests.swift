@@ -49,6 +49,17 @@ import Testing
         await server.stop()
     }
 
+    @Test(arguments: [("partLimit", 0, 1), ("headLimit", 1, -1)])
+    func `a limit below 1 is refused before anything is sent`(name: String, partLimit: Int, headLimit: Int) async throws
+    {
+        let server = try await MockServer.start { _ in MockServer.Response(headers: Self.type, body: Data("--b--".utf8))
+        }
+        let parts = server.client().parts(of: Self.template, partLimit: partLimit, headLimit: headLimit)
+        let error = try #require(await parts.readAll().error as? HTTPError)
+        #expect(error.code == .invalidRequest && error.message == "\(name) is less than 1" && server.requests.isEmpty)
+        await server.stop()
+    }
+
     @Test func `leaving the loop ends the transfer`() async throws {
         let (server, chunks) = try await server()
         chunks.yield(Data("--b\r\n\r\none\r\n--b\r\n\r\ntwo".utf8))
