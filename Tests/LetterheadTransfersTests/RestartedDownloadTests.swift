@@ -19,15 +19,7 @@ import Testing
             template, to: folder.file, resuming: .fromPart, digest: digest, continuing: .immediately(attempts))
     }
 
-    @Test(
-        arguments: [
-            ("the server ignores ranges", served(fault: .ignored), 2),
-            ("the resource has changed", served(eTag: "\"2\""), 2),
-            ("the part is of another version", served(eTag: "\"2\"", fault: .unconditional), 3),
-            ("the range is refused", served(fault: .refused), 3),
-            ("the range is wrong", served(fault: .shifted(by: 1)), 3),
-            ("the length is wrong", served(fault: .length(1 << 20)), 3),
-        ] as [(String, Script.Step, Int)])
+    @Test(arguments: unfitRests)
     func `a call starts again if the rest after a lost connection does not fit`(
         reason: String, _ step: @escaping Script.Step, requests: Int
     ) async throws {

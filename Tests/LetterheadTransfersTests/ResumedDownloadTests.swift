@@ -66,15 +66,7 @@ import Testing
         #expect(mock.requests.count == 3 && mock.requests.allSatisfy { $0.headers["X-Tenant"] == "1" })
     }
 
-    @Test(
-        arguments: [
-            ("the server ignores ranges", served(fault: .ignored), 2),
-            ("the resource has changed", served(eTag: "\"2\""), 2),
-            ("the part is of another version", served(eTag: "\"2\"", fault: .unconditional), 3),
-            ("the range is refused", served(fault: .refused), 3),
-            ("the range is wrong", served(fault: .shifted(by: 1)), 3),
-            ("the length is wrong", served(fault: .length(1 << 20)), 3),
-        ] as [(String, Script.Step, Int)])
+    @Test(arguments: unfitRests)
     func `a part that cannot be continued starts again`(reason: String, _ step: @escaping Script.Step, requests: Int)
         async throws
     {
