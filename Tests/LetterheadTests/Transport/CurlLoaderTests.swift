@@ -229,14 +229,21 @@
             #expect(heads.all.count { $0.hasPrefix("GET /2") } == 2)
         }
 
-        @Test func `a transport with a setting out of range refuses every request`() async throws {
+        private static let outOfRange: [(name: String, change: @Sendable (inout TransportConfiguration) -> Void)] = [
+            ("connectTimeout", { $0.connectTimeout = .zero }),
+            ("idleConnectionTimeout", { $0.idleConnectionTimeout = .zero }),
+            ("maximumConnectionAge", { $0.maximumConnectionAge = .seconds(-1) }),
+        ]
+
+        @Test(arguments: outOfRange.indices)
+        func `a transport with a setting out of range refuses every request`(index: Int) async throws {
             var configuration = TransportConfiguration()
-            configuration.connectTimeout = .zero
+            Self.outOfRange[index].change(&configuration)
             let error = await #expect(throws: HTTPError.self) {
                 try await CurlLoader(configuration).load(HTTPRequest(url: #require(URL(string: "http://127.0.0.1:1"))))
             }
             #expect(error?.code == .invalidRequest)
-            #expect(error?.message.contains("connectTimeout") == true)
+            #expect(error?.message.contains(Self.outOfRange[index].name) == true)
         }
     }
 

@@ -21,6 +21,8 @@
             ("dnsOverHTTPS", { $0.dnsOverHTTPS = URL(string: "https://127.0.0.1/") }),
             ("addressFamily", { $0.addressFamily = .ipv6 }), ("networkInterface", { $0.networkInterface = "lo" }),
             ("connectTo", { $0.connectTo = ["a:1": "b:2"] }), ("decodesContent", { $0.decodesContent = false }),
+            ("idleConnectionTimeout", { $0.idleConnectionTimeout = nil }),
+            ("maximumConnectionAge", { $0.maximumConnectionAge = nil }),
             ("tcpKeepAlive", { $0.tcpKeepAlive = nil }), ("maximumDecodingRatio", { $0.maximumDecodingRatio = 3 }),
         ]
 
