@@ -5,7 +5,7 @@ public import LetterheadFoundation
 /// Verifies the webhooks that a server receives, in constant time, and signs them for tests.
 ///
 /// ```swift
-/// let webhook = Webhook.standard("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD")
+/// let webhook = Webhook.standard("whsec_…")
 /// try webhook.verify(body, headers: headers)   // throws if the body isn't the sender's
 /// ```
 ///
