@@ -245,7 +245,9 @@
                     let steps = updates.filter { $0.direction == direction }
                     let falls = zip(steps, steps.dropFirst()).count { $0.completedBytes > $1.completedBytes }
                     let sent = evidence.seen.count { $0.call == "\(index + 1)" }
-                    if falls > max(0, sent - 1) {
+                    // nginx passes a request on when it has all of its body, so a cancelled one may never arrive.
+                    let isLastUnseen = testCase.is(.transport, "http2") && testCase[.ending] != "complete"
+                    if falls > max(0, isLastUnseen ? sent : sent - 1) {
                         note("progress", "\(direction) decreased \(falls) times in \(sent) requests")
                     }
                     for step in steps where step.totalBytes.map({ $0 < step.completedBytes }) == true {
