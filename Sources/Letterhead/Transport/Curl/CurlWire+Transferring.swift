@@ -332,4 +332,83 @@
             }
         }
     }
+
+    extension CurlWire {
+        func setCallbacks(_ options: inout CurlOptions) {
+            let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+            unsafe options.set(.private, UnsafeRawPointer(context))
+            options.note(unsafe lh_curl_set_write(easy, onBody, context))
+            options.note(unsafe lh_curl_set_header(easy, onLine, context))
+            options.note(unsafe lh_curl_set_read(easy, onRead, context))
+            options.note(unsafe lh_curl_set_seek(easy, onSeek, context))
+            options.note(unsafe lh_curl_set_open_socket(easy, onOpenSocket, context))
+            options.note(unsafe lh_curl_set_resolver_start(easy, onResolverStart, context))
+            options.note(unsafe lh_curl_set_prerequest(easy, onPrerequest, context))
+            options.note(
+                unsafe lh_curl_set_close_socket(easy, CurlLoop.onCloseSocket, Unmanaged.passUnretained(loop).toOpaque())
+            )
+        }
+
+        func observeStreams() -> CInt {
+            unsafe lh_curl_observe_streams(easy, onStream, Unmanaged.passUnretained(self).toOpaque())
+        }
+
+        static func carried(by easy: OpaquePointer) -> CurlWire? {
+            var context: UnsafePointer<CChar>?
+            guard unsafe lh_curl_get_string(easy, .private, &context) == 0 else { return nil }
+            return unsafe context.map { unsafe Unmanaged<CurlWire>.fromOpaque($0).takeUnretainedValue() }
+        }
+
+        /// Calls a closure with a callback's object. The loop retains the object during the call.
+        static func with<Result>(_ context: UnsafeMutableRawPointer?, _ work: (CurlWire) -> Result) -> Result? {
+            unsafe context.map { unsafe Unmanaged<CurlWire>.fromOpaque($0)._withUnsafeGuaranteedRef(work) }
+        }
+    }
+
+    // libcurl's memory and addresses live until a callback returns.
+
+    private let onBody: LHCurlWrite = { bytes, size, count, context in
+        let bytes = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+        return unsafe CurlWire.with(context) { unsafe $0.received(body: bytes) } ?? 0
+    }
+
+    private let onLine: LHCurlWrite = { bytes, size, count, context in
+        let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+        // A result other than the number of bytes ends the transfer. Every line has at least one byte, so 0 always ends
+        // it.
+        return unsafe CurlWire.with(context) { unsafe $0.received(line: line) } == true ? line.count : 0
+    }
+
+    private let onRead: LHCurlRead = { bytes, size, count, context in
+        let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+        return unsafe CurlWire.with(context) { unsafe $0.fill(buffer) } ?? Int(CURL_READ_ABORT)
+    }
+
+    private let onSeek: LHCurlSeek = { context, offset, origin in
+        let isFromStart = origin == 0
+        return unsafe isFromStart && CurlWire.with(context) { $0.rewind(to: Int(offset)) } == true ? 0 : 1
+    }
+
+    private let onResolverStart: LHCurlResolverStart = { _, _, context in
+        unsafe CurlWire.with(context) { $0.progress.isConnecting = true }
+        return 0
+    }
+
+    private let onOpenSocket: LHCurlOpenSocket = { context, _, address in
+        unsafe CurlWire.with(context) { $0.progress.isConnecting = true }
+        // Programs that this process starts don't inherit the socket.
+        let closing = CInt(SOCK_CLOEXEC.rawValue)
+        let descriptor = unsafe socket(address.pointee.family, address.pointee.kind | closing, address.pointee.protocol)
+        let isExhausted = descriptor < 0 && (errno == EMFILE || errno == ENFILE)
+        if isExhausted { unsafe CurlWire.with(context) { $0.hasNoDescriptor = true } }
+        return descriptor
+    }
+
+    private let onStream: LHCurlStream = { context, stream, isGoAway in
+        unsafe CurlWire.with(context) { $0.note(stream: stream, isGoAway: isGoAway != 0) }
+    }
+
+    private let onPrerequest: LHCurlPrerequest = { context, _, _, _, _ in
+        unsafe CurlWire.with(context) { $0.willSend() } == true ? 0 : 1
+    }
 #endif
