@@ -11,11 +11,14 @@ import LetterheadFoundation
 /// CryptoKit on Apple platforms and the system's libcrypto (OpenSSL 1.1.1 or later) elsewhere compute the signatures of
 /// private and public keys. Descriptions contain no key.
 public struct SignatureKey: Sendable {
-    /// The name that RFC 9421, 6.2.2 registers.
-    public enum Algorithm: String, Sendable, Hashable {
-        case hmacSHA256 = "hmac-sha256"
-        case ed25519
-        case ecdsaP256SHA256 = "ecdsa-p256-sha256"
+    /// What a key is for. Later versions may add algorithms.
+    public struct Algorithm: Sendable, Hashable {
+        /// The name that RFC 9421, 6.2.2 registers.
+        public let name: String
+
+        public static let hmacSHA256 = Self(name: "hmac-sha256")
+        public static let ed25519 = Self(name: "ed25519")
+        public static let ecdsaP256SHA256 = Self(name: "ecdsa-p256-sha256")
     }
 
     public let algorithm: Algorithm
@@ -90,6 +93,6 @@ extension SignatureKey {
 }
 
 extension SignatureKey: CustomStringConvertible, CustomReflectable {
-    public var description: String { "SignatureKey(\(algorithm.rawValue))" }
-    public var customMirror: Mirror { Mirror(self, children: ["algorithm": algorithm]) }
+    public var description: String { "SignatureKey(\(algorithm.name))" }
+    public var customMirror: Mirror { Mirror(self, children: ["algorithm": algorithm.name]) }
 }

@@ -37,7 +37,7 @@ public struct MessageSignature: Sendable {
         var text = "(\(covered.map(\.text).joined(separator: " ")));created=\(created)"
         if let lifetime { text += ";expires=\(created + lifetime.components.seconds)" }
         if let keyID { text += ";keyid=" + ASCII.quoted(keyID) }
-        if namesAlgorithm { text += ";alg=\"\(key.algorithm.rawValue)\"" }
+        if namesAlgorithm { text += ";alg=\"\(key.algorithm.name)\"" }
         if let nonce { text += ";nonce=" + ASCII.quoted(nonce()) }
         return text + (tag.map { ";tag=" + ASCII.quoted($0) } ?? "")
     }

@@ -98,7 +98,7 @@ public struct MessageVerifier: HTTPValidator {
         let age = claims.created.map { Duration.seconds(now.timeIntervalSince($0)) }
         guard let age, age <= maximumAge + .seconds(60), age >= .seconds(-60), claims.expires.map({ $0 > now }) ?? true
         else { throw Failure(.invalidSignature, "the signature has expired, or its time is missing") }
-        guard claims.algorithm.map({ $0.isSame(as: key.algorithm.rawValue) }) ?? true else {
+        guard claims.algorithm.map({ $0.isSame(as: key.algorithm.name) }) ?? true else {
             throw Failure(.invalidSignature, "the signature names another algorithm than its key has")
         }
         if let missing = required.first(where: { !components.contains($0) }) {
