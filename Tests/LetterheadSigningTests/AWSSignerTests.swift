@@ -288,6 +288,41 @@ import Testing
         #expect(calls.withLock { $0 } == 2)
     }
 
+    static let refusals: [(HTTPStatus, HTTPHeaders, String?, Bool)] = [
+        (400, [:], "<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>", true),
+        (400, [:], "<Error><Code>InvalidToken</Code></Error>", true),
+        (403, [:], "<Error><Code>InvalidAccessKeyId</Code></Error>", true),
+        (403, [:], "<ErrorResponse><Error><Code>InvalidClientTokenId</Code></Error></ErrorResponse>", true),
+        (400, [:], #"{"__type":"com.amazon.coral.service#UnrecognizedClientException"}"#, true),
+        (400, ["x-amzn-ErrorType": "ExpiredTokenException:http://internal.amazon.com/"], "{}", true),
+        // After a HEAD, and before a stream is read.
+        (400, [:], "", true), (400, [:], nil, true), (403, [:], "", false), (403, [:], nil, false),
+        (403, [:], "<Error><Code>AccessDenied</Code></Error>", false),
+        (403, [:], "<Error><Code>SignatureDoesNotMatch</Code></Error>", false),
+        (403, [:], "<Error><Code>RequestTimeTooSkewed</Code></Error>", false),
+        (400, [:], #"{"__type":"ValidationException"}"#, false),
+        (404, [:], "<Error><Code>ExpiredToken</Code></Error>", false),
+    ]
+
+    @Test(arguments: refusals.indices) func `only a refusal of the credentials drops them`(index: Int) async throws {
+        let (status, headers, body, isDropped) = Self.refusals[index]
+        let calls = SharedValue(0)
+        let provider = AWSCredentials.Provider {
+            calls.withLock { $0 += 1 }
+            return AWSCredentials(accessKey: "A", secretKey: "s")
+        }
+        let state = AWSState(provider) { Date(timeIntervalSince1970: 0) }
+        _ = try await state.credentials()
+        let received = body.map { HTTPResponseBody(Data($0.utf8)) }
+        let stream = HTTPResponseBody(length: nil, pull: { nil })
+        let response = HTTPResponse(
+            request: try HTTPRequest("https://bucket.s3.amazonaws.com/a"), status: status, headers: headers,
+            body: received ?? stream)
+        #expect(!state.learn(from: response))
+        _ = try await state.credentials()
+        #expect(calls.withLock { $0 } == (isDropped ? 2 : 1))
+    }
+
     @Test func `secrets are not printed`() async throws {
         let credentials = AWSCredentials(accessKey: "AKID", secretKey: "top secret", sessionToken: "for now")
         let signer = AWSSigner(service: "s3", region: "r", credentials: .fixed(credentials))

@@ -24,7 +24,7 @@ public struct AWSCredentials: Sendable {
 }
 
 extension AWSCredentials {
-    /// Where a signer's credentials come from. They are kept until they expire or a server refuses a signature.
+    /// Where a signer's credentials come from. They are kept until they expire, or a server refuses them.
     public struct Provider: Sendable {
         let load: @Sendable () async throws -> AWSCredentials
 
@@ -141,7 +141,7 @@ final class AWSState: Sendable {
     }
 
     /// Learns the server's time from a refusal, and returns whether it differs from the signature's by more than four
-    /// minutes. AWS accepts five. Other refused credentials are loaded again for the next request.
+    /// minutes. AWS accepts five. If the service refuses the credentials, they are loaded again for the next request.
     func learn(from response: HTTPResponse) -> Bool {
         guard [400, 401, 403].contains(response.status.code) else { return false }
         let style = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted)
@@ -152,9 +152,18 @@ final class AWSState: Sendable {
             kept.withLock { $0.offset = offset }
             return true
         }
-        if response.status != .badRequest { kept.withLock { $0.credentials = nil } }
+        let body = response.body.buffered.map { String(decoding: $0.prefix(4_096), as: UTF8.self) }
+        let reason = (response.headers["X-Amzn-ErrorType"] ?? "") + (body ?? "")
+        // S3 refuses an expired token with a 400, which has no body after a HEAD.
+        let isRefused = reason.isEmpty ? response.status == .badRequest : Self.codes.contains(where: reason.holds)
+        if isRefused { kept.withLock { $0.credentials = nil } }
         return false
     }
+
+    /// The errors that refuse credentials, and not what they may do: `ExpiredTokenException` begins like the first.
+    private static let codes = [
+        "ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "InvalidClientTokenId", "UnrecognizedClientException",
+    ]
 
     func reset() { kept.withLock { $0 = Kept() } }
 }
