@@ -35,7 +35,7 @@ import Testing
     @Test(arguments: [
         (#""@method";req"#, "POST"), (#""@method";key="x""#, "POST"), (#""@query-param""#, ""),
         ("content-type", "application/json"),
-        (#""content-type";sf"#, "application/json"), (#""content-type";name="x""#, "application/json"),
+        (#""content-type";bs=1"#, "application/json"), (#""content-type";name="x""#, "application/json"),
         (#""@signature-params""#, ""), (#""@status""#, "200"),
     ]) func `an identifier that doesn't fit is refused`(identifier: String, value: String) async throws {
         let request = try message("(\(identifier))" + Self.time, over: "\(identifier): \(value)\n") {

@@ -83,9 +83,8 @@ public struct MessageVerifier: HTTPValidator {
                 guard (try? key.verifies(signature, of: base)) == true else {
                     throw Failure(.invalidSignature, "the signature doesn't match the message")
                 }
-                let names = components.filter { !$0.isOfRequest }.map(\.name)
-                for name in MessageComponent.digests.intersection(names) {
-                    try Self.check(headers.values(for: HTTPHeaders.Name(name)), headers, try? body())
+                for digest in components where MessageComponent.digests.contains(digest.name) && !digest.isOfRequest {
+                    try Self.check(digest.lines(in: request, response), headers, try? body())
                 }
                 return claims
             } catch { failure = error }

@@ -21,13 +21,36 @@ struct StructuredValue {
         return Data(base64Encoded: String(value.dropFirst().dropLast())).map { Array($0) }
     }
 
-    /// Returns a dictionary's members, or nil if it is malformed or longer than 16 KiB. It may span several fields, and
-    /// the last member with a key counts.
+    /// Returns a dictionary's members, or nil if it is malformed. The last member with a key counts.
     static func dictionary(_ fields: [String]) -> [String: StructuredValue]? {
+        guard !fields.isEmpty else { return [:] }
+        guard let all = self.members(fields) else { return nil }
+        var members: [String: StructuredValue] = [:]
+        for var (key, value) in all {
+            // A key without a value is true, and its parameters follow it.
+            if key == nil, value.text.begins(with: value.value) {
+                (key, value.text) = (value.value, "?1" + value.text.dropFirst(value.value.utf8.count))
+            }
+            guard let key, !key.isEmpty else { return nil }
+            members[key] = value
+        }
+        return members
+    }
+
+    /// Returns the serialization of a field that is a list, a dictionary or an item, or nil if it is malformed.
+    static func strict(_ fields: [String]) -> String? {
+        members(fields)?.map { key, value in
+            guard let key else { return value.text }
+            return key + (value.text.begins(with: "?1") ? value.text.dropFirst(2) : "=" + value.text)
+        }.joined(separator: ", ")
+    }
+
+    /// Returns the members with their keys, or nil if there is none, one is malformed, or all are longer than 16 KiB.
+    /// They may span several fields.
+    private static func members(_ fields: [String]) -> [(key: String?, value: StructuredValue)]? {
         let text = fields.joined(separator: ", ")
-        guard text.utf8.count <= 16_384 else { return nil }
         var reader = StructuredReader(bytes: Array(text.utf8))
-        return fields.isEmpty ? [:] : reader.dictionary()
+        return text.utf8.count <= 16_384 ? reader.members() : nil
     }
 }
 
@@ -35,13 +58,16 @@ private struct StructuredReader {
     let bytes: [UInt8]
     var place = 0
 
-    mutating func dictionary() -> [String: StructuredValue]? {
-        var members: [String: StructuredValue] = [:]
+    mutating func members() -> [(key: String?, value: StructuredValue)]? {
+        var members: [(key: String?, value: StructuredValue)] = []
         repeat {
             skipBlanks()
-            let key = word()
-            guard !key.isEmpty, let value = take("=") ? value() : withParameters(.yes) else { return nil }
-            members[key] = value
+            let start = place
+            let name = read(while: ASCII.isTokenCharacter)
+            let key = !name.isEmpty && take("=") ? name : nil
+            if key == nil { place = start }
+            guard let value = value() else { return nil }
+            members.append((key, value))
             skipBlanks()
         } while take(",")
         return place == bytes.count ? members : nil
@@ -64,7 +90,7 @@ private struct StructuredReader {
         guard var value = bare else { return nil }
         while take(";") {
             skipBlanks()
-            let name = word()
+            let name = read(while: ASCII.isTokenCharacter)
             guard !name.isEmpty, let parameter = take("=") ? bareItem() : .yes else { return nil }
             value.parameters[name] = parameter.value
             value.text += ";" + name + (parameter.text.isSame(as: "?1") ? "" : "=" + parameter.text)
@@ -74,9 +100,12 @@ private struct StructuredReader {
 
     private mutating func bareItem() -> StructuredValue? {
         guard take("\"") else {
-            let isBinary = take(":")
-            let text = isBinary ? ":" + read { $0 < 0x80 && $0 != UInt8(ascii: ":") } + ":" : word()
-            return text.isEmpty || isBinary && !take(":") ? nil : StructuredValue(value: text, text: text)
+            if take(":") {
+                let text = ":" + read { $0 < 0x80 && $0 != UInt8(ascii: ":") } + ":"
+                return take(":") ? StructuredValue(value: text, text: text) : nil
+            }
+            let text = read { ASCII.isTokenCharacter($0) || "?/:@".utf8.contains($0) }
+            return text.isEmpty ? nil : StructuredValue(value: text, text: Self.number(text) ?? text)
         }
         var decoded: [UInt8] = []
         while !take("\"") {
@@ -91,8 +120,11 @@ private struct StructuredReader {
         return StructuredValue(value: value, text: ASCII.quoted(value))
     }
 
-    /// A key, a token, a number or a Boolean.
-    private mutating func word() -> String { read { ASCII.isTokenCharacter($0) || "?/".utf8.contains($0) } }
+    /// Returns the shortest form of a number, or nil for anything else.
+    private static func number(_ text: String) -> String? {
+        guard let first = text.utf8.first, "-0123456789".utf8.contains(first) else { return nil }
+        return Int64(text)?.description ?? Double(text)?.description
+    }
 
     private mutating func skipBlanks() { _ = read { $0 == 0x20 || $0 == 0x09 } }
 
