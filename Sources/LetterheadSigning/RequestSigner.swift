@@ -22,7 +22,7 @@ public import LetterheadFoundation
 /// Laws:
 ///
 /// - ``sign(_:body:)`` reads the headers with `framedHeaders()`, which contains the body's headers, too.
-/// - It only adds headers or query items, and doesn't change the body.
+/// - It only adds headers or query items. A body that it frames must be as replayable as before.
 /// - It throws if the request can't be signed. Nothing is sent then.
 public protocol RequestSigner: Sendable {
     /// What ``sign(_:body:)`` must know of the body. Default: nothing.
@@ -128,12 +128,17 @@ struct SignAttempts: LoaderLink {
             do { try await signer.sign(&signed, body: body) } catch {
                 throw HTTPError(signing: error, request: request)
             }
-            let response = try await next.load(signed)
-            guard await signer.signsAgain(after: response), isFirst, isReplayable else {
-                try check(response, signed)
-                return response
+            do throws(HTTPError) {
+                var response = try await next.load(signed)
+                guard await signer.signsAgain(after: response), isFirst, isReplayable else {
+                    try check(response, signed)
+                    response.request = Self.unframed(response.request, as: request)
+                    return response
+                }
+                await response.body.discard()
+            } catch {
+                throw error.with(request: Self.unframed(error.request, as: request))
             }
-            await response.body.discard()
             isFirst = false
         }
     }
@@ -141,6 +146,14 @@ struct SignAttempts: LoaderLink {
     func reset(next: any HTTPLoader) async {
         await signer.reset()
         await next.reset()
+    }
+
+    /// Returns a sent request with the original's body, which the caller may send again.
+    private static func unframed(_ sent: HTTPRequest, as original: HTTPRequest) -> HTTPRequest {
+        guard !original.body.isEmpty else { return sent }
+        var request = sent
+        request.body = original.body
+        return request
     }
 
     /// Explains a refusal if what was sent isn't what was signed.

@@ -13,8 +13,8 @@ public import LetterheadFoundation
 /// ```
 ///
 /// The signature covers the method, the URL, the body's digest, and all headers except for those that proxies change.
-/// For S3 over https, a file or a stream isn't read for its digest (`UNSIGNED-PAYLOAD`). Elsewhere, a request with a
-/// one-shot body fails with `.cannotAuthenticate` before anything is sent.
+/// For S3 over https, a file or a stream isn't read for its digest (`UNSIGNED-PAYLOAD`), unless you choose chunks.
+/// Elsewhere, a request with a one-shot body fails with `.cannotAuthenticate` before anything is sent.
 ///
 /// If a server refuses a signature and its `Date` differs by more than four minutes, the request is signed once more
 /// with the server's time, as are all later requests.
@@ -22,26 +22,35 @@ public struct AWSSigner: RequestSigner {
     let service: String
     let region: String
     let state: AWSState
+    private let signsChunks: Bool
+    private let checksum: Checksum?
 
     /// - Parameters:
     ///   - service: the name for the signature, such as `s3`, `execute-api` or `dynamodb`.
     ///   - region: such as `eu-central-1`. Most compatible stores accept `us-east-1`.
     ///   - credentials: the access key's source.
+    ///   - signsChunks: whether S3 gets a file or a stream in chunks of 64 KiB that are signed one by one, so that it's
+    ///     read once and also protected over http. Its length must be known. Default: false.
+    ///   - checksum: what S3 compares with the bytes of a file or a stream, which is sent in chunks then. They are
+    ///     signed over http, or with `signsChunks`. Default: nil (none).
     ///   - now: returns the current date.
     public init(
-        service: String, region: String, credentials: AWSCredentials.Provider,
-        now: @escaping @Sendable () -> Date = { Date() }
+        service: String, region: String, credentials: AWSCredentials.Provider, signsChunks: Bool = false,
+        checksum: Checksum? = nil, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         (self.service, self.region, state) = (service, region, AWSState(credentials, now: now))
+        (self.signsChunks, self.checksum) = (signsChunks, checksum)
     }
 
     /// S3 requires the body's digest in a header, and doesn't normalize paths. This doesn't apply to other services with
     /// a similar name, such as `s3tables`.
     private var isS3: Bool { ["s3", "s3express", "s3-object-lambda", "s3-outposts"].contains(service) }
 
+    private var sendsChunks: Bool { isS3 && (signsChunks || checksum != nil) }
+
     public func bodyNeed(for request: HTTPRequest) -> SignedBody.Need {
         if request.query.contains("X-Amz-Signature") { return .nothing }
-        guard isS3, request.scheme.isSame(as: "https"), !request.body.isEmpty else { return .digest }
+        guard isS3, Self.isSecure(request) || sendsChunks, !request.body.isEmpty else { return .digest }
         let isInMemory = request.body.isReplayable && (try? request.framedBody().data) != nil
         return isInMemory ? .digest : .nothing
     }
@@ -50,19 +59,38 @@ public struct AWSSigner: RequestSigner {
         // A presigned link has its signature already, and S3 refuses two.
         if request.query.contains("X-Amz-Signature") { return }
         let credentials = try await state.credentials()
-        let (time, scope) = try scope()
-        let hash = body.digest.map(Hexadecimal.text) ?? Self.unsigned
-        request.headers["X-Amz-Date"] = time
+        let seal = try seal(credentials)
+        var chunks = body.digest == nil ? try await chunks(of: request, seal) : nil
+        if let chunks {
+            if let encoding = request.headers[.contentEncoding] {
+                request.headers[.contentEncoding] = encoding + ",aws-chunked"
+            }
+            request.body = chunks
+        }
+        let hash = body.digest.map(Hexadecimal.text) ?? chunks?.payload ?? Self.unsigned
+        request.headers["X-Amz-Date"] = seal.time
         if let token = credentials.sessionToken {
             request.headers.setSecret(token.reveal(), for: "X-Amz-Security-Token")
         }
         if isS3 { request.headers["X-Amz-Content-SHA256"] = hash }
         request.headers[.authorization] = nil
         let canonical = AWSCanonicalRequest(request, isS3: isS3, payload: hash)
-        let signature = signature(of: canonical.text, time, scope, credentials)
+        let signature = seal.signature(of: canonical)
+        chunks?.seed = Secret(signature)
+        if let chunks { request.body = chunks }
         request.headers.setSecret(
-            "\(Self.algorithm) Credential=\(credentials.accessKey)/\(scope), "
+            "\(AWSSeal.algorithm) Credential=\(credentials.accessKey)/\(seal.scope), "
                 + "SignedHeaders=\(canonical.signedHeaders), Signature=\(signature)", for: .authorization)
+    }
+
+    /// Returns the body in chunks, or nil if it is sent unchanged.
+    private func chunks(of request: HTTPRequest, _ seal: AWSSeal) async throws -> AWSChunkedBody? {
+        guard sendsChunks, !request.body.isEmpty else { return nil }
+        guard let length = try await SignedBody(request, need: .length).length, (0..<1 << 60).contains(length) else {
+            throw Failure(.misconfigured, "S3 needs the body's length for chunks (set the length of a StreamBody)")
+        }
+        let isSigned = signsChunks || !Self.isSecure(request)
+        return AWSChunkedBody(body: request.body, length: length, checksum: checksum, seal: isSigned ? seal : nil)
     }
 
     /// Returns a URL that anyone can use until it expires.
@@ -77,20 +105,19 @@ public struct AWSSigner: RequestSigner {
             throw HTTPError(.invalidRequest, request: request, message: "a presigned URL expires in 1 second to 7 days")
         }
         let credentials = try await state.credentials()
-        let (time, scope) = try scope()
+        let seal = try seal(credentials)
         let body = isS3 ? SignedBody() : try await SignedBody(request, need: .digest)
         var signed = request
         let names = AWSCanonicalRequest(request, isS3: isS3).signedHeaders
-        signed.query.append("X-Amz-Algorithm", Self.algorithm)
-        signed.query.append("X-Amz-Credential", "\(credentials.accessKey)/\(scope)")
-        signed.query.append("X-Amz-Date", time)
+        signed.query.append("X-Amz-Algorithm", AWSSeal.algorithm)
+        signed.query.append("X-Amz-Credential", "\(credentials.accessKey)/\(seal.scope)")
+        signed.query.append("X-Amz-Date", seal.time)
         signed.query.append("X-Amz-Expires", "\(duration.components.seconds)")
         signed.query.append("X-Amz-SignedHeaders", names)
         if let token = credentials.sessionToken { signed.query.append("X-Amz-Security-Token", token.reveal()) }
         let payload = body.digest.map(Hexadecimal.text) ?? Self.unsigned
         let canonical = AWSCanonicalRequest(signed, isS3: isS3, payload: payload)
-        signed.query.append(
-            "X-Amz-Signature", signature(of: canonical.text, time, scope, credentials))
+        signed.query.append("X-Amz-Signature", seal.signature(of: canonical))
         return try signed.url()
     }
 
@@ -102,18 +129,39 @@ public struct AWSSigner: RequestSigner {
 
     public func reset() async { state.reset() }
 
-    private static let algorithm = "AWS4-HMAC-SHA256"
     private static let unsigned = "UNSIGNED-PAYLOAD"
 
-    /// Returns the time as `20260131T080000Z`, and what the key is for.
-    private func scope() throws -> (time: String, scope: String) {
+    private static func isSecure(_ request: HTTPRequest) -> Bool { request.scheme.isSame(as: "https") }
+
+    private func seal(_ credentials: AWSCredentials) throws -> AWSSeal {
         let time = try state.time()
-        return (time, "\(time.prefix(8))/\(region)/\(service)/aws4_request")
+        let scope = "\(time.prefix(8))/\(region)/\(service)/aws4_request"
+        let key = state.key(scope, credentials.secretKey)
+        return AWSSeal(time: time, scope: scope) { HMAC.sha256($0, key: key) }
+    }
+}
+
+/// What all signatures of a request share. A closure has the key, so that no description contains it.
+struct AWSSeal: Sendable {
+    static let algorithm = "AWS4-HMAC-SHA256"
+
+    /// The time as `20260131T080000Z`.
+    let time: String
+    /// The day, the region and the service that the key is for.
+    let scope: String
+    let code: @Sendable (String) -> [UInt8]
+
+    static func hash(_ text: String) -> String { hash(Data(text.utf8)) }
+
+    static func hash(_ bytes: Data) -> String {
+        var hasher = SHA256Hasher()
+        hasher.update(bytes)
+        return Hexadecimal.text(hasher.finalize())
     }
 
-    private func signature(of text: String, _ time: String, _ scope: String, _ keys: AWSCredentials) -> String {
-        let hash = Hexadecimal.text(SHA256Hash.hash(Array(text.utf8)))
-        let text = [Self.algorithm, time, scope, hash].joined(separator: "\n")
-        return Hexadecimal.text(HMAC.sha256(text, key: state.key(scope, keys.secretKey)))
+    func signature(of request: AWSCanonicalRequest) -> String { signature("", [Self.hash(request.text)]) }
+
+    func signature(_ kind: String, _ lines: [String]) -> String {
+        Hexadecimal.text(code(([Self.algorithm + kind, time, scope] + lines).joined(separator: "\n")))
     }
 }
