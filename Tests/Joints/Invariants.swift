@@ -144,7 +144,7 @@
                 let cookies = seen.values("cookie").joined(separator: "; ")
                 if seen.site == .other {
                     let isToken = seen.path == "token"
-                    for name in ["authorization", "x-api-key", "x-tenant"] where seen[name] != nil {
+                    for name in ["authorization", "x-api-key", "x-signature", "x-tenant"] where seen[name] != nil {
                         if isToken, name == "authorization", testCase.is(.authentication, "oauth", "session") {
                             continue
                         }
@@ -167,6 +167,18 @@
                     let count = Scene.parameter("nc", of: value)
                 else { continue }
                 if !used.insert("\(nonce) \(count)").inserted { note("nonce", "the count \(count) was used twice") }
+            }
+            for seen in evidence.seen where testCase[.authentication] == "signing" && seen.site != .other {
+                let parts = seen["x-signature"]?.split(separator: " ").map(String.init) ?? []
+                guard parts.count == 4 else {
+                    note("signature", "\(seen.method) \(seen.path) isn't signed")
+                    continue
+                }
+                if !used.insert(parts[0]).inserted { note("signature", "the number \(parts[0]) was used twice") }
+                guard let body = seen.body, parts[3] != "-" else { continue }
+                if Data(SHA256Hash.hash(Array(body))).base64EncodedString() != parts[3] {
+                    note("signature", "\(seen.method) \(seen.path) has another body than was signed")
+                }
             }
             for seen in evidence.seen {
                 for name in ["authorization", "cookie", "idempotency-key"] where seen.values(name).count > 1 {

@@ -253,6 +253,12 @@
                 return state.withLock { state in
                     authorization.map { state.tokens.contains(String($0.dropFirst(7))) } ?? false
                 }
+            case "signing":
+                // A strict server: each number is accepted once, and for this request only.
+                guard let parts = seen["x-signature"]?.split(separator: " ").map(String.init), parts.count == 4,
+                    parts[1] == seen.method, parts[2] == seen.target
+                else { return false }
+                return state.withLock { $0.counts.insert(parts[0]).inserted }
             case "digest":
                 guard let authorization, let nonce = Self.parameter("nonce", of: authorization),
                     let count = Self.parameter("nc", of: authorization)

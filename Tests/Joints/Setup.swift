@@ -173,6 +173,9 @@
             case "bearer": return .bearer("static", allowedOrigins: origins)
             case "key": return .apiKey("key", allowedOrigins: origins)
             case "digest": return .digest(user: "u", password: "p", allowedOrigins: origins)
+            case "signing":
+                let signer = NumberingSigner(readsBody: testCase[.body] != "once")
+                return .signing(by: signer, allowedOrigins: origins)
             case "challenge":
                 return .challenge(allowedOrigins: origins) { _, _ in .basic(username: "u", password: "p") }
             case "provider":
@@ -208,6 +211,27 @@
         var isPaged: Bool { self.is(.delivery, "pages", "links") }
         var fetchesTokens: Bool { self.is(.authentication, "provider", "oauth", "oauth-home", "session") }
         var isDirect: Bool { self.is(.transport, "curl", "tls", "http2") }
+    }
+
+    /// Signs with what a server can compare: a number, the method, the target and the digest of the body.
+    private struct NumberingSigner: RequestSigner {
+        let readsBody: Bool
+        private let count = Mutexed(0)
+
+        init(readsBody: Bool) { self.readsBody = readsBody }
+
+        func bodyNeed(for request: HTTPRequest) -> SignedBody.Need { readsBody ? .digest : .nothing }
+
+        func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {
+            let number = count.value.withLock { count in
+                count += 1
+                return count
+            }
+            let digest = body.digest.map { Data($0).base64EncodedString() } ?? "-"
+            request.headers.setSecret("\(number) \(request.method) \(request.target) \(digest)", for: "X-Signature")
+        }
+
+        func signedHeaders(of request: HTTPRequest) -> [HTTPHeaders.Name] { ["X-Signature"] }
     }
 
     /// Requires a retry after each 503.

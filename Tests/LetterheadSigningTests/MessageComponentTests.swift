@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 @testable import LetterheadSigning
+import TestKit
 import Testing
 
 /// Fields as components, with the values of RFC 9421, 2.1.
@@ -28,9 +29,25 @@ import Testing
             (#""a\"b" ;x="y""#, nil), (#""a\"b"; x="y""#, #""a\"b";x="y""#), (":aGk=:", ":aGk=:"),
             ("text/html;q=1.0, */*:a", "text/html;q=1.0, */*:a"), ("a, a", "a, a"), ("()", "()"),
             ("", nil), ("a,", nil), ("a b", nil), ("(a", nil), ("a=", nil), (#""a"#, nil), (":a", nil), ("a;", nil),
+            ("1=2", nil), ("A=2", nil), ("a=?10", nil),
         ] as [(String, String?)])
     func `any structured field has one form`(line: String, value: String?) throws {
         #expect(try MessageComponent.structured("x-a").value(in: request("X-A", line), nil) == value)
+    }
+
+    @Test(arguments: 0..<8 as Range<UInt64>) func `the strict form of a strict form is the same`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var count = 0
+        for _ in 0..<2_000 {
+            let text = (0..<Int.random(in: 1...8, using: &random)).compactMap { _ in
+                ["a", "b=", "1", "0.50", ";", "=", ",", " ", "(", ")", ":aGk=:", "\"x\"", "?1", "-", "@"].randomElement(
+                    using: &random)
+            }.joined()
+            guard let strict = StructuredValue.strict([text]) else { continue }
+            count += 1
+            #expect(StructuredValue.strict([strict]) == strict, "\(text)")
+        }
+        #expect(count > 100)
     }
 
     @Test func `the lines of a structured field are joined`() throws {

@@ -59,6 +59,7 @@ struct AWSChunkedBody: HTTPBody {
 private actor AWSChunks {
     private let body: AWSChunkedBody
     private let source: StreamWalk<BodyChunks>
+    /// What is left of the last piece, which may be longer than a chunk.
     private var rest = Data()
     private var sum: UInt32 = 0
     private var signature: String?
@@ -71,9 +72,16 @@ private actor AWSChunks {
 
     func next() async throws -> Data? {
         guard !isAtEnd else { return nil }
-        while rest.count < AWSChunkedBody.size, let piece = try await source.next() { rest += piece }
-        let chunk = rest.prefix(AWSChunkedBody.size)
-        rest = rest.dropFirst(chunk.count)
+        var chunk = Data()
+        while chunk.count < AWSChunkedBody.size {
+            if rest.isEmpty {
+                guard let piece = try await source.next() else { break }
+                rest = piece
+            }
+            let part = rest.prefix(AWSChunkedBody.size - chunk.count)
+            chunk += part
+            rest = rest.dropFirst(part.count)
+        }
         isAtEnd = chunk.isEmpty
         sum = body.checksum?.updated(sum, with: chunk) ?? 0
         sign("-PAYLOAD", AWSSeal.hash(""), AWSSeal.hash(chunk))

@@ -65,6 +65,7 @@ public struct AWSSigner: RequestSigner {
             if let encoding = request.headers[.contentEncoding] {
                 request.headers[.contentEncoding] = encoding + ",aws-chunked"
             }
+            request.headers[.contentLength] = nil
             request.body = chunks
         }
         let hash = body.digest.map(Hexadecimal.text) ?? chunks?.payload ?? Self.unsigned
@@ -73,7 +74,6 @@ public struct AWSSigner: RequestSigner {
             request.headers.setSecret(token.reveal(), for: "X-Amz-Security-Token")
         }
         if isS3 { request.headers["X-Amz-Content-SHA256"] = hash }
-        request.headers[.authorization] = nil
         let canonical = AWSCanonicalRequest(request, isS3: isS3, payload: hash)
         let signature = seal.signature(of: canonical)
         chunks?.seed = Secret(signature)
@@ -87,7 +87,7 @@ public struct AWSSigner: RequestSigner {
     private func chunks(of request: HTTPRequest, _ seal: AWSSeal) async throws -> AWSChunkedBody? {
         guard sendsChunks, !request.body.isEmpty else { return nil }
         guard let length = try await SignedBody(request, need: .length).length, (0..<1 << 60).contains(length) else {
-            throw Failure(.misconfigured, "S3 needs the body's length for chunks (set the length of a StreamBody)")
+            throw Failure(.misconfigured, "chunks for S3 need the body's length (set the length of a StreamBody)")
         }
         let isSigned = signsChunks || !Self.isSecure(request)
         return AWSChunkedBody(body: request.body, length: length, checksum: checksum, seal: isSigned ? seal : nil)

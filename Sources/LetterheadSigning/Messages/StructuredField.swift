@@ -64,7 +64,8 @@ private struct StructuredReader {
             skipBlanks()
             let start = place
             let name = read(while: ASCII.isTokenCharacter)
-            let key = !name.isEmpty && take("=") ? name : nil
+            let isKey = name.utf8.first.map { (97...122).contains($0) || $0 == UInt8(ascii: "*") } ?? false
+            let key = isKey && take("=") ? name : nil
             if key == nil { place = start }
             guard let value = value() else { return nil }
             members.append((key, value))
@@ -105,7 +106,8 @@ private struct StructuredReader {
                 return take(":") ? StructuredValue(value: text, text: text) : nil
             }
             let text = read { ASCII.isTokenCharacter($0) || "?/:@".utf8.contains($0) }
-            return text.isEmpty ? nil : StructuredValue(value: text, text: Self.number(text) ?? text)
+            let isMalformed = text.isEmpty || text.begins(with: "?") && text.utf8.count != 2
+            return isMalformed ? nil : StructuredValue(value: text, text: Self.number(text) ?? text)
         }
         var decoded: [UInt8] = []
         while !take("\"") {
