@@ -17,6 +17,8 @@ extension Cassette {
             startedDateTime: Date().internetTime, request: await archived(sent), response: archived(response))
         entry.time = (exchange.now - start).milliseconds
         entry.timings?.wait = entry.time
+        entry.template = request.template.map { StubInput.name(of: type(of: $0.root)) }
+        entry.route = request.template?.root.path.route
         let isSecret = sent.isSecret
         if let data = response.body.buffered {
             let saved = response.savedFile.flatMap { try? Data(contentsOf: $0) }

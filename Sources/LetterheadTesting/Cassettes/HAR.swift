@@ -25,6 +25,15 @@ struct HAR: Codable, Sendable {
         var response: Response
         var cache: NoCache? = NoCache()
         var timings: Timings? = Timings()
+        /// The name of the template's type without its decorators.
+        var template: String?
+        var route: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case startedDateTime, time, request, response, cache, timings
+            case template = "_template"
+            case route = "_route"
+        }
     }
 
     /// A member that the format requires. Reading ignores it, and writing creates an empty object.
@@ -103,12 +112,14 @@ struct HAR: Codable, Sendable {
         var pieces: [Piece]?
         /// Whether the recording ends before the body does.
         var isTruncated: Bool?
+        /// Why the body isn't complete, in an archive of `HARRecorder`.
+        var comment: String?
 
         /// The body's bytes, or nil if the archive doesn't contain them.
         var data: Data? { HAR.data(text, encoding) }
 
         private enum CodingKeys: String, CodingKey {
-            case size, mimeType, text, encoding
+            case size, mimeType, text, encoding, comment
             case pieces = "_pieces"
             case isTruncated = "_truncated"
         }
