@@ -15,7 +15,7 @@ public import Letterhead
 /// value.
 public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     private var method: HTTPMethod?
-    private let pattern: String
+    let pattern: String
     private var host: String?
     private var items: [QueryParameters.Item] = []
     private var fields: [HTTPHeaders.Field] = []

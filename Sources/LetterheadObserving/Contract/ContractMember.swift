@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+
+/// What is known of one place in an endpoint's responses.
+struct ContractMember: Sendable {
+    /// The first type that asked for it. Nil if the type isn't known, or if none asked.
+    private(set) var type: String?
+    private(set) var isAsked = false
+    /// Whether a type has looked whether it is there.
+    private var isProbed = false
+    /// How often a type has asked for the value.
+    private(set) var count = 0
+    /// The path of the object that has it as a member.
+    var parent: String?
+    /// Whether a type reads members of this object whose names it finds there.
+    var isOpen = false
+    /// Whether this is an object that a type has read to its end.
+    var isWhole = false
+    /// Why the place is only partly visible.
+    var remark: String?
+    var problems: [ContractProblem: Int] = [:]
+
+    /// Notes that a type asks for the value. Pass nil for a container.
+    mutating func ask(_ type: Any.Type?) {
+        isAsked = true
+        count += 1
+        if self.type == nil, let type { self.type = "\(type)" }
+    }
+
+    mutating func probe() { (isAsked, isProbed) = (true, true) }
+
+    mutating func add(_ other: ContractMember) {
+        type = type ?? other.type
+        remark = remark ?? other.remark
+        count += other.count
+        (isAsked, isProbed) = (isAsked || other.isAsked, isProbed || other.isProbed)
+        parent = parent ?? other.parent
+        (isOpen, isWhole) = (isOpen || other.isOpen, isWhole || other.isWhole)
+        // A server chooses some of the texts.
+        for (problem, count) in other.problems where problems[problem] != nil || problems.count < 16 {
+            problems[problem, default: 0] += count
+        }
+    }
+
+    /// What the program asks for.
+    var demand: String {
+        guard isAsked else { return "unread" }
+        return (isProbed ? "optional" : "required") + (type.map { " \($0)" } ?? "")
+    }
+}
+
+/// Why a value doesn't fit the type that asked for it.
+struct ContractProblem: Error, Hashable, Comparable {
+    static let absent = ContractProblem(.absent, "absent")
+
+    let kind: ContractReport.Kind
+    /// What the response has instead.
+    let text: String
+
+    init(_ kind: ContractReport.Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
+
+    static func < (left: ContractProblem, right: ContractProblem) -> Bool {
+        (left.kind.rawValue, left.text) < (right.kind.rawValue, right.text)
+    }
+}
+
+/// The kind of a value that a type refused.
+struct FoundValue: Decodable {
+    private let name: String
+    private let text: String?
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        text = try? container.decode(String.self)
+        if container.decodeNil() {
+            name = "null"
+        } else if text != nil {
+            name = "a string"
+        } else if (try? container.decode(Bool.self)) != nil {
+            name = "a boolean"
+        } else if (try? container.decode(Double.self)) != nil {
+            name = "a number"
+        } else {
+            name = (try? decoder.unkeyedContainer()) == nil ? "an object" : "an array"
+        }
+    }
+
+    func problem(of error: any Error, as type: Any.Type, showingValue: Bool) -> ContractProblem {
+        // Recordings replace secrets.
+        if let text, text.isSame(as: "REDACTED") || text.isSame(as: Redaction.placeholder) {
+            return ContractProblem(.partlyVisible, "a redacted value")
+        }
+        switch error {
+        case DecodingError.typeMismatch, DecodingError.valueNotFound: return ContractProblem(.otherType, name)
+        default: break
+        }
+        guard type is any RawRepresentable.Type else {
+            return ContractProblem(.otherType, "\(name) that \(type) refuses")
+        }
+        let value = showingValue ? text.map { " \(ContractPlace.quoted($0, upTo: 40))" } ?? "" : ""
+        return ContractProblem(.newValue, value.isEmpty ? "a new value" : "the new value\(value)")
+    }
+}
+
+/// Values of types that responses contained, to continue where a response has a value that doesn't fit. Tests use them,
+/// a program never does: it must not keep values.
+final class ContractSamples: @unchecked Sendable {
+    // Only the check that has created it uses it, and decodes one response after the other.
+    private var values: [ObjectIdentifier: Any] = [:]
+
+    func keep<Value>(_ value: Value) { values[ObjectIdentifier(Value.self)] = value }
+
+    /// Returns a value of a type: an earlier one, or an empty one of a standard type.
+    func value<Value>(of type: Value.Type) -> Value? {
+        if let value = values[ObjectIdentifier(type)] as? Value { return value }
+        if let type = type as? any EmptyValue.Type { return type.empty as? Value }
+        if let cases = type as? any CaseIterable.Type { return Self.first(of: cases) as? Value }
+        return Self.blanks.lazy.compactMap { $0 as? Value }.first
+    }
+
+    /// Returns whether decoders treat a type specially, or it has no members.
+    static func isLeaf(_ type: Any.Type) -> Bool { leaves.contains(ObjectIdentifier(type)) }
+
+    private static let blanks: [any Decodable & Sendable] = [
+        "", false, 0, 0.0, Float(0), Int8(0), Int16(0), Int32(0), Int64(0), Int128(0), UInt(0), UInt8(0), UInt16(0),
+        UInt32(0), UInt64(0), UInt128(0), Decimal(0), Data(), Date(timeIntervalSince1970: 0), URL(filePath: "/"),
+        JSONValue.null,
+    ]
+
+    private static let leaves = Set(blanks.map { ObjectIdentifier(Swift.type(of: $0)) })
+
+    private static func first<Cases: CaseIterable>(of type: Cases.Type) -> Any? { type.allCases.first }
+}
+
+private protocol EmptyValue {
+    static var empty: Self { get }
+}
+
+extension Optional: EmptyValue {
+    fileprivate static var empty: Self { nil }
+}
+
+extension Array: EmptyValue {
+    fileprivate static var empty: Self { [] }
+}
+
+extension Dictionary: EmptyValue {
+    fileprivate static var empty: Self { [:] }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+
+/// What one decoding asks of one document: the members, their types, and which of them are missing or don't fit.
+///
+/// The response's own decoder reads the document. It decodes a ``ContractRoot``, which finds the reading in
+/// ``current``, and hands each type a decoder that forwards to the original one. Strategies for dates and keys therefore
+/// apply as in production.
+final class ContractReading: @unchecked Sendable {
+    // Decoding is synchronous, so only one thread at a time uses a reading.
+    @TaskLocal static var current: ContractReading?
+
+    /// The deepest place that is read. It limits the stack that a recursive type needs.
+    private static let maximumDepth = 64
+    private static let mostMembers = 10_000
+
+    /// A value that a type refused, or a member that is missing.
+    struct Failure {
+        let path: String
+        let problem: ContractProblem
+    }
+
+    /// Nil if nothing may replace a value that doesn't fit, and if no value may be kept.
+    private let samples: ContractSamples?
+    /// The places with values that are replaced, so that decoding continues.
+    private let replaced: Set<String>
+    private(set) var members: [String: ContractMember] = [:]
+    /// The failures that no type has handled.
+    private(set) var failures: [Failure] = []
+    /// Where the next type is decoded.
+    private var place = ContractPlace()
+
+    init(_ samples: ContractSamples? = nil, replacing replaced: Set<String> = []) {
+        (self.samples, self.replaced) = (samples, replaced)
+    }
+
+    /// A response that its template has decoded in its own way.
+    convenience init(ofCustomDecoding type: Any.Type) {
+        self.init()
+        note("$") { member in
+            member.ask(type)
+            member.remark = "the template decodes the body itself"
+        }
+    }
+
+    /// Changes what is known of a place. Beyond a maximum number of places, new ones are left out.
+    func note(_ path: String, _ change: (inout ContractMember) -> Void) {
+        guard members[path] != nil || members.count < Self.mostMembers else { return }
+        change(&members[path, default: ContractMember()])
+    }
+
+    /// Notes an object's members.
+    func list(_ names: [some CodingKey], at place: ContractPlace) {
+        note(place.path) { $0.isWhole = true }
+        for name in names { note(place.member(name).path) { $0.parent = place.path } }
+    }
+
+    func isOpen(_ place: ContractPlace) -> Bool { members[place.path]?.isOpen == true }
+
+    /// Reads a value for a type that asks for it.
+    ///
+    /// - Parameter isNested: whether another type at the same place asks for it. Default: false.
+    func read<Value: Decodable>(
+        _ type: Value.Type, at place: ContractPlace, from slot: some ContractSlot, isNested: Bool = false
+    ) throws -> Value {
+        if !isNested { note(place.path) { $0.ask(type) } }
+        let count = failures.count
+        self.place = place
+        do {
+            if ContractSamples.isLeaf(type) { return try slot.decode(type) }
+            if let keyed = type as? any StringKeyed.Type, let value = try keyed.read(self, place, slot) as? Value {
+                return value
+            }
+            return try slot.decode(Recorded<Value>.self).value
+        } catch {
+            if failures.count == count {
+                failures.append(Failure(path: place.path, problem: problem(of: error, as: type, at: place, slot)))
+            }
+            guard let failure = failures.last, failure.path == place.path, replaced.contains(place.path),
+                let value = samples?.value(of: type)
+            else { throw error }
+            failures.removeLast()
+            note(place.path) { $0.problems[failure.problem, default: 0] += 1 }
+            return value
+        }
+    }
+
+    /// Ends the reading with an error that no type has handled, and returns the place that caused it.
+    func end(_ mediaType: MediaType?, isEmpty: Bool) -> String {
+        let type = mediaType.map { " (\(ContractPlace.quoted($0.essence, upTo: 40)))" } ?? ""
+        let problem = ContractProblem(
+            .undecodable, isEmpty ? "an empty body" : "a body that the decoder can't read\(type)")
+        let failure = failures.last ?? Failure(path: "$", problem: problem)
+        note(failure.path) {
+            $0.problems[failure.problem, default: 0] += 1
+            $0.remark = $0.remark ?? "decoding ends here, so what follows isn't checked"
+        }
+        for path in members.keys where failure.path.begins(with: path) { note(path) { $0.isWhole = false } }
+        return failure.path
+    }
+
+    /// Runs a container's request, which fails if the value isn't an object or an array.
+    func nested<Container>(
+        at place: ContractPlace, _ slot: some ContractSlot, _ open: () throws -> Container
+    ) throws -> Container {
+        note(place.path) { $0.ask(nil) }
+        do { return try open() } catch {
+            let problem = problem(of: error, as: [String: String].self, at: place, slot)
+            failures.append(Failure(path: place.path, problem: problem))
+            throw error
+        }
+    }
+
+    /// Decodes a type at the current place, through a decoder that records.
+    fileprivate func decode<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
+        let (place, count) = (place, failures.count)
+        defer { self.place = place }
+        guard place.depth <= Self.maximumDepth else {
+            throw ContractProblem(.undecodable, "a value that is nested more than \(Self.maximumDepth) levels deep")
+        }
+        let value = try Value(from: ContractDecoder(base: decoder, place: place, reading: self))
+        if failures.count > count {
+            // The type has tried something that failed, and succeeded in another way.
+            failures.removeSubrange(count...)
+            note(place.path) { $0.remark = "\(type) handles errors of its members" }
+        }
+        samples?.keep(value)
+        return value
+    }
+
+    fileprivate func decodeValues<Value: Decodable>(
+        _ type: Value.Type, at place: ContractPlace, from slot: some ContractSlot
+    ) throws -> [String: Value] {
+        self.place = place.anyMember
+        return try slot.decode([String: Recorded<Value>].self).mapValues(\.value)
+    }
+
+    private func problem(
+        of error: any Error, as type: Any.Type, at place: ContractPlace, _ slot: some ContractSlot
+    ) -> ContractProblem {
+        if let problem = error as? ContractProblem { return problem }
+        if case DecodingError.keyNotFound = error { return .absent }
+        let found = try? slot.decode(FoundValue.self)
+        let isKept = samples != nil && !Redaction.standard.isSecret(parameter: place.name)
+        return found?.problem(of: error, as: type, showingValue: isKept) ?? .absent
+    }
+}
+
+/// A place in a document, such as `$.items[*].id`. Elements of an array share a place.
+struct ContractPlace {
+    /// In bytes, for a path and for a name.
+    private static let (longestPath, longestName) = (256, 64)
+
+    private(set) var path = "$"
+    private(set) var name = ""
+    private(set) var depth = 0
+
+    /// The place of each element.
+    var element: ContractPlace { appending("[*]", name) }
+
+    /// The place of each value in an object with arbitrary names.
+    var anyMember: ContractPlace { appending(".*", name) }
+
+    func member(_ key: some CodingKey) -> ContractPlace {
+        let name = key.stringValue
+        let isPlain = name.utf8.count <= Self.longestName && !name.isEmpty && name.utf8.allSatisfy(Self.isPlain)
+        return appending(isPlain ? ".\(name)" : "[\(Self.quoted(name, upTo: Self.longestName))]", name)
+    }
+
+    private func appending(_ step: String, _ name: String) -> ContractPlace {
+        var place = self
+        place.depth += 1
+        place.name = name
+        if path.utf8.count + step.utf8.count <= Self.longestPath { place.path += step }
+        return place
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+
+    /// Returns a peer's text in quotation marks, on one line and bounded.
+    static func quoted(_ text: String, upTo limit: Int) -> String {
+        "\"\(visible(text, upTo: limit).replacingBytes(of: "\"", with: "\\\""))\""
+    }
+
+    /// Returns a peer's text on one line, with at most a number of Unicode scalars.
+    static func visible(_ text: String, upTo limit: Int = 200) -> String {
+        let beginning = String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit)))
+        return Redaction.visible(beginning) + (beginning.utf8.count < text.utf8.count ? "…" : "")
+    }
+}
+
+/// Decodes a type for the reading in ``ContractReading/current``, and drops the value.
+struct ContractRoot<Value: Decodable>: Decodable, Sendable {
+    init(from decoder: any Decoder) throws {
+        guard let reading = ContractReading.current else { return }
+        _ = try reading.read(
+            Value.self, at: ContractPlace(), from: SingleSlot(container: decoder.singleValueContainer()))
+    }
+}
+
+/// A type that is decoded through a decoder that records.
+struct Recorded<Value: Decodable>: Decodable {
+    let value: Value
+
+    init(from decoder: any Decoder) throws {
+        value = try ContractReading.current?.decode(Value.self, from: decoder) ?? Value(from: decoder)
+    }
+}
+
+/// A dictionary. Decoders don't convert its names, so it must reach them as a dictionary.
+private protocol StringKeyed {
+    static func read(_ reading: ContractReading, _ place: ContractPlace, _ slot: some ContractSlot) throws -> Any
+}
+
+extension Dictionary: StringKeyed where Key == String, Value: Decodable {
+    fileprivate static func read(
+        _ reading: ContractReading, _ place: ContractPlace, _ slot: some ContractSlot
+    ) throws -> Any {
+        try reading.decodeValues(Value.self, at: place, from: slot)
+    }
+}

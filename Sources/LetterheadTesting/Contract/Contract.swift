@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+public import LetterheadObserving
+import Synchronization
+
+/// Compares the types of your endpoints with the responses that a server has sent.
+///
+/// A type that decodes a response today may still ask for something that the server is about to drop, and ignore what it
+/// has added. Check a recording, print the report, and keep what it has found in a file:
+///
+/// ```swift
+/// let cassette = try Cassette(URL(filePath: "github.har"), mode: .replay)
+/// let report = try await Contract.check(cassette, against: GetUser.self, ListRepos.self)
+/// print(report)
+/// try report.expect(noBreakSince: "github.contract")
+/// ```
+///
+/// To check in production, use `ContractObserver` of LetterheadObserving.
+public enum Contract {
+    /// Decodes a cassette's responses to the types of endpoints, and reports what doesn't fit and what no type reads.
+    ///
+    /// A response with an accepted status is decoded to the template's `Response`, and any other to its `Failure` and,
+    /// if it has problem details, to their members. Decoding continues after a value that doesn't fit: another
+    /// response's value of the same type replaces it, or an empty one of a standard type. Where neither exists, the
+    /// report tells where decoding ended.
+    ///
+    /// A cassette knows the template of each recorded response. For another program's archive, list the routes. A type
+    /// that decodes itself, such as a template with a custom `decode(_:)`, is visible only in part. In its place, pass a
+    /// template of the same route with the type that the body has, such as `Get<Envelope>`.
+    ///
+    /// - Parameters:
+    ///   - cassette: the recording. An archive of another program is opened with `Cassette(file, mode: .replay)`.
+    ///   - endpoints: the templates' types.
+    ///   - routes: endpoints by their routes, for requests without a recorded template. The first match counts. Default:
+    ///     none.
+    ///   - values: the type of a stream's values or events, by its template. The first 1,000 are decoded. Default: none.
+    ///   - decoder: the decoder of the program's client. Default: a plain `JSONDecoder`.
+    /// - Throws: `CancellationError` if the calling task was cancelled.
+    public static func check(
+        _ cassette: Cassette, against endpoints: any RequestTemplate.Type...,
+        routes: KeyValuePairs<StubRoute, any RequestTemplate.Type> = [:],
+        values: KeyValuePairs<any RequestTemplate.Type, any (Decodable & Sendable).Type> = [:],
+        decoder: any HTTPBodyDecoder = JSONDecoder()
+    ) async throws -> ContractReport {
+        let entries = cassette.state.withLock { $0.entries.compactMap(\.self) }
+        let known = endpoints + routes.map(\.value) + values.map(\.key)
+        var responses: [ContractResponse] = []
+        var unmatched: Set<String> = []
+        for entry in entries where entry.response.isComplete {
+            var request = URL(string: entry.request.url).map { HTTPRequest(url: $0) } ?? HTTPRequest()
+            request.method = HTTPMethod(rawValue: entry.request.method)
+            request.decoder = decoder
+            let input = StubInput(
+                request: request, body: entry.request.postData?.data, clock: cassette.exchange.clock, encoder: nil)
+            let route = routes.first { $0.key.differences(from: input).isEmpty }
+            let recorded = known.first { StubInput.name(of: $0) == entry.template }
+            guard let template = recorded ?? route?.value else {
+                unmatched.insert("\(request.method.printable) \(Redaction.visible(String(input.path.prefix(100))))")
+                continue
+            }
+            responses.append(
+                ContractResponse(
+                    HTTPResponse(
+                        request: request, status: HTTPStatus(entry.response.status),
+                        headers: entry.response.contentHeaders,
+                        body: HTTPResponseBody(entry.response.content?.data ?? Data())), of: template,
+                    route: entry.route ?? route?.key.pattern ?? "(no route)",
+                    values: values.first { $0.key == template }?.value))
+        }
+        var report = await ContractReport.reading(responses)
+        try Task.checkCancellation()
+        report.unmatched = unmatched.sorted()
+        return report
+    }
+}
+
+extension HAR.Response {
+    /// Whether the archive has the whole body.
+    fileprivate var isComplete: Bool { status >= 100 && content?.isTruncated != true && content?.comment == nil }
+
+    fileprivate var contentHeaders: HTTPHeaders {
+        let recorded = (headers ?? []).headers
+        let type = recorded[.contentType] ?? content?.mimeType
+        return type.map { [.contentType: $0] } ?? [:]
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadObserving
+import LetterheadTesting
+import TestKit
+import Testing
+
+@Suite struct ContractTests {
+    private let ada = #"{"id":1,"login":"ada","plan":"pro","email":"a@b.c","bio":null}"#
+
+    @Test func `a response that fits has no findings`() async throws {
+        let report = try await Recording.members(ada).check()
+        #expect(report.findings.isEmpty)
+        #expect(
+            report.lines == [
+                "GET members/{} GetMember $.bio: optional", "GET members/{} GetMember $.email: required String",
+                "GET members/{} GetMember $.id: required Int", "GET members/{} GetMember $.login: required String",
+                "GET members/{} GetMember $.plan: required Plan", "GET members/{} GetMember $: required Member",
+            ])
+    }
+
+    @Test func `findings are ordered by what breaks first, and each is counted`() async throws {
+        let report = try await Recording.members(
+            ada, #"{"id":"1","login":"ada","plan":"gold","avatar":""}"#,
+            #"{"id":1,"login":null,"plan":"pro","node":2}"#
+        ).check()
+        #expect(
+            report.description == """
+                GET members/{} GetMember, 3 responses
+                  $.email: required String, but absent (2 of 3)
+                  $.id: required Int, but a string (1 of 3)
+                  $.login: required String, but null (1 of 3)
+                  $.plan: required Plan, but the new value "gold" (1 of 3)
+                  unread: $.avatar, $.node
+                """)
+    }
+
+    @Test func `decoding continues after an element that does not fit`() async throws {
+        var recording = Recording()
+        try recording.add(
+            "repositories",
+            """
+            [{"name":"a","labels":{"x":{"color":1}},"owner":\(ada)},{"labels":{"y":{"color":"red","z":0}},"size":1},
+             {"name":"c","labels":[],"owner":{"id":2,"login":"b","plan":"max","email":""}}]
+            """, template: "ListRepositories")
+        let report = try await recording.check()
+        #expect(report.found(.absent) == ["$[*].name: required String, but absent 1/3"])
+        #expect(
+            report.found(.otherType) == [
+                "$[*].labels: required Dictionary<String, Label>, but an array 1/3",
+                "$[*].labels.*.color: required String, but a number 1/2",
+            ])
+        #expect(report.found(.newValue) == [#"$[*].owner.plan: required Plan, but the new value "max" 1/2"#])
+        #expect(report.found(.unread).map { $0.prefix(12) } == ["$[*].labels.", "$[*].size: u"])
+    }
+
+    @Test func `without a value to continue with, the report tells where decoding ended`() async throws {
+        let report = try await Recording.members(#"{"id":1,"login":"ada","plan":"gold","extra":1}"#).check()
+        #expect(report.found(.newValue).count == 1)
+        #expect(
+            report.found(.partlyVisible) == [
+                "$.plan: partly visible: decoding ends here, so what follows isn't checked 0/0"
+            ])
+        #expect(report.found(.absent).isEmpty && report.found(.unread).isEmpty)
+    }
+
+    @Test func `the body of an error is decoded to the failure, and problem details to their members`() async throws {
+        var recording = Recording()
+        try recording.add(
+            "members/a", #"{"title":1,"reason":"taken","trace":"x"}"#, template: "GetMember", status: 409,
+            type: "application/problem+json")
+        try recording.add("members/a", "<html>", template: "GetMember", status: 502, type: "text/html")
+        try recording.add("members/a", "moved", template: "GetMember", status: 302, type: "text/html")
+        let lines = try await recording.check().findings.map(\.description)
+        #expect(
+            lines.filter { !$0.contains("unread") && !$0.contains("partly") } == [
+                "GET members/{} GetMember failure $: required Refused, but a body that the decoder can't read "
+                    + #"("text/html") (1 of 1)"#,
+                "GET members/{} GetMember problem $.title: optional String, but a number (1 of 1)",
+            ])
+    }
+
+    @Test func `a type that handles errors or reads any name is partly visible`() async throws {
+        struct Lenient: Decodable, Sendable {
+            enum Name: String, CodingKey { case id }
+            init(from decoder: any Decoder) throws {
+                let members = try decoder.container(keyedBy: Name.self)
+                if (try? members.decode(Int.self, forKey: .id)) == nil {
+                    _ = try members.decode(String.self, forKey: .id)
+                }
+            }
+        }
+        struct Open: Decodable, Sendable {
+            struct Name: CodingKey {
+                let stringValue: String
+                var intValue: Int? { nil }
+                init?(stringValue: String) { self.stringValue = stringValue }
+                init?(intValue: Int) { nil }
+            }
+            init(from decoder: any Decoder) throws {
+                let members = try decoder.container(keyedBy: Name.self)
+                for name in members.allKeys { _ = try members.decode(Int.self, forKey: name) }
+            }
+        }
+        var recording = Recording()
+        try recording.add("a", #"{"id":"x","more":1}"#)
+        try recording.add("b", #"{"ada":1,"grace":2}"#)
+        let report = try await Contract.check(
+            recording.cassette(), routes: [.get("/a"): Get<Lenient>.self, .get("/b"): Get<Open>.self])
+        #expect(report.findings.allSatisfy { !$0.kind.isBreak })
+        #expect(report.found(.unread).count == 1)
+        #expect(
+            report.found(.partlyVisible) == [
+                "$: partly visible: Lenient handles errors of its members 0/0",
+                "$: partly visible: its members are read by the names that are there 0/0",
+            ])
+        #expect(!report.lines.joined().contains("grace"))
+    }
+
+    @Test func `an exchange finds its endpoint by the recorded template, else by a route`() async throws {
+        var recording = try Recording.members(ada)
+        try recording.add("members/grace", ada, method: "POST")
+        try recording.add("other?token=x", "{}")
+        let report = try await Contract.check(
+            recording.cassette(), against: GetMember.self, routes: [.post("/members/{login}"): Post<Member>.self])
+        #expect(report.lines.contains("GET members/{} GetMember $.id: required Int") && report.lines.count == 12)
+        #expect(report.lines.contains("POST /members/{login} Post<Member> $.id: required Int"))
+        #expect(report.description.hasSuffix("without an endpoint: GET /other"))
+    }
+
+    @Test func `a client's recording knows templates and routes`() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "contracts-\(UUID()).har")
+        let recorder = try Cassette(file, mode: .record)
+        let stubs = StubLoader().on(GetMember.self) { _ in
+            Member(id: 1, login: "ada", plan: .free, email: "", bio: nil)
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://api.test/v1"), attemptLinks: recorder.link, transport: stubs)
+        _ = try await client.send(GetMember(login: "ada").header("X-Trace", "1"))
+        try recorder.save()
+        let report = try await Contract.check(Cassette(file, mode: .replay), against: GetMember.self)
+        #expect(report.lines.count == 6 && report.lines.allSatisfy { $0.hasPrefix("GET members/{} GetMember $") })
+    }
+
+    @Test func `strategies of the decoder apply`() async throws {
+        struct Event: Decodable, Sendable {
+            var happenedAt: Date
+            var byName: [String: Int]
+        }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        decoder.dateDecodingStrategy = .iso8601
+        var recording = Recording()
+        let body = #"{"happened_at":"2026-01-02T03:04:05Z","by_name":{"a_b":1,"aB":2}}"#
+        try recording.add("event", body)
+        try recording.add("event", body.replacingOccurrences(of: "T", with: "?"))
+        let report = try await Contract.check(
+            recording.cassette(), routes: [.get("/event"): Get<Event>.self], decoder: decoder)
+        #expect(
+            report.findings.map(\.summary) == ["required Date, but a string that Date refuses"], "\(report)")
+    }
+
+    @Test(arguments: ["application/x-ndjson", "text/event-stream"])
+    func `a stream is checked by its first 1,000 values`(type: String) async throws {
+        let isEvents = type.hasPrefix("text")
+        let line = isEvents ? "data: {\"reason\":1}\n\n" : "{\"reason\":1}\n"
+        var recording = Recording()
+        try recording.add("stream", String(repeating: line, count: 1_100), type: type)
+        let report = try await Contract.check(
+            recording.cassette(), routes: [.get("/stream"): Get<String>.self], values: [Get<String>.self: Refused.self])
+        #expect(report.found(.otherType) == ["$.reason: required String, but a number 1000/1000"])
+    }
+
+    @Test func `a redacted value is no break`() async throws {
+        let report = try await Recording.members(
+            #"{"id":1,"login":"ada","plan":"REDACTED","email":""}"#, ada
+        ).check()
+        #expect(report.findings.map(\.kind) == [.partlyVisible])
+    }
+
+    @Test func `a document that is nested too deep is refused`() async throws {
+        struct Node: Decodable, Sendable { var a: [Node]? }
+        var recording = Recording()
+        for depth in [70, 10_000] {
+            let body = String(repeating: #"{"a":["#, count: depth) + String(repeating: "]}", count: depth)
+            try recording.add("node", body)
+        }
+        let report = try await Contract.check(recording.cassette(), routes: [.get("/node"): Get<Node>.self])
+        #expect(report.found(.undecodable).count == 2, "\(report)")
+    }
+
+    @Test func `a name from the server is escaped and shortened`() async throws {
+        let name = String(repeating: "n", count: 500)
+        let report = try await Recording.members(
+            #"{"id":1,"login":"ada","plan":"pro","email":"","a\n\u001b\"b":1,"\#(name)":2}"#
+        ).check()
+        #expect(
+            report.findings.map(\.path) == [
+                #"$["a\u{a}\u{1b}\"b"]"#, #"$["\#(String(repeating: "n", count: 64))…"]"#,
+            ])
+    }
+
+    @Test func `a body that the recording has cut is left out`() async throws {
+        var recording = Recording()
+        try recording.add("members/a", #"{"id":"#, template: "GetMember", note: #","_truncated":true"#)
+        try recording.add(
+            "members/a", #"{"id":"#, template: "GetMember", note: #","comment":"the body is not complete""#)
+        #expect(try await recording.check().lines.isEmpty)
+    }
+}
