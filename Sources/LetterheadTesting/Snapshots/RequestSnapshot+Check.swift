@@ -13,19 +13,7 @@ extension RequestSnapshot {
     /// - Throws: ``SnapshotMismatch`` if the snapshot differs from the file or the file did not exist, or the file
     ///   system's error.
     public func check(against file: URL) throws {
-        let isRecording = ProcessInfo.processInfo.environment["LETTERHEAD_SNAPSHOTS"] == "record"
-        do throws(PrivateFile.Failure) { try PrivateFile.checkPlace(file) } catch {
-            throw SnapshotMismatch(description: "the snapshot \(file.path) \(error.rule)")
-        }
-        let exists = FileManager.default.fileExists(atPath: file.path)
-        if isRecording || !exists {
-            try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: file, options: .atomic)
-            if isRecording { return }
-            throw SnapshotMismatch(description: "the snapshot \(file.path) did not exist and was written: check it")
-        }
-        let recorded = try String(contentsOf: file, encoding: .utf8)
+        guard let recorded = try RecordedText.read(file, replacedBy: text, named: "snapshot") else { return }
         guard recorded != text else { return }
         throw SnapshotMismatch(
             description: "the request differs from \(file.lastPathComponent) (- in the file, + in the request):\n"
@@ -49,14 +37,34 @@ extension RequestSnapshot {
     }
 }
 
-/// Thrown if a request differs from its snapshot, or if the snapshot's file did not exist.
+/// Thrown if a request differs from its snapshot or responses break a contract, or if the file did not exist.
 public struct SnapshotMismatch: LocalizedError, Sendable, CustomStringConvertible {
-    /// The file's name. If the file existed, also all lines from both texts: `-` marks a line in the file, and `+`
-    /// marks a line in the request.
+    /// The file's name. If the file existed, also what differs. For a snapshot, these are all lines from both texts: `-`
+    /// marks a line in the file, and `+` marks a line in the request.
     public let description: String
 
     /// The same as ``description``.
     public var errorDescription: String? { description }
+}
+
+/// A text in a file that a person has reviewed.
+enum RecordedText {
+    /// Returns the file's text. Returns nil if the environment variable `LETTERHEAD_SNAPSHOTS` is `record` and the new
+    /// text has replaced it.
+    ///
+    /// - Throws: ``SnapshotMismatch`` if the file did not exist, after writing it.
+    static func read(_ file: URL, replacedBy text: String, named kind: String) throws -> String? {
+        let isRecording = ProcessInfo.processInfo.environment["LETTERHEAD_SNAPSHOTS"] == "record"
+        do throws(PrivateFile.Failure) { try PrivateFile.checkPlace(file) } catch {
+            throw SnapshotMismatch(description: "the \(kind) \(file.path) \(error.rule)")
+        }
+        let exists = FileManager.default.fileExists(atPath: file.path)
+        guard isRecording || !exists else { return try String(contentsOf: file, encoding: .utf8) }
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file, options: .atomic)
+        if isRecording { return nil }
+        throw SnapshotMismatch(description: "the \(kind) \(file.path) did not exist and was written: check it")
+    }
 }
 
 /// The files that belong to a test.
