@@ -17,6 +17,6 @@ let package = Package(
                 .product(name: "LetterheadTesting", package: "Letterhead"),
                 .product(name: "LetterheadTestingSupport", package: "Letterhead"),
             ],
-            exclude: ["Cassettes", "Snapshots"]),
+            exclude: ["Cassettes", "Snapshots", "bookshop.contract"]),
     ]
 )

@@ -109,6 +109,13 @@ private struct GetSecond: RequestTemplate {
             await scene.first(1) == ["GET second GetSecond $: partly visible: the template decodes the body itself"])
     }
 
+    @Test func `a body of more than 1 MiB is left out`() async throws {
+        let large = #"{"id":7,"plan":"free","large":"\#(String(repeating: "x", count: 1 << 20))"}"#
+        let scene = Scene(Self.stubs(large, #"{"id":7,"plan":"free","small":1}"#))
+        for _ in 0..<2 { _ = try await scene.client.send(GetAccount(id: 7)) }
+        #expect(await scene.first(1) == ["GET accounts/{} GetAccount $.small: unread"])
+    }
+
     @Test func `only sampled responses of a load's end are read`() async throws {
         let numbers = SharedValue([0.9, 0.1])
         let scene = Scene(

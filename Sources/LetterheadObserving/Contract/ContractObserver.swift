@@ -15,7 +15,7 @@ import Synchronization
 ///
 /// The observer decodes some of the responses that the client decodes a second time, with the same decoder, and notes
 /// which members the type asks for. It also decodes the bodies of errors, to the template's `Failure` and as problem
-/// details. It does so in a task of its own after the load, one response after the other. A finding names members and
+/// details. It does so in a separate task after the load, one response after the other. A finding names members and
 /// types, never a value. Each one is reported once, and ``report`` counts all of them.
 ///
 /// It keeps at most 16 responses of at most 1 MiB, and skips further ones until there is room. Streamed bodies and the
@@ -58,7 +58,7 @@ public final class ContractObserver: Sendable {
         let (stream, jobs) = AsyncStream.makeStream(of: Job.self, bufferingPolicy: .bufferingOldest(Self.mostResponses))
         self.jobs = jobs
         // Ends when the observer does.
-        Task(priority: .background) {
+        Task(priority: .utility) {
             for await job in stream {
                 var next = book.state.withLock { $0.report }
                 await next.add(job.response, isDecoded: job.isDecoded)

@@ -45,15 +45,15 @@ final class ContractReading: @unchecked Sendable {
     }
 
     /// Changes what is known of a place. Beyond a maximum number of places, new ones are left out.
-    func note(_ path: String, _ change: (inout ContractMember) -> Void) {
-        guard members[path] != nil || members.count < Self.mostMembers else { return }
+    func note(_ path: String, upTo limit: Int = mostMembers, _ change: (inout ContractMember) -> Void) {
+        guard members[path] != nil || members.count < limit else { return }
         change(&members[path, default: ContractMember()])
     }
 
-    /// Notes an object's members.
+    /// Notes an object's members. They leave room for those that types ask for.
     func list(_ names: [some CodingKey], at place: ContractPlace) {
         note(place.path) { $0.isWhole = true }
-        for name in names { note(place.member(name).path) { $0.parent = place.path } }
+        for name in names { note(place.member(name).path, upTo: Self.mostMembers / 2) { $0.parent = place.path } }
     }
 
     func isOpen(_ place: ContractPlace) -> Bool { members[place.path]?.isOpen == true }
@@ -133,6 +133,7 @@ final class ContractReading: @unchecked Sendable {
         _ type: Value.Type, at place: ContractPlace, from slot: some ContractSlot
     ) throws -> [String: Value] {
         self.place = place.anyMember
+        note(place.anyMember.path) { $0.ask(type) }
         return try slot.decode([String: Recorded<Value>].self).mapValues(\.value)
     }
 
@@ -150,7 +151,7 @@ final class ContractReading: @unchecked Sendable {
 /// A place in a document, such as `$.items[*].id`. Elements of an array share a place.
 struct ContractPlace {
     /// In bytes, for a path and for a name.
-    private static let (longestPath, longestName) = (256, 64)
+    private static let (longestPath, longestName) = (1_024, 64)
 
     private(set) var path = "$"
     private(set) var name = ""

@@ -5,7 +5,7 @@ import LetterheadFoundation
 /// A response, and the endpoint that it belongs to.
 package struct ContractResponse: Sendable {
     let response: HTTPResponse
-    let template: any RequestTemplate.Type
+    package let template: any RequestTemplate.Type
     let route: String
     /// The type of a stream's values. Nil if the response is decoded as a whole.
     let values: (any (Decodable & Sendable).Type)?

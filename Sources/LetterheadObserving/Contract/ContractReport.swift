@@ -63,8 +63,8 @@ public struct ContractReport: Sendable, CustomStringConvertible {
 
     private let limit: Int
     private var endpoints: [ContractEndpoint: Responses] = [:]
-    /// Exchanges without an endpoint: their methods and paths.
-    package var unmatched: [String] = []
+    /// Lines after the endpoints, such as exchanges without an endpoint.
+    package var notes: [String] = []
 
     /// Beyond the limit, further endpoints and an endpoint's further members are left out.
     init(limit: Int) { self.limit = limit }
@@ -78,8 +78,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
             let unread = findings.filter { $0.kind == .unread }.map(\.path)
             if !unread.isEmpty { lines.append("  unread: \(unread.joined(separator: ", "))") }
         }
-        if !unmatched.isEmpty { lines.append("without an endpoint: \(unmatched.joined(separator: ", "))") }
-        return lines.joined(separator: "\n")
+        return (lines + notes).joined(separator: "\n")
     }
 
     /// All findings, by route and by what breaks first.
@@ -130,7 +129,8 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         var responses = endpoints[endpoint] ?? Responses()
         responses.count += 1
         for (path, member) in reading.members {
-            guard responses.members[path] != nil || responses.members.count < limit else { continue }
+            let room = member.isAsked ? limit : limit / 2
+            guard responses.members[path] != nil || responses.members.count < room else { continue }
             responses.members[path, default: ContractMember()].add(member)
         }
         endpoints[endpoint] = responses

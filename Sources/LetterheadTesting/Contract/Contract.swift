@@ -70,7 +70,10 @@ public enum Contract {
         }
         var report = await ContractReport.reading(responses)
         try Task.checkCancellation()
-        report.unmatched = unmatched.sorted()
+        let unused = known.filter { type in !responses.contains { $0.template == type } }.map { "\($0)" }
+        report.notes = [
+            ("without an endpoint", unmatched.sorted()), ("without a response", Set(unused).sorted()),
+        ].filter { !$1.isEmpty }.map { "\($0): \($1.joined(separator: ", "))" }
         return report
     }
 }

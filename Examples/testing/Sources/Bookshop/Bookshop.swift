@@ -25,7 +25,8 @@ public struct Bookshop: Sendable {
         return encoder
     }
 
-    private static var decoder: JSONDecoder {
+    /// The decoder of all responses. Tests that decode recorded responses need it.
+    public static var decoder: JSONDecoder {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         decoder.keyDecodingStrategy = .convertFromSnakeCase

@@ -33,6 +33,7 @@ import Testing
                   $.login: required String, but null (1 of 3)
                   $.plan: required Plan, but the new value "gold" (1 of 3)
                   unread: $.avatar, $.node
+                without a response: ListRepositories
                 """)
     }
 
@@ -51,6 +52,7 @@ import Testing
                 "$[*].labels: required Dictionary<String, Label>, but an array 1/3",
                 "$[*].labels.*.color: required String, but a number 1/2",
             ])
+        #expect(report.lines.contains("GET repositories ListRepositories $[*].labels.*: required Label"))
         #expect(report.found(.newValue) == [#"$[*].owner.plan: required Plan, but the new value "max" 1/2"#])
         #expect(report.found(.unread).map { $0.prefix(12) } == ["$[*].labels.", "$[*].size: u"])
     }
@@ -199,6 +201,12 @@ import Testing
             report.findings.map(\.path) == [
                 #"$["a\u{a}\u{1b}\"b"]"#, #"$["\#(String(repeating: "n", count: 64))…"]"#,
             ])
+    }
+
+    @Test func `a document with more members than a report holds is bounded`() async throws {
+        let members = (0..<20_000).map { #""n\#($0)":{}"# }.joined(separator: ",")
+        let report = try await Recording.members(#"{"id":1,"login":"ada","plan":"pro","email":"",\#(members)}"#).check()
+        #expect(report.lines.count <= 5_006 && report.lines.contains("GET members/{} GetMember $.id: required Int"))
     }
 
     @Test func `a body that the recording has cut is left out`() async throws {
