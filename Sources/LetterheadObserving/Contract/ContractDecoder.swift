@@ -39,21 +39,24 @@ struct ContractDecoder: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { base.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        reading.requests += 1
         let container = try base.container(keyedBy: type)
         reading.list(try base.container(keyedBy: AnyName.self).allKeys, at: place)
         return KeyedDecodingContainer(ContractMembers(base: container, place: place, reading: reading))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        ContractElements(base: try base.unkeyedContainer(), place: place.element, reading: reading)
+        reading.requests += 1
+        return ContractElements(base: try base.unkeyedContainer(), place: place.element, reading: reading)
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        ContractValue(base: try base.singleValueContainer(), place: place, reading: reading)
+        reading.requests += 1
+        return ContractValue(base: try base.singleValueContainer(), place: place, reading: reading)
     }
 }
 
-private struct AnyName: CodingKey {
+struct AnyName: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
 
@@ -61,8 +64,7 @@ private struct AnyName: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// A type's view of an object. The default of `decodeIfPresent` asks whether a member is there, which makes the member
-/// an optional one.
+/// A type's view of an object. A member is optional if the type asks whether it is there.
 private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let base: KeyedDecodingContainer<Key>
     let place: ContractPlace
@@ -90,6 +92,28 @@ private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     // The protocol's defaults for these types throw an error.
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try read(type, key) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try read(type, key) }
+
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        try optional(type, key)
+    }
+
+    // For these types, the protocol's defaults would be called, which don't tell the type of a member that is absent.
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(type, key) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(type, key) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(type, key) }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? { try optional(type, key) }
 
     func nestedContainer<Name: CodingKey>(
         keyedBy type: Name.Type, forKey key: Key
@@ -123,6 +147,11 @@ private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func read<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
         try reading.read(type, at: member(key), from: KeyedSlot(container: base, key: key))
+    }
+
+    private func optional<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value? {
+        reading.note(member(key).path) { $0.probe(type) }
+        return try base.contains(key) && !base.decodeNil(forKey: key) ? read(type, key) : nil
     }
 
     /// A type that has asked for all names reads members that it doesn't know by name.

@@ -28,7 +28,11 @@ struct ContractMember: Sendable {
         if self.type == nil, let type { self.type = "\(type)" }
     }
 
-    mutating func probe() { (isAsked, isProbed) = (true, true) }
+    /// Notes that a type looks whether the value is there.
+    mutating func probe(_ type: Any.Type? = nil) {
+        (isAsked, isProbed) = (true, true)
+        if self.type == nil, let type { self.type = "\(type)" }
+    }
 
     mutating func add(_ other: ContractMember) {
         type = type ?? other.type
@@ -38,7 +42,8 @@ struct ContractMember: Sendable {
         parent = parent ?? other.parent
         (isOpen, isWhole) = (isOpen || other.isOpen, isWhole || other.isWhole)
         // A server chooses some of the texts.
-        for (problem, count) in other.problems where problems[problem] != nil || problems.count < 16 {
+        for (problem, count) in other.problems.sorted(by: { $0.key < $1.key })
+        where problems[problem] != nil || problems.count < 16 {
             problems[problem, default: 0] += count
         }
     }
@@ -125,7 +130,7 @@ final class ContractSamples: @unchecked Sendable {
     private static let blanks: [any Decodable & Sendable] = [
         "", false, 0, 0.0, Float(0), Int8(0), Int16(0), Int32(0), Int64(0), Int128(0), UInt(0), UInt8(0), UInt16(0),
         UInt32(0), UInt64(0), UInt128(0), Decimal(0), Data(), Date(timeIntervalSince1970: 0), URL(filePath: "/"),
-        JSONValue.null,
+        UUID(), JSONValue.null,
     ]
 
     private static let leaves = Set(blanks.map { ObjectIdentifier(Swift.type(of: $0)) })

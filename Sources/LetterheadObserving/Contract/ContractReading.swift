@@ -28,6 +28,8 @@ final class ContractReading: @unchecked Sendable {
     private(set) var members: [String: ContractMember] = [:]
     /// The failures that no type has handled.
     private(set) var failures: [Failure] = []
+    /// How often types have asked for a container.
+    var requests = 0
     /// Where the next type is decoded.
     private var place = ContractPlace()
 
@@ -114,12 +116,15 @@ final class ContractReading: @unchecked Sendable {
 
     /// Decodes a type at the current place, through a decoder that records.
     fileprivate func decode<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
-        let (place, count) = (place, failures.count)
+        let (place, count, earlier) = (place, failures.count, requests)
         defer { self.place = place }
         guard place.depth <= Self.maximumDepth else {
             throw ContractProblem(.undecodable, "a value that is nested more than \(Self.maximumDepth) levels deep")
         }
         let value = try Value(from: ContractDecoder(base: decoder, place: place, reading: self))
+        if requests == earlier, let members = try? decoder.container(keyedBy: AnyName.self) {
+            list(members.allKeys, at: place)
+        }
         if failures.count > count {
             // The type has tried something that failed, and succeeded in another way.
             failures.removeSubrange(count...)

@@ -20,14 +20,14 @@ import Synchronization
 public enum Contract {
     /// Decodes a cassette's responses to the types of endpoints, and reports what doesn't fit and what no type reads.
     ///
-    /// A response with an accepted status is decoded to the template's `Response`, and any other to its `Failure` and,
-    /// if it has problem details, to their members. Decoding continues after a value that doesn't fit: another
+    /// A response with a status from 200 to 299 is decoded to the template's `Response`, and an error to its `Failure`
+    /// and, if it has problem details, to their members. Decoding continues after a value that doesn't fit: another
     /// response's value of the same type replaces it, or an empty one of a standard type. Where neither exists, the
     /// report tells where decoding ended.
     ///
     /// A cassette knows the template of each recorded response. For another program's archive, list the routes. A type
-    /// that decodes itself, such as a template with a custom `decode(_:)`, is visible only in part. In its place, pass a
-    /// template of the same route with the type that the body has, such as `Get<Envelope>`.
+    /// that decodes itself is visible only in part. For a template with a custom `decode(_:)`, list its route with a
+    /// template that has the body's type, such as `Get<Envelope>`.
     ///
     /// - Parameters:
     ///   - cassette: the recording. An archive of another program is opened with `Cassette(file, mode: .replay)`.

@@ -14,7 +14,7 @@ import Testing
         #expect(report.findings.isEmpty)
         #expect(
             report.lines == [
-                "GET members/{} GetMember $.bio: optional", "GET members/{} GetMember $.email: required String",
+                "GET members/{} GetMember $.bio: optional String", "GET members/{} GetMember $.email: required String",
                 "GET members/{} GetMember $.id: required Int", "GET members/{} GetMember $.login: required String",
                 "GET members/{} GetMember $.plan: required Plan", "GET members/{} GetMember $: required Member",
             ])
@@ -118,6 +118,38 @@ import Testing
                 "$: partly visible: its members are read by the names that are there 0/0",
             ])
         #expect(!report.lines.joined().contains("grace"))
+    }
+
+    @Test func `members of an object that a type does not look at are unread`() async throws {
+        struct Nothing: Decodable, Sendable {}
+        var recording = Recording()
+        try recording.add("a", #"{"id":1}"#)
+        let report = try await Contract.check(recording.cassette(), routes: [.get("/a"): Get<Nothing>.self])
+        #expect(report.found(.unread) == ["$.id: unread 0/0"])
+    }
+
+    @Test func `a superclass and a nested container are read at their places`() async throws {
+        class Base: Decodable { let id: Int }
+        final class Derived: Base, @unchecked Sendable {
+            let count: Int
+            enum Name: String, CodingKey { case page, count, rows }
+            required init(from decoder: any Decoder) throws {
+                let members = try decoder.container(keyedBy: Name.self)
+                count = try members.nestedContainer(keyedBy: Name.self, forKey: .page).decode(Int.self, forKey: .count)
+                var rows = try members.nestedUnkeyedContainer(forKey: .rows)
+                _ = try rows.nestedContainer(keyedBy: Name.self).decode(Int128.self, forKey: .count)
+                try super.init(from: decoder)
+            }
+        }
+        var recording = Recording()
+        try recording.add("a", #"{"id":1,"page":{"count":"2","next":3},"rows":[{"count":1,"other":0}]}"#)
+        try recording.add("a", #"{"id":1,"page":[],"rows":[]}"#)
+        let report = try await Contract.check(recording.cassette(), routes: [.get("/a"): Get<Derived>.self])
+        #expect(
+            report.findings.filter { $0.kind != .partlyVisible }.map { "\($0.path) \($0.summary)" } == [
+                "$.page required, but an array", "$.page.count required Int, but a string", "$.page.next unread",
+                "$.rows[*].other unread",
+            ], "\(report)")
     }
 
     @Test func `an exchange finds its endpoint by the recorded template, else by a route`() async throws {
