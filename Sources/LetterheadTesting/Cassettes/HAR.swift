@@ -112,7 +112,7 @@ struct HAR: Codable, Sendable {
         var pieces: [Piece]?
         /// Whether the recording ends before the body does.
         var isTruncated: Bool?
-        /// Why the body isn't complete, in an archive of `HARRecorder`.
+        /// In an archive of `HARRecorder`, tells that the body isn't complete.
         var comment: String?
 
         /// The body's bytes, or nil if the archive doesn't contain them.

@@ -43,7 +43,7 @@ struct ListRepositories: RequestTemplate {
 
 /// A recording as another program writes it.
 struct Recording {
-    private(set) var entries: [String] = []
+    var entries: [String] = []
 
     /// Adds an exchange. The template is the name in the file, if any.
     mutating func add(

@@ -241,6 +241,24 @@ import Testing
         #expect(report.lines.count <= 5_006 && report.lines.contains("GET members/{} GetMember $.id: required Int"))
     }
 
+    /// Entries as Chrome, Firefox and mitmproxy write them.
+    @Test func `an archive of another program is checked by routes`() async throws {
+        let base64 = Data(ada.utf8).base64EncodedString()
+        let entries = [
+            #"{"_initiator":{},"_priority":"High","_resourceType":"fetch","connection":"443","pageref":"page_1","cache":{},"#
+                + #""request":{"method":"GET","url":"https://api.test/members/ada","headers":[{"name":":path","value":"/"}]},"#
+                + #""response":{"status":200,"headers":[],"content":{"size":61,"mimeType":"application/json"},"_error":null},"#
+                + #""serverIPAddress":"::1","time":12.25,"timings":{"blocked":1.5,"ssl":-1,"_blocked_queueing":0.5}}"#,
+            #"{"startedDateTime":"2026-01-02T03:04:05.678+01:00","request":{"bodySize":0,"method":"GET","#
+                + #""url":"https://api.test/members/ada?x=1"},"response":{"status":200,"content":{"comment":"","size":61,"#
+                + #""mimeType":"application/json; charset=utf-8","encoding":"base64","text":"\#(base64)"}},"time":7}"#,
+            #"{"request":{"method":"GET","url":"https://api.test/a b"},"response":{"status":0,"content":{}},"time":0}"#,
+        ]
+        let report = try await Contract.check(
+            Recording(entries: entries).cassette(), routes: [.get("/members/{login}"): GetMember.self])
+        #expect(report.description == "GET /members/{login} GetMember, 1 response")
+    }
+
     @Test func `a body that the recording has cut is left out`() async throws {
         var recording = Recording()
         try recording.add("members/a", #"{"id":"#, template: "GetMember", note: #","_truncated":true"#)
