@@ -127,7 +127,7 @@ struct ContentRange: Hashable {
     }
 
     /// Only digits: `Int` would also read a sign.
-    private static func number(_ text: Substring) -> Int? {
+    static func number(_ text: Substring) -> Int? {
         text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }
 }

@@ -7,7 +7,7 @@ import Synchronization
 final class ContinuedBody: Sendable {
     /// An attempt that brings fewer bytes counts as unsuccessful. A server could otherwise have a body requested byte
     /// by byte.
-    private static let enoughBytes = 64 << 10
+    static let enoughBytes = 64 << 10
 
     private struct State {
         /// nil while the rest is requested, and after the body was cancelled.
@@ -147,15 +147,7 @@ final class ContinuedBody: Sendable {
             state.newCount = 0
             return state.attempts
         }
-        let policy = source.policy
-        guard attempt <= policy.maximumAttempts,
-            let planned = policy.strategy.delay(before: attempt, after: .failure(failure), random: policy.random)
-        else { throw failure }
-        let delay = max(planned, min(failure.response?.headers.retryAfter() ?? .zero, .seconds(120)))
-        if let left = source.request.timeLeft, left <= delay {
-            throw source.request.deadlinePassed(while: "waiting to continue the body")
-        }
-        if delay > .zero { try await source.request.pause(for: delay, on: policy.clock) }
+        try await source.policy.pause(before: attempt, after: failure, of: source.request)
     }
 
     private func resume(with response: HTTPResponse) throws(HTTPError) {
@@ -180,12 +172,30 @@ final class ContinuedBody: Sendable {
     }
 }
 
+extension ContinueBodies {
+    /// Waits before another attempt.
+    ///
+    /// - Throws: the failure if no attempt is left.
+    func pause(before attempt: Int, after failure: HTTPError, of request: HTTPRequest) async throws(HTTPError) {
+        guard attempt <= maximumAttempts,
+            let planned = strategy.delay(before: attempt, after: .failure(failure), random: random)
+        else { throw failure }
+        let delay = max(planned, min(failure.response?.headers.retryAfter() ?? .zero, .seconds(120)))
+        if let left = request.timeLeft, left <= delay {
+            throw request.deadlinePassed(while: "waiting to continue the body")
+        }
+        if delay > .zero { try await request.pause(for: delay, on: clock) }
+    }
+}
+
 extension HTTPError {
     /// Whether another attempt may succeed. If a connection is lost inside a body, the response is incomplete, which is
     /// `.invalidResponse`.
-    fileprivate var isTemporary: Bool {
+    var isTemporary: Bool { isTemporary(Retry.Condition.standardStatuses) }
+
+    func isTemporary(_ statuses: Set<HTTPStatus>) -> Bool {
         if let status = response?.status, code == .unacceptableStatus || code == .retriesExhausted {
-            return Retry.Condition.standardStatuses.contains(status)
+            return statuses.contains(status)
         }
         return Retry.Condition.standardFailures.contains(code) || code == .invalidResponse
     }

@@ -72,7 +72,10 @@ final class PartFile: Sendable {
         return (part, part.appendingPathExtension("json"))
     }
 
-    private static func lockedFile(_ path: String, _ flags: Int32) throws -> Int32 {
+    /// Opens and locks a file.
+    ///
+    /// - Throws: ``IsInUse`` or an error from the file system.
+    static func lockedFile(_ path: String, _ flags: Int32) throws -> Int32 {
         for _ in 0..<100 {
             // O_APPEND: writing continues at the end, even if the file was shortened. The file becomes the caller's,
             // with the permissions of any new file.
@@ -106,22 +109,24 @@ final class PartFile: Sendable {
             defer { part.close() }
             return try part.remains(of: resource)
         } catch PrivateFile.Failure.unwritable(ENOENT) {
-            _ = try record(in: files(beside: place).record)
+            _ = try record(in: files(beside: place).record) as PartRecord?
             return nil
         }
     }
 
     func remains(of resource: String?) throws -> Remains? {
-        guard let record = try Self.record(in: recordURL), let resource, record.isOf(resource) else { return nil }
+        guard let record: PartRecord = try Self.record(in: recordURL), let resource, record.isOf(resource) else {
+            return nil
+        }
         let count = try count()
         return count >= 1 && count <= record.length ? Remains(record: record, count: count) : nil
     }
 
     /// A damaged record counts as absent.
-    private static func record(in file: URL) throws -> PartRecord? {
+    static func record<Record: Decodable>(in file: URL) throws -> Record? {
         do throws(PrivateFile.Failure) {
             return try PrivateFile.read(file, upTo: 1 << 16).flatMap { data in
-                try? JSONDecoder().decode(PartRecord.self, from: data)
+                try? JSONDecoder().decode(Record.self, from: data)
             }
         } catch {
             switch error {
@@ -152,8 +157,12 @@ final class PartFile: Sendable {
         removeRecord()
         try shorten(to: 0)
         // A partly written record cannot be decoded, so the next load starts again.
-        guard let data = try record.map({ try JSONEncoder().encode($0) }) else { return }
-        let file = try PrivateFile.open(recordURL.filePath, O_WRONLY | O_CREAT | O_EXCL)
+        if let record { try Self.write(record, to: recordURL) }
+    }
+
+    static func write(_ record: some Encodable, to url: URL) throws {
+        let data = try JSONEncoder().encode(record)
+        let file = try PrivateFile.open(url.filePath, O_WRONLY | O_CREAT | O_EXCL)
         defer { _ = LetterheadFoundation.close(file) }
         guard Descriptor.write(data, to: file) else { throw POSIXError.last }
     }
@@ -217,5 +226,5 @@ func hexadecimal(_ bytes: [UInt8]) -> String {
 
 extension POSIXError {
     /// The reason why the last system call failed.
-    fileprivate static var last: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    static var last: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }
