@@ -102,7 +102,7 @@
             }
         }
 
-        private static var peakKilobytes: Int {
+        static var peakKilobytes: Int {
             let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
             let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") }
             return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

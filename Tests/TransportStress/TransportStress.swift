@@ -29,6 +29,8 @@ enum TransportStress {
             case "claims": try await HostileHeads(count: count).claims()
             case "fuzz": try await fuzz(count, Array(arguments.dropFirst(2)))
             case "gets": try await Gets(port: count, count: arguments.count == 3 ? 1 : 2).run()
+            case "upload": try await Uploads.send(toPort: count, file: arguments[3], folder: arguments[4])
+            case "upload-memory": try await Uploads.keepMemory(count)
             case "rest": try await Transfers(size: count).rest()
             case "initialize": try await Setups(count: count).initializeOnce()
             case "failed-initialization": try await Setups(count: count).failToInitialize()
@@ -47,7 +49,7 @@ enum TransportStress {
             default:
                 fail(
                     "posts, cancellations, many, exit, leave, fork, exhaust, drops, memory, transfers, download, proxy, "
-                        + "gets, rest, folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, "
+                        + "upload, upload-memory, gets, rest, folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, "
                         + "executor, deallocators, relay, shared-folders, roots, lifetimes, mirror, cache-use, "
                         + "cache-check or cache-fill, and how many")
             }

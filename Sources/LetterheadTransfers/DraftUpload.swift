@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+
+extension UploadProtocol {
+    /// The IETF's resumable uploads (draft-ietf-httpbis-resumable-upload-12), in the draft's interop version 8.
+    public static let draft = UploadProtocol(
+        name: "draft", headers: ["Upload-Draft-Interop-Version": "8"], contentType: "application/partial-upload",
+        forgotten: [.notFound, .gone], isEndedByRequest: true, isAnnounced: { $0.contains("Upload-Limit") },
+        create: { headers, file in
+            headers["Upload-Complete"] = "?0"
+            headers["Upload-Length"] = "\(file.length)"
+            headers[.contentType] = file.mediaType
+            headers["Repr-Digest"] = file.digest.map { "sha-256=:\($0):" }
+        },
+        append: { headers, range, isLast, digest in
+            headers["Upload-Complete"] = isLast ? "?1" : "?0"
+            headers["Upload-Offset"] = "\(range.lowerBound)"
+            headers["Content-Digest"] = digest.map { "sha-256=:\($0):" }
+        })
+
+    fileprivate static let limits = ["min-size", "max-size", "min-append-size", "max-append-size", "max-age"]
+}
+
+extension HTTPResponse {
+    /// Whether the response is the result of the complete upload. nil if it doesn't tell, as in tus.
+    var isUploadComplete: Bool? { ["?1": true, "?0": false][headers["Upload-Complete"].map(ASCII.trimmed) ?? ""] }
+
+    /// The integers in `Upload-Limit`, a dictionary (RFC 9651, 4.2.2), and tus's maximum as `max-size`. If a limit isn't an
+    /// integer, the field is ignored.
+    var uploadLimits: [String: Int] {
+        let size = ["max-size": headers.count(of: "Tus-Max-Size")].compactMapValues(\.self)
+        var fields = size
+        for member in ASCII.members(of: headers.values(for: "Upload-Limit")) {
+            let (key, value) = member.split(at: ";", omittingEmpty: false)[0].cut(at: "=") ?? (member[...], "")
+            let number = ContentRange.number(value)
+            if number == nil, UploadProtocol.limits.contains(String(key)) { return size }
+            fields[String(key)] = number
+        }
+        return fields
+    }
+}

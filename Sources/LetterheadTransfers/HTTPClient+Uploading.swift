@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
+
+/// Determines how ``Letterhead/HTTPClient/upload(_:from:resuming:_:continuing:)`` sends a file.
+public struct UploadSettings: Sendable {
+    /// What identifies the upload in the store. Default: nil (the URL with its query, and the file's path).
+    ///
+    /// Set a key, such as `"video-3"`, if the URL or the path changes between launches: for a signed URL, for an app's
+    /// container on iOS, or if a closure provides the client's environment.
+    public var key: String?
+    /// The server's protocol. Default: nil (the client asks with OPTIONS).
+    public var kind: UploadProtocol?
+    /// The largest number of bytes in one request. The server's limits are observed in any case. Default: nil (all
+    /// remaining bytes, or 8 MiB with ``checksChunks``).
+    public var chunkSize: Int?
+    /// Sends a SHA-256 digest of each request's content: tus's `Upload-Checksum` or `Content-Digest` (RFC 9530, 2). The
+    /// client reads each chunk twice. A tus server discards an incomplete chunk then. Default: false.
+    public var checksChunks = false
+    /// Calculates the file's SHA-256 digest when the call begins. It identifies the file in addition to its size and its
+    /// modification time, and the client sends it as `Repr-Digest` (RFC 9530, 3) in the IETF's protocol. Default: false.
+    public var checksFile = false
+
+    public init() {}
+}
+
+/// What happened in an upload. You get it from ``Letterhead/HTTPResponse/upload``.
+public struct CompletedUpload: Sendable, Hashable {
+    /// Why an earlier upload of the same file was not continued.
+    public enum Restart: String, Sendable {
+        /// The file has changed since the earlier upload began.
+        case fileChanged
+        /// The server no longer has the earlier upload.
+        case forgotten
+        /// The server's date or the store's maximum age has passed.
+        case expired
+    }
+
+    /// The upload's URL. A tus server keeps the content there.
+    public let url: URL
+    /// How many bytes the server had when the call began.
+    public let continuedFrom: Int
+    /// nil if there was no earlier upload, or it was continued.
+    public let restart: Restart?
+}
+
+enum CompletedUploadValue: HTTPRequestOption {
+    static let defaultOptionValue: CompletedUpload? = nil
+}
+
+extension HTTPResponse {
+    /// The upload that this response completes, or nil.
+    public var upload: CompletedUpload? { self[option: CompletedUploadValue.self] }
+}
+
+extension HTTPClient {
+    /// Sends a file, and continues an upload that was interrupted, even if the program has ended in between. The server
+    /// must support tus 1.0 or the IETF's resumable uploads.
+    ///
+    /// ```swift
+    /// let response = try await client.upload(AddVideo(), from: file, resuming: store)
+    /// ```
+    ///
+    /// The call creates an upload at the server, remembers its URL in the store, and sends the file with PATCH. After
+    /// each lost connection, it asks for the server's offset with HEAD and continues there, so no byte that the server
+    /// has accepted is sent again. If the upload fails or is cancelled, the next call continues it.
+    ///
+    /// A file that has changed is a new upload, and so is one that has expired or that the server has forgotten, which
+    /// starts again once. ``HTTPResponse/upload`` tells which.
+    ///
+    /// Each request passes through the client's links, so credentials can be renewed in the middle. The client's retry
+    /// settings don't apply to PATCH: `policy` determines how often and how long the call tries. A deadline includes the
+    /// whole call, and a timeout applies to each request. The progress counts the file's bytes and never decreases.
+    ///
+    /// - Parameters:
+    ///   - template: the request that creates the upload, without a body: a POST for tus. Its headers are sent with all
+    ///     requests, except those about its content. If the server names another origin, secrets are left out.
+    ///   - file: the file. It must not change during the upload.
+    ///   - store: remembers the upload.
+    ///   - settings: the protocol, the size of a request, and digests.
+    ///   - policy: when and how often the call tries again.
+    /// - Returns: the last response. In the IETF's protocol, it's the response of the template's resource.
+    /// - Throws: `.uploadInUse` if another task or process sends the same upload, `.uploadUnsupported`,
+    ///   `.uploadFileChanged`, `.uploadMismatch`, `.uploadStoreFailed`, and the errors of `send(_:)`.
+    @discardableResult
+    public func upload<Template: RequestTemplate>(
+        _ template: Template, from file: URL, resuming store: UploadStore,
+        _ settings: UploadSettings = UploadSettings(), continuing policy: ContinueBodies = ContinueBodies()
+    ) async throws -> HTTPResponse {
+        try await addingLink(ResumeUpload(file: file, store: store, settings: settings, policy: policy))
+            .stream(template)
+    }
+
+    /// Deletes an unfinished upload at the server, and removes it from the store. If the server has forgotten the upload
+    /// or doesn't delete uploads (404, 405, 410 or 501), it's only removed.
+    ///
+    /// - Throws: `.uploadInUse` if a task or process sends the upload, and the errors of `send(_:)`. The store then
+    ///   keeps the upload.
+    public func cancel(_ upload: UnfinishedUpload, in store: UploadStore) async throws {
+        var request = HTTPRequest(method: .delete, url: upload.url)
+        request.headers = UploadProtocol.named(upload.kind)?.headers ?? [:]
+        request.acceptedStatuses = HTTPStatusSet.success.union([.notFound, .gone, .methodNotAllowed, .notImplemented])
+        let entry = try ResumeUpload.storing(request) { try store.entry(of: upload) }
+        defer { entry.close() }
+        try await send(request)
+        entry.forget()
+    }
+}
+
+extension HTTPError.Code {
+    /// Another task or process sends the same upload.
+    public static let uploadInUse = Self(rawValue: "uploadInUse")
+    /// The server announces no protocol for uploads that continue, or not for this file. Nothing of it was sent.
+    public static let uploadUnsupported = Self(rawValue: "uploadUnsupported")
+    /// The file changed while it was being uploaded. The next call starts a new upload.
+    public static let uploadFileChanged = Self(rawValue: "uploadFileChanged")
+    /// The server's offset or length contradicts what was sent. The next call starts a new upload.
+    public static let uploadMismatch = Self(rawValue: "uploadMismatch")
+    /// The store's files could not be read or written.
+    public static let uploadStoreFailed = Self(rawValue: "uploadStoreFailed")
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+
+/// Sends a file in an upload that a later load continues.
+struct ResumeUpload: LoaderLink {
+    let file: URL
+    let store: UploadStore
+    let settings: UploadSettings
+    let policy: ContinueBodies
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        try policy.check(request)
+        let load = AnyLoader { (request: HTTPRequest) async throws -> HTTPResponse in
+            let identity = try identity(of: request)
+            var file = try UploadedFile(self.file)
+            if settings.checksFile { file.digest = try await file.digest(of: 0..<file.length) }
+            let entry = try Self.storing(request) { try store.entry(of: identity) }
+            defer { entry.close() }
+            let exchange = UploadExchange(request, over: next, total: file.length)
+            var upload = ResumedUpload(link: self, file: file, entry: entry, exchange: exchange)
+            return try await upload.load()
+        }
+        return try await Deadline(clock: policy.clock).load(request, next: load)
+    }
+
+    /// Returns what identifies the upload.
+    private func identity(of request: HTTPRequest) throws(HTTPError) -> String {
+        let sent = request.withEnvironment
+        let url = try? sent.urlString()
+        var marked = request
+        marked.method = .post
+        let rules = [
+            "an upload's template isn't marked idempotent, because each chunk has an offset": !marked.isIdempotent,
+            "an upload's template has no body, because the file is the content": request.body.isEmpty,
+            "a \(sent.method) has no content (use POST for an upload)": ![.get, .head].contains(sent.method),
+            "chunkSize is less than 1": settings.chunkSize ?? 1 > 0,
+            "the URL isn't known when the upload begins (set the key of UploadSettings)": url != nil
+                || settings.key != nil,
+        ]
+        if let rule = rules.first(where: { !$0.value })?.key {
+            throw HTTPError(.invalidRequest, request: request, message: rule)
+        }
+        return settings.key.map { "key \($0)" } ?? "\(sent.method) \(url ?? "") \(file.standardizedFileURL.filePath)"
+    }
+
+    /// Runs work on the store.
+    static func storing<Value>(_ request: HTTPRequest, _ work: () throws -> Value) throws(HTTPError) -> Value {
+        do { return try work() } catch {
+            let isInUse = error is PartFile.IsInUse
+            throw HTTPError(
+                isInUse ? .uploadInUse : .uploadStoreFailed, request: request, underlying: isInUse ? nil : error,
+                message: isInUse ? "another task or process sends this upload" : "the upload's entry is not usable",
+                mayHaveBeenSent: !isInUse)
+        }
+    }
+}
+
+/// One load of an upload that may have begun in an earlier load.
+struct ResumedUpload {
+    /// The server doesn't have the upload any longer.
+    private struct Forgotten: Error { let failure: HTTPError }
+
+    /// The statuses after which the server's offset tells how to continue. 460 is tus's checksum mismatch.
+    private static let temporary = Retry.Condition.standardStatuses.union([.conflict, .locked, 460])
+
+    private let link: ResumeUpload
+    private let file: UploadedFile
+    private let entry: UploadEntry
+    private let exchange: UploadExchange
+    private var kind = UploadProtocol.tus
+    private var known: UnfinishedUpload?
+    /// The server's limits, by the names of `Upload-Limit`.
+    private var limits: [String: Int] = [:]
+    /// The largest size that the server has not refused with 413.
+    private var chunkSize: Int
+    /// The server's offset, and how many bytes it can have at most.
+    private var (offset, sent) = (0, 0)
+    private var continuedFrom = 0
+    private var restart: CompletedUpload.Restart?
+    /// As in ``ContinuedBody``.
+    private var (attempts, newCount) = (0, 0)
+
+    init(link: ResumeUpload, file: UploadedFile, entry: UploadEntry, exchange: UploadExchange) {
+        (self.link, self.file, self.entry, self.exchange) = (link, file, entry, exchange)
+        chunkSize = link.settings.chunkSize ?? (link.settings.checksChunks ? 8 << 20 : .max)
+    }
+
+    mutating func load() async throws -> HTTPResponse {
+        var response: HTTPResponse
+        do { response = try await transferred() } catch is Forgotten {
+            // Only once: a server that forgets each upload would receive the file again and again.
+            entry.forget()
+            (restart, known) = (.forgotten, nil)
+            do { response = try await transferred() } catch let error as Forgotten { throw error.failure }
+        }
+        entry.forget()
+        if response.status.isSuccess { exchange.report(file.length) }
+        response[option: CompletedUploadValue.self] = known.map {
+            CompletedUpload(url: $0.url, continuedFrom: continuedFrom, restart: restart)
+        }
+        return response
+    }
+
+    /// Sends chunks until the upload is complete.
+    private mutating func transferred() async throws -> HTTPResponse {
+        var last = try await begun()
+        while true {
+            if last.isUploadComplete == true {
+                guard offset == file.length else { throw ended(last) }
+                // The final response was lost. The server may send it again.
+                let replayed = try? await append(offset..<offset)
+                return replayed?.isUploadComplete == true ? replayed ?? last : last
+            }
+            if offset == file.length, !kind.isEndedByRequest { return last }
+            let range = nextRange
+            do {
+                last = try await append(range)
+                if last.isUploadComplete == true {
+                    guard range.upperBound == file.length || !last.status.isSuccess else { throw ended(last) }
+                    return last
+                }
+                if last.status == .contentTooLarge, range.count > smallestChunk {
+                    chunkSize = range.count / 4
+                    continue
+                }
+                try accept(last, for: range)
+                if offset == file.length, kind.isEndedByRequest, last.isUploadComplete == nil { return last }
+            } catch let error as HTTPError {
+                last = try await retrying(after: error) { try await $0.queried() }
+            }
+        }
+    }
+
+    private var smallestChunk: Int { max(64 << 10, limits["min-append-size"] ?? 0) }
+
+    private var nextRange: Range<Int> {
+        let size = min(max(chunkSize, limits["min-append-size"] ?? 0), limits["max-append-size"] ?? .max)
+        return offset..<(file.length - offset <= size ? file.length : offset + max(1, size))
+    }
+}
+
+// MARK: Requests
+
+extension ResumedUpload {
+    /// Asks for the offset of an earlier load's upload, or creates an upload.
+    private mutating func begun() async throws -> HTTPResponse {
+        (offset, continuedFrom) = (0, 0)
+        if let earlier = try ResumeUpload.storing(exchange.request, { try entry.upload() }),
+            let kind = UploadProtocol.named(earlier.kind)
+        {
+            self.kind = kind
+            let isLive = earlier.expires > link.store.now()
+            if isLive, file.isSame(as: earlier) {
+                (known, sent) = (earlier, file.length)
+                let response = try await retrying { try await $0.queried() }
+                continuedFrom = offset
+                return response
+            }
+            restart = isLive ? .fileChanged : .expired
+            // The server can free the space. Otherwise, the upload expires there.
+            _ = try? await exchange.send(.delete, to: earlier.url, kind.headers)
+            entry.forget()
+        }
+        sent = 0
+        if let kind = link.settings.kind {
+            self.kind = kind
+        } else {
+            _ = try await retrying { try await $0.announced() }
+        }
+        return try await retrying { try await $0.created() }
+    }
+
+    /// Repeats a request after a wait, as long as its failure is temporary.
+    private mutating func retrying(
+        after failure: HTTPError? = nil, _ work: (inout Self) async throws -> HTTPResponse
+    ) async throws -> HTTPResponse {
+        var failure = failure
+        while true {
+            if let failure {
+                guard failure.isTemporary(Self.temporary) else { throw failure }
+                (attempts, newCount) = (attempts + 1, 0)
+                try await link.policy.pause(before: attempts, after: failure, of: exchange.request)
+            }
+            do { return try await work(&self) } catch let error as HTTPError { failure = error }
+        }
+    }
+
+    /// Asks which protocol the server supports.
+    private mutating func announced() async throws -> HTTPResponse {
+        let response = try await exchange.send(.options)
+        guard response.status.isSuccess || [404, 405, 501].contains(response.status.code) else {
+            throw refusal(of: response)
+        }
+        guard let kind = UploadProtocol.all.first(where: { $0.isAnnounced(response.headers) }) else {
+            throw failure(.uploadUnsupported, "the server announces neither tus 1.0.0 nor the IETF's uploads", response)
+        }
+        let checksums = ASCII.members(of: response.headers.values(for: "Tus-Checksum-Algorithm"))
+        if link.settings.checksChunks, !kind.isEndedByRequest, !checksums.contains("sha256") {
+            throw failure(.uploadUnsupported, "the server checks no SHA-256 checksums", response)
+        }
+        self.kind = kind
+        try remember(response)
+        return response
+    }
+
+    private mutating func created() async throws -> HTTPResponse {
+        var headers = kind.headers
+        kind.create(&headers, file)
+        let response = try await exchange.send(nil, headers)
+        guard response.status.isSuccess else { throw refusal(of: response) }
+        guard let url = response.location, ["https", response.request.scheme].contains(url.scheme) else {
+            throw failure(.uploadMismatch, "the new upload has no Location with an http or https URL", response)
+        }
+        known = UnfinishedUpload(
+            id: entry.file.lastPathComponent, url: url, fileName: file.url.lastPathComponent, byteCount: file.length,
+            created: link.store.now(), expires: .distantPast, kind: kind.name, modified: file.modified,
+            digest: file.digest)
+        try remember(response)
+        return response
+    }
+
+    private mutating func append(_ range: Range<Int>) async throws -> HTTPResponse {
+        try checkFile()
+        var headers = kind.headers
+        let digest = link.settings.checksChunks && !range.isEmpty ? try await file.digest(of: range) : nil
+        kind.append(&headers, range, range.upperBound == file.length, digest)
+        // A server that refuses the chunk can do so before it's sent.
+        if attempts > 0 { headers[.expect] = "100-continue" }
+        sent = max(sent, range.upperBound)
+        let body = FileBody(at: file.url, range: range, contentType: kind.contentType)
+        let response = try await exchange.send(.patch, to: known?.url, headers, body: body, from: range.lowerBound)
+        if [.notFound, .gone].contains(response.status) { throw Forgotten(failure: refusal(of: response)) }
+        try checkFile()
+        return response
+    }
+
+    private mutating func queried() async throws -> HTTPResponse {
+        var headers = kind.headers
+        headers[.cacheControl] = "no-store"
+        let response = try await exchange.send(.head, to: known?.url, headers)
+        if kind.forgotten.contains(response.status) { throw Forgotten(failure: refusal(of: response)) }
+        guard response.status.isSuccess else { throw refusal(of: response) }
+        guard let new = response.headers.count(of: "Upload-Offset") else {
+            throw failure(.uploadMismatch, "the response has no valid Upload-Offset", response)
+        }
+        if let other = response.headers.count(of: "Upload-Length"), other != file.length {
+            throw failure(.uploadMismatch, "the server expects \(other) bytes instead of \(file.length)", response)
+        }
+        try advance(to: new, response)
+        return response
+    }
+}
+
+// MARK: Checks
+
+extension ResumedUpload {
+    /// Takes the offset in a response to a chunk. Without it, the IETF's protocol confirms all bytes.
+    private mutating func accept(_ response: HTTPResponse, for range: Range<Int>) throws {
+        let told = response.headers.count(of: "Upload-Offset")
+        guard response.status.isSuccess, let new = told ?? (kind.isEndedByRequest ? range.upperBound : nil),
+            new != range.lowerBound || range.isEmpty && response.isUploadComplete == nil
+        else { throw refusal(of: response) }
+        try advance(to: new, response)
+    }
+
+    private mutating func advance(to new: Int, _ response: HTTPResponse) throws {
+        guard new >= offset else {
+            throw failure(.uploadMismatch, "the server's offset went back from \(offset) to \(new)", response)
+        }
+        guard new <= sent else {
+            throw failure(.uploadMismatch, "the server has \(new) bytes, but only \(sent) were sent", response)
+        }
+        newCount += new - offset
+        if newCount >= ContinuedBody.enoughBytes { attempts = 0 }
+        offset = new
+        exchange.report(new)
+        try remember(response)
+    }
+
+    /// Checks the limits in a response, and stores when the upload expires.
+    private mutating func remember(_ response: HTTPResponse) throws {
+        let new = response.uploadLimits
+        limits.merge(new) { $1 }
+        if file.length > limits["max-size"] ?? .max || file.length < limits["min-size"] ?? 0 {
+            let range = "\(limits["min-size"] ?? 0) to \(limits["max-size"].map { "\($0)" } ?? "any number of")"
+            throw failure(.uploadUnsupported, "the server continues uploads of \(range) bytes", response)
+        }
+        guard var upload = known else { return }
+        let latest = upload.created.addingTimeInterval(link.store.maximumAge / .seconds(1))
+        let told =
+            response.headers.date(of: "Upload-Expires")
+            ?? new["max-age"].map { link.store.now().addingTimeInterval(Double($0)) }
+        let expires = min(latest, told ?? (upload.expires == .distantPast ? latest : upload.expires))
+        // Writing a file for each chunk would cost more than it saves.
+        guard abs(expires.timeIntervalSince(upload.expires)) > 60 else { return }
+        upload.expires = expires
+        known = upload
+        try ResumeUpload.storing(exchange.request) { try entry.write(upload) }
+    }
+
+    private func checkFile() throws(HTTPError) {
+        guard !file.isUnchanged else { return }
+        throw failure(.uploadFileChanged, "the file changed while it was being uploaded (send it again)")
+    }
+
+    /// An upload that failed so can't be trusted any longer: the next load starts again.
+    private func failure(_ code: HTTPError.Code, _ message: String, _ response: HTTPResponse? = nil) -> HTTPError {
+        if code != .uploadFileChanged { entry.forget() }
+        return HTTPError(
+            code, request: response?.request ?? exchange.request, response: response?.withoutBody, message: message)
+    }
+
+    private func ended(_ response: HTTPResponse) -> HTTPError {
+        failure(.uploadMismatch, "the server ended the upload before it had all \(file.length) bytes", response)
+    }
+
+    private func refusal(of response: HTTPResponse) -> HTTPError {
+        let isSuccess = response.status.isSuccess
+        return HTTPError(
+            isSuccess ? .invalidResponse : .unacceptableStatus, request: response.request,
+            response: isSuccess ? response.withoutBody : response,
+            message: isSuccess ? "the server accepted no byte of the chunk" : "")
+    }
+}

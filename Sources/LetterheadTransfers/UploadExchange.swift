@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+import Synchronization
+
+/// Sends an upload's requests, and reports a progress that never decreases, although lost bytes are sent again.
+final class UploadExchange: Sendable {
+    /// The template's request, without progress.
+    let request: HTTPRequest
+    private let next: any HTTPLoader
+    private let total: Int
+    private let highest = Mutex(0)
+    private let onProgress: (@Sendable (HTTPRequest.Progress) -> Void)?
+
+    init(_ request: HTTPRequest, over next: any HTTPLoader, total: Int) {
+        (self.next, self.total, onProgress) = (next, total, request.onProgress)
+        var request = request
+        (request.responseDelivery, request.onProgress) = (.buffered, nil)
+        self.request = request
+    }
+
+    func report(_ count: Int) {
+        let isNew = highest.withLock { highest in
+            defer { highest = max(highest, count) }
+            return count > highest
+        }
+        if isNew { onProgress?(HTTPRequest.Progress(direction: .upload, completedBytes: count, totalBytes: total)) }
+    }
+
+    /// Sends a request, and returns a response with any status, even if a validator has refused it.
+    ///
+    /// - Parameters:
+    ///   - method: the method. Default: nil (the template's).
+    ///   - url: the upload's URL. Default: nil (the template's URL).
+    ///   - headers: the protocol's headers. The template's take precedence.
+    ///   - body: the content. Default: nil.
+    ///   - offset: the position of the content's first byte. Default: 0.
+    func send(
+        _ method: HTTPMethod? = nil, to url: URL? = nil, _ headers: HTTPHeaders = [:], body: FileBody? = nil,
+        from offset: Int = 0
+    ) async throws(HTTPError) -> HTTPResponse {
+        var sent = request
+        if let method { sent.method = method }
+        if let url { move(&sent, to: HTTPRequest(url: url)) }
+        var all = headers
+        all.replace(with: sent.headers)
+        sent.headers = all
+        if let body {
+            // Only the server's offset tells what to send again, so no other link does.
+            (sent.body, sent.maximumRetries) = (body, 0)
+            sent.onProgress = { [weak self] in
+                if $0.direction == .upload { self?.report(offset + $0.completedBytes) }
+            }
+        }
+        do throws(HTTPError) { return try await next.load(sent) } catch {
+            guard let response = error.response, !response.status.isSuccess else { throw error }
+            return response
+        }
+    }
+
+    /// Headers about the template's content don't belong to a chunk, and another origin receives no secrets.
+    private func move(_ sent: inout HTTPRequest, to target: HTTPRequest) {
+        let isOwn = sent.withEnvironment.origin == target.origin
+        sent.headers = HTTPHeaders(
+            sent.headers.filter { field in
+                let name = ASCII.lowercased(field.name.rawValue)
+                return !["content-", "upload-", "repr-digest", "idempotency-key"].contains { name.begins(with: $0) }
+                    && (isOwn || !sent.isSecret(field) && !RedirectPolicy.standardWithheldHeaders.contains(field.name))
+            })
+        (sent.scheme, sent.host, sent.port, sent.path) = (target.scheme, target.host, target.port, target.path)
+        // The server has chosen the URL, so an environment adds nothing to its query.
+        (sent.query, sent.userInfo, sent.fragment, sent.removedHeaders) = (target.query, nil, nil, [])
+    }
+}

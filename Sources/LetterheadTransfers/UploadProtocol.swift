@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+
+/// A protocol for uploads that continue: `.tus` or `.draft`. Set it in ``UploadSettings`` if the server doesn't announce
+/// it in its response to OPTIONS.
+public struct UploadProtocol: Sendable {
+    let name: String
+    /// The fields in all requests to an upload.
+    let headers: HTTPHeaders
+    /// A chunk's media type.
+    let contentType: MediaType
+    /// The statuses that mean that the server doesn't have the upload any longer.
+    let forgotten: Set<HTTPStatus>
+    /// Whether the last request tells that it is the last. Otherwise, the last byte completes the upload.
+    let isEndedByRequest: Bool
+    /// Whether a response to OPTIONS announces the protocol.
+    let isAnnounced: @Sendable (HTTPHeaders) -> Bool
+    /// Adds the fields of the request that creates an upload.
+    let create: @Sendable (inout HTTPHeaders, UploadedFile) -> Void
+    /// Adds the fields of a request with a range of the file, and with the range's SHA-256 digest in Base64 if asked for.
+    let append: @Sendable (inout HTTPHeaders, Range<Int>, _ isLast: Bool, _ digest: String?) -> Void
+
+    static func named(_ name: String) -> UploadProtocol? { all.first { $0.name.isSame(as: name) } }
+    static let all = [tus, draft]
+}
+
+extension HTTPHeaders {
+    /// A field with one number that isn't negative.
+    func count(of name: Name) -> Int? {
+        let values = values(for: name)
+        return values.count == 1 ? ContentRange.number(values[0][...]) : nil
+    }
+}

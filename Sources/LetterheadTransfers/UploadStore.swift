@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+public import LetterheadFoundation
+import Synchronization
+
+/// A folder that remembers unfinished uploads, so that they continue after a restart of the program. Several processes
+/// can use it at the same time.
+///
+/// ```swift
+/// let store = UploadStore(in: folder, user: "ada")
+/// try await client.upload(AddVideo(), from: file, resuming: store)
+/// for upload in try store.uploads() { print(upload.fileName, upload.created) }
+/// ```
+///
+/// Each upload has a small file that contains the upload's URL, and the file's name, size and modification time. It
+/// contains no content and no credentials, and only the current user can read it. The URL may be enough to change or
+/// end the upload if the server doesn't check credentials, so protect the folder as you protect the content.
+///
+/// An entry is removed when its upload is complete or cancelled. An upload that has expired isn't continued, and
+/// ``uploads()`` removes its entry.
+public struct UploadStore: Sendable {
+    private let folder: URL
+    private let owner: String
+    let maximumAge: Duration
+    let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - folder: a folder that only stores use. It's created when the first upload begins.
+    ///   - user: the user who is signed in. Uploads of other users aren't listed and aren't continued. Default: empty.
+    ///   - maximumAge: the age after which an upload isn't continued. Default: seven days.
+    ///   - now: the current date. Default: the system's date.
+    public init(
+        in folder: URL, user: String = "", maximumAge: Duration = .seconds(604_800),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        (self.folder, self.maximumAge, self.now) = (folder, maximumAge, now)
+        owner = Self.hash(user)
+    }
+
+    /// The user's unfinished uploads, the oldest first.
+    ///
+    /// - Throws: an error from the file system.
+    public func uploads() throws -> [UnfinishedUpload] {
+        guard FileManager.default.fileExists(atPath: folder.filePath) else { return [] }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.filePath)
+        return try names.filter { $0.begins(with: owner) && $0.ends(with: ".json") }.compactMap { try live($0) }
+            .sorted { $0.created < $1.created }
+    }
+
+    private func live(_ id: String) throws -> UnfinishedUpload? {
+        let file = folder.appendingPathComponent(id)
+        guard let upload: UnfinishedUpload = try PartFile.record(in: file) else { return nil }
+        guard upload.expires <= now() else { return upload }
+        // Another process may have begun it again.
+        if let entry = try? UploadEntry(file), try entry.upload().map({ $0.expires <= now() }) == true {
+            entry.forget()
+        }
+        return nil
+    }
+
+    /// Opens and locks an upload's entry.
+    ///
+    /// - Throws: ``PartFile/IsInUse`` or an error from the file system.
+    func entry(of identity: String) throws -> UploadEntry {
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        return try UploadEntry(folder.appendingPathComponent("\(owner)-\(Self.hash(identity)).json"))
+    }
+
+    func entry(of upload: UnfinishedUpload) throws -> UploadEntry {
+        try UploadEntry(folder.appendingPathComponent(upload.id))
+    }
+
+    private static func hash(_ text: String) -> String {
+        String(hexadecimal(SHA256Hash.hash(Array(text.utf8))).prefix(32))
+    }
+}
+
+/// An upload that a store remembers. Its offset isn't part of it, because only the server knows it.
+public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
+    public let id: String
+    /// The upload's URL at the server. It may be secret.
+    public let url: URL
+    public let fileName: String
+    /// The file's size in bytes.
+    public let byteCount: Int
+    public let created: Date
+    /// When the upload can no longer be continued: the server's date or the store's maximum age, whichever is earlier.
+    public internal(set) var expires: Date
+    let kind: String
+    let modified: Int64
+    let digest: String?
+}
+
+/// An upload's file in a store. It holds a lock until it is closed, so that no other task or process sends the upload.
+final class UploadEntry: Sendable {
+    let file: URL
+    private var lock: URL { file.appendingPathExtension("lock") }
+    private var draft: URL { file.appendingPathExtension("new") }
+    /// nil after the lock was released.
+    private let descriptor = Mutex<Int32?>(nil)
+
+    init(_ file: URL) throws {
+        self.file = file
+        let open = try PartFile.lockedFile(lock.filePath, O_CREAT)
+        descriptor.withLock { $0 = open }
+    }
+
+    deinit { close() }
+
+    func upload() throws -> UnfinishedUpload? { try PartFile.record(in: file) }
+
+    /// Replaces the file atomically: a process that ends now leaves the old content or the new one.
+    func write(_ upload: UnfinishedUpload) throws {
+        _ = unsafe unlink(draft.filePath)
+        try PartFile.write(upload, to: draft)
+        guard unsafe rename(draft.filePath, file.filePath) == 0 else { throw POSIXError.last }
+    }
+
+    func forget() { for url in [file, draft] { _ = unsafe unlink(url.filePath) } }
+
+    /// Releases the lock. Without an upload, nothing is left.
+    func close() {
+        descriptor.withLock {
+            guard let open = $0.take() else { return }
+            if (try? upload()) == nil { _ = unsafe unlink(lock.filePath) }
+            PrivateFile.unlock(open)
+        }
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import LetterheadTransfers
+    import Synchronization
+    import TestKit
+    import Testing
+
+    @Suite(.timeLimit(.minutes(3))) struct UploadStoreTests {
+        typealias Kind = UploadServer.Kind
+
+        @Test func `an unfinished upload is listed for its user only`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            server.enqueue("PATCH", .cut(after: 40_000))
+            let (ada, grace) = (UploadStore(in: box.folder, user: "ada"), UploadStore(in: box.folder, user: "grace"))
+            #expect(try ada.uploads().isEmpty)
+            _ = try? await box.upload(to: server, attempts: 0, store: ada)
+            let upload = try #require(try ada.uploads().first)
+            #expect(upload.fileName == "film é.mp4" && upload.byteCount == 100_000)
+            #expect(upload.url.absoluteString.hasPrefix("\(server.url.absoluteString)/uploads/"))
+            #expect(upload.expires.timeIntervalSince(upload.created) == 604_800)
+            #expect(try grace.uploads().isEmpty)
+            let response = try await box.upload(to: server, store: grace)
+            #expect(response.upload?.continuedFrom == 0 && server.uploads.count == 2)
+        }
+
+        @Test func `the files contain no secrets, and only the user can read them`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            server.enqueue("PATCH", .cut(after: 40_000))
+            let template = Post<HTTPResponse>(
+                "files", query: ["token": "secret-1"], headers: ["Authorization": "secret-2"])
+            _ = try? await box.upload(
+                to: server, template, attempts: 0, store: UploadStore(in: box.folder, user: "secret-3"))
+            #expect(box.names.count == 2)
+            for name in box.names {
+                let file = box.folder.appending(path: name)
+                #expect(!(name + String(decoding: try Data(contentsOf: file), as: UTF8.self)).contains("secret"))
+                let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+                // The other one is the lock, which is empty.
+                #expect(mode == 0o600 || !name.hasSuffix(".json"))
+            }
+        }
+
+        @Test(arguments: ["[]", "{\"url\":1}", ""])
+        func `a damaged entry is a new upload`(text: String) async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            try await box.begin(at: server)
+            let file = try #require(box.names.first { $0.hasSuffix(".json") })
+            try Data(text.utf8).write(to: box.folder.appending(path: file))
+            #expect(try box.store.uploads().isEmpty)
+            try await box.upload(to: server)
+            #expect(server.complete == [content] && box.names.isEmpty)
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `an upload expires when the server says so, and the server may postpone it`(kind: Kind) async throws {
+            let fields = ["Upload-Expires": "Thu, 01 Jan 2099 00:10:00 GMT", "Upload-Limit": "max-age=600"]
+            let (server, box) = (UploadServer(kind), try Outbox())
+            let start = Date(timeIntervalSince1970: 4_070_908_800)
+            let now = Mutex(start)
+            let store = UploadStore(in: box.folder) { now.withLock { $0 } }
+            server.enqueue("POST", .fields(fields))
+            server.enqueue("PATCH", .cut(after: 40_000))
+            _ = try? await box.upload(to: server, attempts: 0, store: store)
+            #expect(try store.uploads().first?.expires == start.addingTimeInterval(600))
+            now.withLock { $0 += 599 }
+            server.enqueue(
+                "HEAD", .fields(["Upload-Expires": "Thu, 01 Jan 2099 01:00:00 GMT", "Upload-Limit": "max-age=3001"]))
+            server.enqueue("PATCH", .cut(after: 1))
+            _ = try? await box.upload(to: server, attempts: 0, store: store)
+            #expect(try store.uploads().first?.expires == start.addingTimeInterval(3600))
+            now.withLock { $0 += 3002 }
+            let response = try await box.upload(to: server, store: store)
+            #expect(response.upload?.restart == .expired && server.complete == [content])
+        }
+
+        @Test func `an expired entry is removed`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            try await box.begin(at: server)
+            #expect(box.names.count == 2)
+            #expect(try UploadStore(in: box.folder, maximumAge: .zero).uploads().count == 1)
+            #expect(try UploadStore(in: box.folder) { Date() + 604_801 }.uploads().isEmpty)
+            #expect(box.names.isEmpty)
+        }
+
+        @Test func `two calls at once are refused, and the first one is right`() async throws {
+            let (server, box) = (UploadServer(.draft), try Outbox())
+            server.enqueue("PATCH", .stall(after: 40_000))
+            let first = Task { try await box.upload(to: server) }
+            while server.appends.isEmpty { await Task.yield() }
+            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server) }
+            #expect(error?.code == .uploadInUse && error?.mayHaveBeenSent == false)
+            #expect(try box.store.uploads().count == 1)
+            first.cancel()
+            _ = try? await first.value
+            try await box.upload(to: server)
+            #expect(server.isRight())
+        }
+
+        @Test func `different files, URLs and keys are different uploads`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            try await box.begin(at: server)
+            for path in ["files?a=1", "files?a=2"] {
+                server.enqueue("PATCH", .cut(after: 1))
+                _ = try? await box.upload(
+                    to: server, Post<HTTPResponse>(RequestPath(escaped: path, route: nil)), attempts: 0)
+            }
+            server.enqueue("PATCH", .cut(after: 1))
+            _ = try? await box.upload(to: server, attempts: 0) { $0.key = "k" }
+            #expect(try box.store.uploads().count == 4 && server.uploads.count == 4)
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `a cancelled upload is deleted at the server and in the store`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            try await box.begin(at: server)
+            let upload = try #require(try box.store.uploads().first)
+            try await server.client.cancel(upload, in: box.store)
+            #expect(server.uploads.isEmpty && server.seen.last?.method == "DELETE" && box.names.isEmpty)
+            #expect(server.faults.isEmpty && server.seen.last?.headers["content-type"] == nil)
+        }
+
+        @Test(arguments: [
+            ("404 X", true), ("405 X", true), ("410 X", true), ("501 X", true), ("403 X", false), ("500 X", false),
+        ])
+        func `an upload that cannot be deleted stays unless the server has none`(status: String, isGone: Bool)
+            async throws
+        {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            try await box.begin(at: server)
+            let upload = try #require(try box.store.uploads().first)
+            server.enqueue("DELETE", .response("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n"))
+            if isGone {
+                try await server.client.cancel(upload, in: box.store)
+            } else {
+                await #expect(throws: HTTPError.self) { try await server.client.cancel(upload, in: box.store) }
+            }
+            #expect(box.names.isEmpty == isGone)
+        }
+
+        @Test func `a store that cannot be written is an error before anything is sent`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            let store = UploadStore(in: box.file.appending(path: "no folder"))
+            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server, store: store) }
+            #expect(error?.code == .uploadStoreFailed && server.seen.isEmpty)
+        }
+
+        @Test func `a process that is killed at any moment leaves a file that is right or absent`() async throws {
+            let server = UploadServer(.tus) { $0.pause = 300 }
+            let bytes = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
+            let box = try Outbox(bytes)
+            let program = try ChildProcess.path(ofPackage: "transport-stress")
+            let kills = ProcessInfo.processInfo.environment["LETTERHEAD_KILLS"].flatMap { Int($0) } ?? 12
+            var completed = 0
+            for round in 0..<kills {
+                let child = try ChildProcess(
+                    program, ["upload", "\(server.url.port ?? 0)", box.file.path, box.folder.path])
+                let requests = server.seen.count
+                // Half of them are killed at a random moment, the others in the middle of a request.
+                if round.isMultiple(of: 2) {
+                    while server.seen.count == requests, child.status == nil { await Task.yield() }
+                }
+                try await Task.sleep(for: .microseconds(Int.random(in: 0...60_000)))
+                child.kill()
+                if await child.end(within: 60) == 0 { completed += 1 }
+            }
+            let (status, output) = try await ChildProcess.run(
+                program, ["upload", "\(server.url.port ?? 0)", box.file.path, box.folder.path])
+            #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
+            #expect(server.complete.count >= 1 && server.complete.allSatisfy { $0 == bytes } && server.faults.isEmpty)
+            // A kill between the creation and the entry leaves an empty upload.
+            #expect(server.uploads.allSatisfy { $0.isComplete || $0.bytes == bytes.prefix($0.count) })
+            #expect(box.names.isEmpty, "\(box.names), \(completed) were complete")
+        }
+
+        @Test func `several processes share a store, and each file is sent once`() async throws {
+            let (server, box) = (UploadServer(.draft) { $0.pause = 1_000 }, try Outbox(content + content))
+            let program = try ChildProcess.path(ofPackage: "transport-stress")
+            let children = try (0..<4).map { _ in
+                try ChildProcess(program, ["upload", "\(server.url.port ?? 0)", box.file.path, box.folder.path])
+            }
+            var statuses: [Int32] = []
+            for child in children { statuses.append(await child.end(within: 60)) }
+            // Those that come later find it in use, or send it again after it is complete.
+            #expect(
+                statuses.contains(0) && server.faults.isEmpty && server.complete.allSatisfy { $0 == content + content })
+            #expect(server.complete.count == statuses.filter { $0 == 0 }.count && box.names.isEmpty)
+        }
+
+        @Test func `an upload needs little memory, however large it is`() async throws {
+            let (status, output) = try await ChildProcess.run(
+                ofPackage: "transport-stress", ["upload-memory", "64"], seconds: 120)
+            #expect(status == 0 && output.contains("ok: "), "\(output)")
+        }
+    }
+#endif

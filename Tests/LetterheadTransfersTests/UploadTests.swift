@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import LetterheadTransfers
+    import Synchronization
+    import TestKit
+    import Testing
+
+    @Suite(.timeLimit(.minutes(3))) struct UploadTests {
+        typealias Kind = UploadServer.Kind
+
+        @Test(arguments: Kind.allCases)
+        func `a file is created and sent in one chunk, and nothing is left`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            let response = try await box.upload(to: server)
+            #expect(server.isRight() && server.methods == ["OPTIONS", "POST", "PATCH"] && box.names.isEmpty)
+            #expect(response.status == (kind == .tus ? .noContent : .ok))
+            #expect(response.body.buffered == Data((kind == .tus ? "" : "{\"id\":7}").utf8))
+            #expect(response.upload?.continuedFrom == 0 && response.upload?.restart == nil)
+            #expect(response.upload?.url.path().hasPrefix("/uploads/") == true)
+        }
+
+        @Test func `the requests of tus have the fields of its document`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            try await box.begin(at: server, cutAt: 70)
+            try await box.upload(to: server)
+            let (post, head, patch) = (server.seen[1].headers, server.seen[3].headers, server.seen[4].headers)
+            #expect(server.methods == ["OPTIONS", "POST", "PATCH", "HEAD", "PATCH"])
+            #expect(server.seen[0].headers["tus-resumable"] == nil)
+            #expect(post["content-length"] == "0" && post["upload-length"] == "100000")
+            #expect(post["tus-resumable"] == "1.0.0" && post["content-type"] == nil)
+            #expect(post["upload-metadata"] == "filename ZmlsbSDDqS5tcDQ=,filetype dmlkZW8vbXA0")
+            #expect(head["tus-resumable"] == "1.0.0" && head["upload-offset"] == nil)
+            #expect(patch["tus-resumable"] == "1.0.0" && patch["upload-offset"] == "70")
+            #expect(patch["content-type"] == "application/offset+octet-stream" && patch["content-length"] == "99930")
+            #expect(patch["upload-metadata"] == nil && patch["upload-length"] == nil && patch["expect"] == nil)
+        }
+
+        @Test func `the requests of the draft have the fields of its document`() async throws {
+            let (server, box) = (UploadServer(.draft), try Outbox())
+            try await box.begin(at: server, cutAt: 70)
+            let template = Post<HTTPResponse>("files", headers: ["Content-Disposition": "inline; filename=a.mp4"])
+            _ = try await box.upload(to: server, template)
+            let (post, head, patch) = (server.seen[1].headers, server.seen[3].headers, server.seen[4].headers)
+            #expect(server.methods == ["OPTIONS", "POST", "PATCH", "HEAD", "PATCH"])
+            #expect(server.seen[0].headers["upload-complete"] == nil)
+            #expect(post["content-length"] == "0" && post["upload-length"] == "100000")
+            #expect(post["upload-complete"] == "?0" && post["content-type"] == "video/mp4")
+            #expect(head["upload-draft-interop-version"] == "8" && head["upload-offset"] == nil)
+            #expect(patch["upload-complete"] == "?1" && patch["upload-offset"] == "70")
+            #expect(patch["content-type"] == "application/partial-upload" && patch["content-length"] == "99930")
+            #expect(patch["content-disposition"] == nil && patch["upload-length"] == nil)
+        }
+
+        @Test(arguments: Kind.allCases, [0, 1, 16_384, 65_537, 99_999])
+        func `a connection that is cut is continued at the server's offset`(kind: Kind, cut: Int) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            server.enqueue("PATCH", .cut(after: cut), .cut(after: 0))
+            try await box.upload(to: server)
+            #expect(server.isRight() && server.offsets == [0, cut, cut] && box.names.isEmpty)
+            #expect(server.methods == ["OPTIONS", "POST", "PATCH", "HEAD", "PATCH", "HEAD", "PATCH"])
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `a later call continues the upload`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            try await box.begin(at: server)
+            let response = try await box.upload(to: server)
+            #expect(server.isRight() && server.offsets == [0, 40_000] && box.names.isEmpty)
+            #expect(response.upload?.continuedFrom == 40_000 && response.upload?.restart == nil)
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `nothing is sent again if only the last response was lost`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            server.enqueue("PATCH", .lost)
+            let response = try await box.upload(to: server)
+            #expect(server.isRight() && response.status.isSuccess && box.names.isEmpty)
+            // The draft's server sends its response again.
+            #expect(response.body.buffered?.count == (kind == .tus ? 0 : 8))
+            #expect(server.offsets == (kind == .tus ? [0] : [0, 100_000]))
+        }
+
+        @Test func `a lost final response that the server does not repeat is a success`() async throws {
+            let (server, box) = (UploadServer(.draft), try Outbox())
+            server.enqueue("PATCH", .lost, .response("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
+            let response = try await box.upload(to: server)
+            #expect(server.isRight() && response.status == .noContent && box.names.isEmpty)
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `an empty file is an upload`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox(Data()))
+            let response = try await box.upload(to: server)
+            #expect(server.isRight(Data()) && response.status == (kind == .tus ? .created : .ok))
+            #expect(server.methods == (kind == .tus ? ["OPTIONS", "POST"] : ["OPTIONS", "POST", "PATCH"]))
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `a failed creation is tried again`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            server.enqueue("OPTIONS", .lost)
+            server.enqueue("POST", .lost, .response("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"))
+            try await box.upload(to: server)
+            #expect(server.complete == [content] && server.faults.isEmpty)
+            #expect(server.methods == ["OPTIONS", "OPTIONS", "POST", "POST", "POST", "PATCH"])
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `chunks have the size of the settings`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            server.enqueue("PATCH", .lost, .partial(10_000))
+            try await box.upload(to: server) { $0.chunkSize = 30_000 }
+            #expect(server.isRight() && server.offsets == [0, 30_000, 40_000, 70_000])
+            let ends = server.appends.map { $0.headers["upload-complete"] }
+            #expect(kind == .tus || ends == ["?0", "?0", "?0", "?1"])
+        }
+
+        @Test func `the limits of the draft determine the chunks`() async throws {
+            let server = UploadServer(.draft) {
+                $0.fields["Upload-Limit"] = "max-size=100000, max-append-size=40000;a=1, other=\"x, y\""
+            }
+            let box = try Outbox()
+            try await box.upload(to: server) { $0.chunkSize = 50_000 }
+            #expect(server.isRight() && server.offsets == [0, 40_000, 80_000])
+        }
+
+        @Test func `a chunk is at least as long as the draft's limit`() async throws {
+            let server = UploadServer(.draft) { $0.fields["Upload-Limit"] = "min-append-size=60000" }
+            let box = try Outbox()
+            try await box.upload(to: server) { $0.chunkSize = 5 }
+            #expect(server.isRight() && server.offsets == [0, 60_000])
+        }
+
+        @Test func `an Upload-Limit with a wrong type is ignored`() async throws {
+            let server = UploadServer(.draft) { $0.fields["Upload-Limit"] = "max-append-size=40000, max-size=?1" }
+            let box = try Outbox()
+            try await box.upload(to: server)
+            #expect(server.isRight() && server.offsets == [0])
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `a chunk that a proxy refuses as too large is sent in smaller ones`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox(content + content + content))
+            server.enqueue("PATCH", .response("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n"))
+            try await box.upload(to: server)
+            #expect(server.isRight(content + content + content))
+            #expect(server.offsets == [0, 0, 75_000, 150_000, 225_000])
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `the progress never decreases and ends with the file`(kind: Kind) async throws {
+            let (server, box, log) = (UploadServer(kind), try Outbox(), ProgressLog())
+            server.enqueue("PATCH", .cut(after: 50_000), .cut(after: 1), .lost)
+            try await box.upload(to: server, Post<HTTPResponse>("files").onProgress { log.add($0) })
+            let counts = log.all.map(\.completedBytes)
+            #expect(counts == Array(Set(counts)).sorted() && counts.last == content.count)
+            #expect(log.all.allSatisfy { $0.totalBytes == content.count && $0.direction == .upload })
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `credentials are renewed in the middle`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            server.enqueue("PATCH", .partial(50_000), .response("HTTP/1.1 401 Old\r\nContent-Length: 0\r\n\r\n"))
+            let tokens = Mutex(0)
+            let client = HTTPClient(
+                environment: ServerEnvironment(baseURL: server.url),
+                authentication: .bearer { _ in Secret("token-\(tokens.withLock { $0 += 1; return $0 })") })
+            try await box.upload(to: server, client: client)
+            #expect(server.isRight() && server.offsets == [0, 50_000, 50_000])
+            #expect(
+                server.appends.map { $0.headers["authorization"] ?? "" }
+                    == ["1", "1", "2"].map { "Bearer token-\($0)" })
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `the headers of a template and an environment are sent with all requests`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            let environment = ServerEnvironment(baseURL: server.url, headers: ["X-Api-Key": "1"], query: ["v": "2"])
+            let template = Post<HTTPResponse>("files", headers: ["X-Tenant": "3", "Content-Language": "de"])
+            server.enqueue("PATCH", .lost)
+            try await box.upload(to: server, template, client: HTTPClient(environment: environment))
+            #expect(server.seen.allSatisfy { $0.headers["x-api-key"] == "1" && $0.headers["x-tenant"] == "3" })
+            #expect(server.seen.map { $0.headers["content-language"] }.prefix(3) == ["de", "de", nil])
+            #expect(server.seen.map(\.path).prefix(2) == ["/files?v=2", "/files?v=2"])
+            #expect(server.appends.allSatisfy { $0.path.hasSuffix("?key=capability") })
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `another origin receives no secrets`(kind: Kind) async throws {
+            let (server, other) = (UploadServer(kind), UploadServer(kind))
+            other.enqueue("PATCH", .response("HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n"))
+            let place = "\(other.url.absoluteString)/uploads/1"
+            server.enqueue("POST", .response("HTTP/1.1 201 Created\r\nLocation: \(place)\r\nContent-Length: 0\r\n\r\n"))
+            let box = try Outbox()
+            let template = Post<HTTPResponse>("files", headers: ["Authorization": "Basic a", "X-Tenant": "3"])
+            await #expect(throws: HTTPError.self) { try await box.upload(to: server, template, attempts: 0) }
+            #expect(other.methods == ["PATCH"] && other.seen[0].headers["authorization"] == nil)
+            #expect(other.seen[0].headers["x-tenant"] == "3" && server.seen[1].headers["authorization"] == "Basic a")
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `a digest of each chunk is sent and checked`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            server.enqueue("PATCH", .response("HTTP/1.1 460 Mismatch\r\nContent-Length: 0\r\n\r\n"))
+            try await box.upload(to: server) {
+                $0.checksChunks = true; $0.chunkSize = 60_000
+            }
+            #expect(server.isRight() && server.offsets == [0, 0, 60_000])
+            let name = kind == .tus ? "upload-checksum" : "content-digest"
+            #expect(server.appends.allSatisfy { $0.headers[name]?.hasPrefix("sha") == true })
+        }
+
+        @Test func `the draft's creation has the digest of the file`() async throws {
+            let (server, box) = (UploadServer(.draft), try Outbox(Data("hello world".utf8)))
+            try await box.upload(to: server) { $0.checksFile = true }
+            #expect(server.seen[1].headers["repr-digest"] == "sha-256=:uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek=:")
+            #expect(server.appends[0].headers["repr-digest"] == nil)
+        }
+
+        @Test func `a configured protocol needs no OPTIONS`() async throws {
+            let (server, box) = (UploadServer(.draft), try Outbox())
+            try await box.upload(to: server) { $0.kind = .draft }
+            #expect(server.isRight() && server.methods == ["POST", "PATCH"])
+        }
+
+        @Test func `cancellation ends the call, and a later call continues`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            server.enqueue("PATCH", .stall(after: 40_000))
+            let task = Task { try await box.upload(to: server) }
+            while server.appends.first?.received != 40_000 { await Task.yield() }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            let response = try await box.upload(to: server)
+            #expect(server.isRight() && response.upload?.restart == nil)
+        }
+
+        @Test func `a deadline includes the whole call`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            server.enqueue("PATCH", .cut(after: 10))
+            let error = await #expect(throws: HTTPError.self) {
+                try await server.client.upload(
+                    Post<HTTPResponse>("files").deadline(in: .seconds(60)), from: box.file, resuming: box.store,
+                    continuing: ContinueBodies(.delayed(.seconds(61)), random: { 1 }))
+            }
+            #expect(error?.code == .timedOut && server.methods == ["OPTIONS", "POST", "PATCH"])
+        }
+    }
+#endif
