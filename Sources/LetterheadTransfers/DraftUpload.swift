@@ -6,7 +6,8 @@ extension UploadProtocol {
     /// The IETF's resumable uploads (draft-ietf-httpbis-resumable-upload-12), in the draft's interop version 8.
     public static let draft = UploadProtocol(
         name: "draft", headers: ["Upload-Draft-Interop-Version": "8"], contentType: "application/partial-upload",
-        forgotten: [.notFound, .gone], isEndedByRequest: true, isAnnounced: { $0.contains("Upload-Limit") },
+        forgotten: [.notFound, .gone], isEndedByRequest: true,
+        isAnnounced: { headers in headers.contains("Upload-Limit") },
         create: { headers, file in
             headers["Upload-Complete"] = "?0"
             headers["Upload-Length"] = "\(file.length)"
@@ -24,7 +25,10 @@ extension UploadProtocol {
 
 extension HTTPResponse {
     /// Whether the response is the result of the complete upload. nil if it doesn't tell, as in tus.
-    var isUploadComplete: Bool? { ["?1": true, "?0": false][headers["Upload-Complete"].map(ASCII.trimmed) ?? ""] }
+    var isUploadComplete: Bool? {
+        let text = headers["Upload-Complete"].map(ASCII.trimmed) ?? ""
+        return text.isSame(as: "?1") ? true : text.isSame(as: "?0") ? false : nil
+    }
 
     /// The integers in `Upload-Limit`, a dictionary (RFC 9651, 4.2.2), and tus's maximum as `max-size`. If a limit isn't an
     /// integer, the field is ignored.
@@ -33,9 +37,9 @@ extension HTTPResponse {
         var fields = size
         for member in ASCII.members(of: headers.values(for: "Upload-Limit")) {
             let (key, value) = member.split(at: ";", omittingEmpty: false)[0].cut(at: "=") ?? (member[...], "")
-            let number = ContentRange.number(value)
-            if number == nil, UploadProtocol.limits.contains(String(key)) { return size }
-            fields[String(key)] = number
+            guard let name = UploadProtocol.limits.first(where: { key.isSame(as: $0) }) else { continue }
+            guard let number = ContentRange.number(value) else { return size }
+            fields[name] = number
         }
         return fields
     }

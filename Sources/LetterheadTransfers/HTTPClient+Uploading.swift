@@ -2,7 +2,7 @@
 public import Letterhead
 public import LetterheadFoundation
 
-/// Determines how ``Letterhead/HTTPClient/upload(_:from:resuming:_:continuing:)`` sends a file.
+/// Determines how `HTTPClient.upload(_:from:resuming:_:continuing:)` sends a file.
 public struct UploadSettings: Sendable {
     /// What identifies the upload in the store. Default: nil (the URL with its query, and the file's path).
     ///
@@ -24,7 +24,7 @@ public struct UploadSettings: Sendable {
     public init() {}
 }
 
-/// What happened in an upload. You get it from ``Letterhead/HTTPResponse/upload``.
+/// What happened in an upload. You get it from `HTTPResponse.upload`.
 public struct CompletedUpload: Sendable, Hashable {
     /// Why an earlier upload of the same file was not continued.
     public enum Restart: String, Sendable {
@@ -66,7 +66,7 @@ extension HTTPClient {
     /// has accepted is sent again. If the upload fails or is cancelled, the next call continues it.
     ///
     /// A file that has changed is a new upload, and so is one that has expired or that the server has forgotten, which
-    /// starts again once. ``HTTPResponse/upload`` tells which.
+    /// starts again once. `HTTPResponse.upload` tells which.
     ///
     /// Each request passes through the client's links, so credentials can be renewed in the middle. The client's retry
     /// settings don't apply to PATCH: `policy` determines how often and how long the call tries. A deadline includes the

@@ -18,7 +18,9 @@ struct ResumeUpload: LoaderLink {
             let entry = try Self.storing(request) { try store.entry(of: identity) }
             defer { entry.close() }
             let exchange = UploadExchange(request, over: next, total: file.length)
-            var upload = ResumedUpload(link: self, file: file, entry: entry, exchange: exchange)
+            let chunkSize = settings.chunkSize ?? (settings.checksChunks ? 8 << 20 : .max)
+            var upload = ResumedUpload(
+                link: self, file: file, entry: entry, exchange: exchange, chunkSize: chunkSize)
             return try await upload.load()
         }
         return try await Deadline(clock: policy.clock).load(request, next: load)
@@ -57,34 +59,32 @@ struct ResumeUpload: LoaderLink {
 }
 
 /// One load of an upload that may have begun in an earlier load.
-struct ResumedUpload {
+private struct ResumedUpload {
     /// The server doesn't have the upload any longer.
-    private struct Forgotten: Error { let failure: HTTPError }
+    struct Forgotten: Error { let failure: HTTPError }
 
     /// The statuses after which the server's offset tells how to continue. 460 is tus's checksum mismatch.
-    private static let temporary = Retry.Condition.standardStatuses.union([.conflict, .locked, 460])
+    static let temporary = Retry.Condition.standardStatuses.union([.conflict, .locked, 460])
 
-    private let link: ResumeUpload
-    private let file: UploadedFile
-    private let entry: UploadEntry
-    private let exchange: UploadExchange
-    private var kind = UploadProtocol.tus
-    private var known: UnfinishedUpload?
+    let link: ResumeUpload
+    let file: UploadedFile
+    let entry: UploadEntry
+    let exchange: UploadExchange
+    var kind = UploadProtocol.tus
+    var known: UnfinishedUpload?
     /// The server's limits, by the names of `Upload-Limit`.
-    private var limits: [String: Int] = [:]
+    var limits = [String: Int]()
     /// The largest size that the server has not refused with 413.
-    private var chunkSize: Int
-    /// The server's offset, and how many bytes it can have at most.
-    private var (offset, sent) = (0, 0)
-    private var continuedFrom = 0
-    private var restart: CompletedUpload.Restart?
+    var chunkSize: Int
+    /// The server's offset.
+    var offset = 0
+    /// How many bytes the server can have at most.
+    var sent = 0
+    var continuedFrom = 0
+    var restart: CompletedUpload.Restart?
     /// As in ``ContinuedBody``.
-    private var (attempts, newCount) = (0, 0)
-
-    init(link: ResumeUpload, file: UploadedFile, entry: UploadEntry, exchange: UploadExchange) {
-        (self.link, self.file, self.entry, self.exchange) = (link, file, entry, exchange)
-        chunkSize = link.settings.chunkSize ?? (link.settings.checksChunks ? 8 << 20 : .max)
-    }
+    var attempts = 0
+    var newCount = 0
 
     mutating func load() async throws -> HTTPResponse {
         var response: HTTPResponse
@@ -103,7 +103,7 @@ struct ResumedUpload {
     }
 
     /// Sends chunks until the upload is complete.
-    private mutating func transferred() async throws -> HTTPResponse {
+    mutating func transferred() async throws -> HTTPResponse {
         var last = try await begun()
         while true {
             if last.isUploadComplete == true {
@@ -132,9 +132,9 @@ struct ResumedUpload {
         }
     }
 
-    private var smallestChunk: Int { max(64 << 10, limits["min-append-size"] ?? 0) }
+    var smallestChunk: Int { max(64 << 10, limits["min-append-size"] ?? 0) }
 
-    private var nextRange: Range<Int> {
+    var nextRange: Range<Int> {
         let size = min(max(chunkSize, limits["min-append-size"] ?? 0), limits["max-append-size"] ?? .max)
         return offset..<(file.length - offset <= size ? file.length : offset + max(1, size))
     }
@@ -144,7 +144,7 @@ struct ResumedUpload {
 
 extension ResumedUpload {
     /// Asks for the offset of an earlier load's upload, or creates an upload.
-    private mutating func begun() async throws -> HTTPResponse {
+    mutating func begun() async throws -> HTTPResponse {
         (offset, continuedFrom) = (0, 0)
         if let earlier = try ResumeUpload.storing(exchange.request, { try entry.upload() }),
             let kind = UploadProtocol.named(earlier.kind)
@@ -172,7 +172,7 @@ extension ResumedUpload {
     }
 
     /// Repeats a request after a wait, as long as its failure is temporary.
-    private mutating func retrying(
+    mutating func retrying(
         after failure: HTTPError? = nil, _ work: (inout Self) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         var failure = failure
@@ -187,7 +187,7 @@ extension ResumedUpload {
     }
 
     /// Asks which protocol the server supports.
-    private mutating func announced() async throws -> HTTPResponse {
+    mutating func announced() async throws -> HTTPResponse {
         let response = try await exchange.send(.options)
         guard response.status.isSuccess || [404, 405, 501].contains(response.status.code) else {
             throw refusal(of: response)
@@ -196,7 +196,7 @@ extension ResumedUpload {
             throw failure(.uploadUnsupported, "the server announces neither tus 1.0.0 nor the IETF's uploads", response)
         }
         let checksums = ASCII.members(of: response.headers.values(for: "Tus-Checksum-Algorithm"))
-        if link.settings.checksChunks, !kind.isEndedByRequest, !checksums.contains("sha256") {
+        if link.settings.checksChunks, !kind.isEndedByRequest, !checksums.contains(where: { $0.isSame(as: "sha256") }) {
             throw failure(.uploadUnsupported, "the server checks no SHA-256 checksums", response)
         }
         self.kind = kind
@@ -204,12 +204,14 @@ extension ResumedUpload {
         return response
     }
 
-    private mutating func created() async throws -> HTTPResponse {
+    mutating func created() async throws -> HTTPResponse {
         var headers = kind.headers
         kind.create(&headers, file)
         let response = try await exchange.send(nil, headers)
         guard response.status.isSuccess else { throw refusal(of: response) }
-        guard let url = response.location, ["https", response.request.scheme].contains(url.scheme) else {
+        guard let url = response.location,
+            ["https", response.request.scheme].contains(url.scheme.map(ASCII.lowercased))
+        else {
             throw failure(.uploadMismatch, "the new upload has no Location with an http or https URL", response)
         }
         known = UnfinishedUpload(
@@ -220,7 +222,7 @@ extension ResumedUpload {
         return response
     }
 
-    private mutating func append(_ range: Range<Int>) async throws -> HTTPResponse {
+    mutating func append(_ range: Range<Int>) async throws -> HTTPResponse {
         try checkFile()
         var headers = kind.headers
         let digest = link.settings.checksChunks && !range.isEmpty ? try await file.digest(of: range) : nil
@@ -235,7 +237,7 @@ extension ResumedUpload {
         return response
     }
 
-    private mutating func queried() async throws -> HTTPResponse {
+    mutating func queried() async throws -> HTTPResponse {
         var headers = kind.headers
         headers[.cacheControl] = "no-store"
         let response = try await exchange.send(.head, to: known?.url, headers)
@@ -256,7 +258,7 @@ extension ResumedUpload {
 
 extension ResumedUpload {
     /// Takes the offset in a response to a chunk. Without it, the IETF's protocol confirms all bytes.
-    private mutating func accept(_ response: HTTPResponse, for range: Range<Int>) throws {
+    mutating func accept(_ response: HTTPResponse, for range: Range<Int>) throws {
         let told = response.headers.count(of: "Upload-Offset")
         guard response.status.isSuccess, let new = told ?? (kind.isEndedByRequest ? range.upperBound : nil),
             new != range.lowerBound || range.isEmpty && response.isUploadComplete == nil
@@ -264,12 +266,10 @@ extension ResumedUpload {
         try advance(to: new, response)
     }
 
-    private mutating func advance(to new: Int, _ response: HTTPResponse) throws {
-        guard new >= offset else {
-            throw failure(.uploadMismatch, "the server's offset went back from \(offset) to \(new)", response)
-        }
-        guard new <= sent else {
-            throw failure(.uploadMismatch, "the server has \(new) bytes, but only \(sent) were sent", response)
+    mutating func advance(to new: Int, _ response: HTTPResponse) throws {
+        guard (offset...max(offset, sent)).contains(new) else {
+            let before = "although it had \(offset) before and \(sent) were sent"
+            throw failure(.uploadMismatch, "the server has \(new) bytes, \(before)", response)
         }
         newCount += new - offset
         if newCount >= ContinuedBody.enoughBytes { attempts = 0 }
@@ -279,7 +279,7 @@ extension ResumedUpload {
     }
 
     /// Checks the limits in a response, and stores when the upload expires.
-    private mutating func remember(_ response: HTTPResponse) throws {
+    mutating func remember(_ response: HTTPResponse) throws {
         let new = response.uploadLimits
         limits.merge(new) { $1 }
         if file.length > limits["max-size"] ?? .max || file.length < limits["min-size"] ?? 0 {
@@ -299,23 +299,23 @@ extension ResumedUpload {
         try ResumeUpload.storing(exchange.request) { try entry.write(upload) }
     }
 
-    private func checkFile() throws(HTTPError) {
+    func checkFile() throws(HTTPError) {
         guard !file.isUnchanged else { return }
         throw failure(.uploadFileChanged, "the file changed while it was being uploaded (send it again)")
     }
 
     /// An upload that failed so can't be trusted any longer: the next load starts again.
-    private func failure(_ code: HTTPError.Code, _ message: String, _ response: HTTPResponse? = nil) -> HTTPError {
+    func failure(_ code: HTTPError.Code, _ message: String, _ response: HTTPResponse? = nil) -> HTTPError {
         if code != .uploadFileChanged { entry.forget() }
         return HTTPError(
             code, request: response?.request ?? exchange.request, response: response?.withoutBody, message: message)
     }
 
-    private func ended(_ response: HTTPResponse) -> HTTPError {
+    func ended(_ response: HTTPResponse) -> HTTPError {
         failure(.uploadMismatch, "the server ended the upload before it had all \(file.length) bytes", response)
     }
 
-    private func refusal(of response: HTTPResponse) -> HTTPError {
+    func refusal(of response: HTTPResponse) -> HTTPError {
         let isSuccess = response.status.isSuccess
         return HTTPError(
             isSuccess ? .invalidResponse : .unacceptableStatus, request: response.request,

@@ -122,10 +122,11 @@
         ///   `isInside`. Default: nil, never.
         /// - Parameter limit: ends after so many bytes of the other side. The client can read all of them. Default:
         ///   nil, never.
+        /// - Parameter input: ends after so many bytes of the client. Default: nil, never.
         /// - Returns: the number of bytes that were sent to the client.
         @discardableResult
         package func relay(
-            toPort port: Int, records: Int? = nil, isInside: Bool = false, bytes limit: Int? = nil
+            toPort port: Int, records: Int? = nil, isInside: Bool = false, bytes limit: Int? = nil, input: Int? = nil
         ) -> Int {
             let other = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
             defer { Glibc.close(other) }
@@ -140,6 +141,7 @@
             }
             guard isConnected else { return 0 }
             var sent = 0
+            var received = 0
             var bytes = [UInt8](repeating: 0, count: 65536)
             var cut = records.map { RecordCut(whole: $0, isInside: isInside) }
             while true {
@@ -149,10 +151,10 @@
                 ]
                 guard poll(&polled, 2, -1) > 0 else { return sent }
                 for (source, sink) in [(polled[0], other), (polled[1], descriptor)] where source.revents != 0 {
-                    let room = source.fd == other ? limit.map { $0 - sent } ?? bytes.count : bytes.count
+                    let room = source.fd == other ? limit.map { $0 - sent } : input.map { $0 - received }
                     // Over TLS, what waits is one record at most, and the buffer has room for it.
                     let count = bytes.withUnsafeMutableBytes { bytes in
-                        let space = UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(room))
+                        let space = UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(room ?? bytes.count))
                         return source.fd == other ? recv(other, space.baseAddress, space.count, 0) : receive(space)
                     }
                     let kept = source.fd == other ? cut?.taken(of: bytes[..<max(0, count)]) ?? count : count
@@ -163,7 +165,8 @@
                         return sink == other ? send(other, rest.baseAddress, rest.count, 0) : transmit(rest)
                     }
                     guard passed == kept, kept == count else { return sent }
-                    if source.fd == other { sent += count }
+                    if source.fd == other { sent += count } else { received += count }
+                    if received == input { return sent }
                     if sent == limit {
                         // Closing with unread input would be a reset, which discards what the client has not read yet.
                         Glibc.shutdown(descriptor, CInt(SHUT_WR))
