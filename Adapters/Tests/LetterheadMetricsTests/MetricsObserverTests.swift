@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
-import MetricsAdapter
+import LetterheadMetrics
 import MetricsTestKit
 import Testing
 

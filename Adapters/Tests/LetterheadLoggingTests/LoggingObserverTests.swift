@@ -3,7 +3,7 @@ import Foundation
 import InMemoryLogging
 import Letterhead
 import Logging
-import LoggingAdapter
+import LetterheadLogging
 import Testing
 
 struct LoggingObserverTests {

@@ -5,7 +5,7 @@ import Letterhead
 import Synchronization
 import Testing
 import Tracing
-import TracingAdapter
+import LetterheadTracing
 
 struct TracingLinkTests {
     private let tracer = InMemoryTracer(idGenerator: .incrementing)
