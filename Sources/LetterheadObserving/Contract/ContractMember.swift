@@ -9,6 +9,8 @@ struct ContractMember: Sendable {
     private(set) var isAsked = false
     /// Whether a type has looked whether it is there.
     private var isProbed = false
+    /// Whether a type has asked for it without looking.
+    private var isRequired = false
     /// How often a type has asked for the value.
     private(set) var count = 0
     /// The path of the object that has it as a member.
@@ -24,6 +26,7 @@ struct ContractMember: Sendable {
     /// Notes that a type asks for the value. Pass nil for a container.
     mutating func ask(_ type: Any.Type?) {
         isAsked = true
+        if !isProbed { isRequired = true }
         count += 1
         if self.type == nil, let type { self.type = "\(type)" }
     }
@@ -38,7 +41,7 @@ struct ContractMember: Sendable {
         type = type ?? other.type
         remark = remark ?? other.remark
         count += other.count
-        (isAsked, isProbed) = (isAsked || other.isAsked, isProbed || other.isProbed)
+        (isAsked, isRequired) = (isAsked || other.isAsked, isRequired || other.isRequired)
         parent = parent ?? other.parent
         (isOpen, isWhole) = (isOpen || other.isOpen, isWhole || other.isWhole)
         // A server chooses some of the texts.
@@ -51,7 +54,7 @@ struct ContractMember: Sendable {
     /// What the program asks for.
     var demand: String {
         guard isAsked else { return "unread" }
-        return (isProbed ? "optional" : "required") + (type.map { " \($0)" } ?? "")
+        return (isRequired ? "required" : "optional") + (type.map { " \($0)" } ?? "")
     }
 }
 

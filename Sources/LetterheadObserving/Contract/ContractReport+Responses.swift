@@ -5,7 +5,7 @@ import LetterheadFoundation
 /// A response, and the endpoint that it belongs to.
 package struct ContractResponse: Sendable {
     let response: HTTPResponse
-    package let template: any RequestTemplate.Type
+    let template: any RequestTemplate.Type
     let route: String
     /// The type of a stream's values. Nil if the response is decoded as a whole.
     let values: (any (Decodable & Sendable).Type)?
@@ -54,10 +54,11 @@ extension ContractReport {
                     await add(message, as: type, to: endpoint, samples, isDecoded: isDecoded)
                 }
             } else if message.status.code >= 400, message.body.buffered?.isEmpty == false {
+                let isProblem = message.mediaType?.essence == MediaType.problemJSON.essence
                 if Template.Failure.self != Never.self {
-                    await add(message, as: Template.Failure.self, to: endpoint.with("failure"), samples)
-                }
-                if message.mediaType?.essence == MediaType.problemJSON.essence {
+                    await add(
+                        message, as: Template.Failure.self, to: endpoint.with("failure"), samples, isProblem: isProblem)
+                } else if isProblem {
                     await add(message, as: ProblemMembers.self, to: endpoint.with("problem"), samples)
                 }
             }
@@ -67,13 +68,14 @@ extension ContractReport {
 
     private mutating func add<Value: Decodable & Sendable>(
         _ response: HTTPResponse, as type: Value.Type, to endpoint: ContractEndpoint, _ samples: ContractSamples?,
-        isDecoded: Bool = false
+        isDecoded: Bool = false, isProblem: Bool = false
     ) async {
         let isText = type == Data.self || type == String.self || type == Data?.self || type == String?.self
         let isEmpty = response.body.buffered?.isEmpty ?? true
         guard !isText, !isEmpty || !(type is any OptionalType.Type) else { return }
         await read(endpoint, samples) {
             _ = try await response.decode(ContractRoot<Value>.self)
+            if isProblem { _ = try await response.decode(ContractRoot<ProblemMembers>.self) }
         } failing: { reading in
             reading.end(response.mediaType, isEmpty: isEmpty)
         } insteadOfFailing: {

@@ -47,6 +47,7 @@ public enum Contract {
         let known = endpoints + routes.map(\.value) + values.map(\.key)
         var responses: [ContractResponse] = []
         var unmatched: Set<String> = []
+        var matched: Set<ObjectIdentifier> = []
         for entry in entries where entry.response.isComplete {
             var request = URL(string: entry.request.url).map { HTTPRequest(url: $0) } ?? HTTPRequest()
             request.method = HTTPMethod(rawValue: entry.request.method)
@@ -59,6 +60,7 @@ public enum Contract {
                 unmatched.insert("\(request.method.printable) \(Redaction.visible(String(input.path.prefix(100))))")
                 continue
             }
+            matched.insert(ObjectIdentifier(template))
             responses.append(
                 ContractResponse(
                     HTTPResponse(
@@ -70,7 +72,7 @@ public enum Contract {
         }
         var report = await ContractReport.reading(responses)
         try Task.checkCancellation()
-        let unused = known.filter { type in !responses.contains { $0.template == type } }.map { "\($0)" }
+        let unused = known.filter { !matched.contains(ObjectIdentifier($0)) }.map { "\($0)" }
         report.notes = [
             ("without an endpoint", unmatched.sorted()), ("without a response", Set(unused).sorted()),
         ].filter { !$1.isEmpty }.map { "\($0): \($1.joined(separator: ", "))" }
