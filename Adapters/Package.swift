@@ -32,9 +32,11 @@ func adapter(_ name: String, _ dependencies: [Target.Dependency], tests: [Target
 
 var dependencies: [Package.Dependency] = [
     .package(name: "Letterhead", path: ".."),
+    .package(url: "https://github.com/apple/swift-http-types.git", from: "1.4.0"),
     .package(url: "https://github.com/apple/swift-log.git", from: "1.7.0"),
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.3.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.8.0"),
 ]
 var targets =
     adapter(
@@ -46,6 +48,16 @@ var targets =
     + adapter(
         "Tracing", letterhead("Observing") + [.product(name: "Tracing", package: "swift-distributed-tracing")],
         tests: [.product(name: "InMemoryTracing", package: "swift-distributed-tracing")])
+    + adapter(
+        "HTTPTypes", letterhead() + [.product(name: "HTTPTypes", package: "swift-http-types")],
+        tests: [.product(name: "HTTPTypes", package: "swift-http-types")])
+    + adapter(
+        "ServiceLifecycle",
+        letterhead() + [.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")],
+        tests: [
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+        ])
 
 let package = Package(
     name: "LetterheadAdapters",

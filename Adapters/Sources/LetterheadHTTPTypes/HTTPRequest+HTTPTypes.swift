@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+public import HTTPTypes
+public import Letterhead
+
+extension HTTPTypes.HTTPRequest {
+    /// Creates the head that a transport sends for a request: the method, the scheme, the authority, the path with its
+    /// query as the request writes them, and the request's and its body's header fields.
+    ///
+    /// A request without a host has neither a scheme nor an authority. Its `Content-Length` isn't among the fields if
+    /// it's the body's: it follows from the length of `framedBody()`.
+    ///
+    /// - Throws: `.invalidRequest` if the method, a name or a value can't be sent, or if the URL has a user or password.
+    public init(_ request: Letterhead.HTTPRequest) throws(HTTPError) {
+        guard let method = Method(request.method.rawValue) else {
+            throw HTTPError(.invalidRequest, request: request, message: "the method is not a token (RFC 9110)")
+        }
+        guard request.userInfo == nil else {
+            throw HTTPError(
+                .invalidRequest, request: request,
+                message: "the URL contains a user or password (use HTTPAuthentication)")
+        }
+        let headers = request.framedHeaders()
+        guard let fields = HTTPFields(headers) else {
+            let name = headers.first { HTTPField($0) == nil }?.name.rawValue ?? ""
+            throw HTTPError(
+                .invalidRequest, request: request,
+                message: HTTPField.Name(name) == nil
+                    ? "the name of a header is not a token (RFC 9110)"
+                    : "the value of the header \(name) contains a control character (CR, LF, NUL …)")
+        }
+        let authority = request.authority
+        self.init(
+            method: method, scheme: authority == nil ? nil : request.scheme, authority: authority,
+            path: request.target, headerFields: fields)
+    }
+}
+
+extension Letterhead.HTTPRequest {
+    /// Creates a request with a head and a body. Path, query and escapes are sent unchanged, and the fields keep their
+    /// order and spelling. A missing scheme is https. Without an authority, a client's environment adds the host.
+    ///
+    /// ```swift
+    /// let request = try HTTPRequest(HTTPTypes.HTTPRequest(method: .get, url: url), body: DataBody(data))
+    /// let response = try await client.send(request)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - head: the pseudo-header fields and the header fields.
+    ///   - body: the body. Default: empty.
+    /// - Throws: `.invalidRequest` for what a client doesn't send: CONNECT and its `:protocol`, the path `*`, and an
+    ///   authority that isn't a host with an optional port.
+    public init(_ head: HTTPTypes.HTTPRequest, body: any HTTPBody = EmptyBody()) throws(HTTPError) {
+        var request = Self()
+        if let authority = head.authority {
+            request = try Self("\(head.scheme ?? "https")://\(authority)")
+            guard request.authority?.utf8.elementsEqual(authority.utf8) == true, request.userInfo == nil else {
+                throw HTTPError(
+                    .invalidRequest, request: Self(), message: "the authority is not a host with an optional port")
+            }
+        } else if let scheme = head.scheme {
+            request.scheme = scheme
+        }
+        request.method = HTTPMethod(head.method.rawValue)
+        guard head.method != .connect, head.extendedConnectProtocol == nil else {
+            throw HTTPError(
+                .invalidRequest, request: request,
+                message: "CONNECT is reserved for proxies (set a proxy in the TransportConfiguration)")
+        }
+        if let target = head.path, !target.isEmpty {
+            guard target != "*" else {
+                throw HTTPError(.invalidRequest, request: request, message: "the path * is not supported")
+            }
+            let parts = target.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+            let path = parts.first.map { String(Substring($0)) } ?? ""
+            request.path = RequestPath(escaped: path.isEmpty ? "/" : path, route: nil)
+            if parts.count > 1 { request.query = QueryParameters(escaped: String(Substring(parts[1]))) }
+        }
+        request.headers = HTTPHeaders(head.headerFields)
+        request.body = body
+        self = request
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import Synchronization
+
+/// Counts the requests of a client, and refuses them once it's closed. The service and the client's chain share it.
+final class RunningRequests: LoaderLink {
+    private struct State {
+        var count = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let ended = AsyncStream<Never>.makeStream()
+
+    /// Counts a request until it has failed, or its response has been read.
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        let isRefused = state.withLock { state in
+            if !state.isClosed { state.count += 1 }
+            return state.isClosed
+        }
+        if isRefused {
+            throw HTTPError(
+                .shuttingDown, request: request, message: "the program is shutting down", mayHaveBeenSent: false)
+        }
+        do throws(HTTPError) {
+            let response = try await next.load(request)
+            response.body.onEnd { [self] _ in remove() }
+            return response
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    /// Refuses requests from now on.
+    func close() {
+        let isIdle = state.withLock { state in
+            state.isClosed = true
+            return state.count == 0
+        }
+        if isIdle { ended.continuation.finish() }
+    }
+
+    /// Waits until no request is running after ``close()``, or until the task is cancelled.
+    func end() async { for await _ in ended.stream {} }
+
+    private func remove() {
+        let isLast = state.withLock { state in
+            state.count -= 1
+            return state.isClosed && state.count == 0
+        }
+        if isLast { ended.continuation.finish() }
+    }
+}

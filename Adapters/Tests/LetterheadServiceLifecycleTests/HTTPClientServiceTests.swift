@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Letterhead
+import LetterheadServiceLifecycle
+import LetterheadTesting
+import Logging
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct HTTPClientServiceTests {
+    /// Responds to `/held` when it's released, and to anything else at once.
+    private final class Upstream: Sendable {
+        let arrived = AsyncStream<Void>.makeStream()
+        let released = AsyncStream<Void>.makeStream()
+
+        var transport: AnyLoader {
+            AnyLoader { [self] request in
+                guard request.path.string == "/held" else { return HTTPResponse(request: request, status: .ok) }
+                arrived.continuation.yield()
+                for await _ in released.stream { break }
+                try Task.checkCancellation()
+                return HTTPResponse(request: request, status: .ok)
+            }
+        }
+
+        func waitForRequest() async { for await _ in arrived.stream { break } }
+    }
+
+    private let upstream = Upstream()
+
+    private func service(_ limit: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock())
+        -> HTTPClientService
+    {
+        HTTPClientService(
+            HTTPClient(environment: ServerEnvironment("https://a.test"), transport: upstream.transport), limit: limit,
+            clock: clock)
+    }
+
+    private func get(_ path: RequestPath, over service: HTTPClientService) -> Task<HTTPStatus, any Error> {
+        Task { try await service.client.send(Endpoint<HTTPResponse>(.get, path)).status }
+    }
+
+    @Test func `a service without requests ends at once`() async throws {
+        let service = service()
+        await testGracefulShutdown { trigger in
+            async let run: Void = service.run()
+            trigger.triggerGracefulShutdown()
+            await run
+        }
+    }
+
+    @Test func `a running request has time to end`() async throws {
+        let service = service()
+        let request = get("held", over: service)
+        await upstream.waitForRequest()
+        await testGracefulShutdown { trigger in
+            async let run: Void = service.run()
+            trigger.triggerGracefulShutdown()
+            upstream.released.continuation.yield()
+            await run
+        }
+        #expect(try await request.value == .ok)
+    }
+
+    @Test func `after its limit, a running request is cancelled`() async throws {
+        let clock = TestClock()
+        let service = service(.seconds(60), clock: clock)
+        let request = get("held", over: service)
+        await upstream.waitForRequest()
+        await testGracefulShutdown { trigger in
+            async let run: Void = service.run()
+            trigger.triggerGracefulShutdown()
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(60))
+            await run
+        }
+        let error = await #expect(throws: HTTPError.self) { try await request.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func `a streamed body counts until it has been read`() async throws {
+        let clock = TestClock()
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://a.test"),
+            transport: AnyLoader { request in
+                let body = HTTPResponseBody(
+                    length: nil,
+                    pull: {
+                        try await clock.sleep(for: .seconds(3600)); return nil
+                    })
+                return HTTPResponse(request: request, status: .ok, body: body)
+            })
+        let service = HTTPClientService(client, limit: .seconds(60), clock: clock)
+        let body = try await service.client.stream(Endpoint<HTTPResponse>(.get, "a")).body
+        await testGracefulShutdown { trigger in
+            async let run: Void = service.run()
+            trigger.triggerGracefulShutdown()
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(60))
+            await run
+        }
+        let error = await #expect(throws: HTTPError.self) { try await body.data() }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func `a new request is refused, and nothing is sent`() async throws {
+        let service = service()
+        await testGracefulShutdown { trigger in
+            async let run: Void = service.run()
+            trigger.triggerGracefulShutdown()
+            await run
+        }
+        let error = await #expect(throws: HTTPError.self) { try await get("a", over: service).value }
+        #expect(error?.code == .shuttingDown && error?.mayHaveBeenSent == false)
+    }
+
+    @Test func `a cancelled service cancels its requests`() async throws {
+        let service = service()
+        let request = get("held", over: service)
+        await upstream.waitForRequest()
+        let run = Task { await service.run() }
+        run.cancel()
+        await run.value
+        let error = await #expect(throws: HTTPError.self) { try await request.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func `in a group, a service that stops earlier can still send`() async throws {
+        let service = service()
+        let last = LastRequest(client: service.client)
+        let group = ServiceGroup(services: [service, last], logger: Logger(label: "test"))
+        async let run: Void = group.run()
+        await group.triggerGracefulShutdown()
+        try await run
+        #expect(await last.status.value == .ok)
+    }
+}
+
+/// A service that sends a request when it shuts down.
+private struct LastRequest: Service {
+    let client: HTTPClient
+    let status = Status()
+
+    actor Status {
+        var value: HTTPStatus? { status }
+        private var status: HTTPStatus?
+        func set(_ status: HTTPStatus) { self.status = status }
+    }
+
+    func run() async throws {
+        try await gracefulShutdown()
+        await status.set(try await client.send(Endpoint<HTTPResponse>(.get, "last")).status)
+    }
+}
