@@ -59,6 +59,46 @@ var targets =
             .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
         ])
 
+if choice != "light" {
+    dependencies += [
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.30.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.86.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.26.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.30.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.36.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.16.0"),
+    ]
+    targets += adapter(
+        "AsyncHTTPClient",
+        letterhead() + [
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        ],
+        tests: [
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        ])
+    // A service with Hummingbird that calls another one with Letterhead, with plain settings as the programs of users.
+    targets += [
+        .executableTarget(
+            name: "gateway",
+            dependencies: letterhead("Resilience") + [
+                "LetterheadServiceLifecycle", .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Examples/gateway"),
+        .testTarget(
+            name: "GatewayTests",
+            dependencies: ["gateway", .product(name: "Logging", package: "swift-log")] + letterhead("Testing")),
+    ]
+}
+
 let package = Package(
     name: "LetterheadAdapters",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
