@@ -8,8 +8,8 @@ public import Logging
 /// let client = HTTPClient(environment: .production, observers: [LoggingObserver(Logger(label: "api"))])
 /// ```
 ///
-/// The message is the name of the event and the route. The facts are metadata, without secrets. `trace.id` is the trace of
-/// the exchange or, for other events, of `TraceContext.current`.
+/// The message is the name of the event and the route. The facts are metadata, without secrets. `trace.id` is the trace
+/// that the client propagates or, without `tracing:`, `TraceContext.current`.
 public struct LoggingObserver: HTTPObserver {
     private let logger: Logger
     private let level: @Sendable (HTTPEvent) -> Logger.Level?

@@ -63,6 +63,25 @@ struct LoggingObserverTests {
         #expect(lines.count == 2 && lines.allSatisfy { $0.metadata["trace.id"] == "\(trace)" })
     }
 
+    @Test func `the lines of a load have the identifier of the trace that it begins`() async throws {
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: URL(string: "https://a.test") ?? URL(filePath: "/")),
+            observers: [LoggingObserver(logger(.trace))], tracing: TraceContextPropagation(random: { 10 }),
+            transport: AnyLoader { HTTPResponse(request: $0, status: .serviceUnavailable) })
+        _ = try? await client.send(Endpoint<HTTPResponse>(.get, "a").retry(.immediate, maximumRetries: 1))
+        #expect(handler.entries.count > 8)
+        #expect(handler.entries.allSatisfy { $0.metadata["trace.id"] == "000000000000000a000000000000000a" })
+    }
+
+    @Test func `a lost connection is an error, and a cancelled load is not`() async throws {
+        for (code, level) in [(HTTPError.Code.connectionLost, Logger.Level.error), (.cancelled, .info)] {
+            let client = client(LoggingObserver(logger(.info))) { throw HTTPError(code, request: $0) }
+            _ = try? await client.send(Endpoint<HTTPResponse>(.get, "a"))
+            #expect(handler.entries.last?.level == level)
+        }
+        #expect(handler.entries.count == 2)
+    }
+
     @Test func `no line contains a secret`() async throws {
         let client = client(LoggingObserver(logger(.trace))) { throw HTTPError(.connectionLost, request: $0) }
         _ = try? await client.send(

@@ -89,6 +89,7 @@ final class Observation: Sendable {
         let now = hub.now
         var event = HTTPEvent(name, load: load, parent: parent, template: template, route: route)
         facts(&event)
+        if let trace, event[.traceID] == nil { event[.traceID] = trace.traceID }
         let isDelivered = state.withLock { state in
             guard !state.isEnded || name == .exchangeStart || event[.exchange] != nil else { return true }
             change(&state, &event)
