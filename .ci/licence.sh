@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 line='// SPDX-License-Identifier: MIT'
 action=list
 if [ "${1-}" = --add ]; then action=add && shift; fi
-[ $# -gt 0 ] || set -- Sources Tests Examples Benchmarks
+[ $# -gt 0 ] || set -- Sources Tests Examples Benchmarks Adapters
 
 missing=0
 while IFS= read -r file; do

@@ -25,7 +25,7 @@ func adapter(_ name: String, _ dependencies: [Target.Dependency], tests: [Target
         .target(name: "Letterhead\(name)", dependencies: dependencies, swiftSettings: librarySettings),
         .testTarget(
             name: "Letterhead\(name)Tests",
-            dependencies: [.byName(name: "Letterhead\(name)")] + letterhead("Testing") + tests,
+            dependencies: [.byName(name: "Letterhead\(name)")] + letterhead() + tests,
             swiftSettings: settings),
     ]
 }
@@ -78,7 +78,7 @@ if choice != "light" {
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
             .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         ],
-        tests: [
+        tests: letterhead("Testing") + [
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),

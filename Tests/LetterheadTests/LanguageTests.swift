@@ -53,7 +53,7 @@ import Testing
     /// The comments and documents of the project, and the messages of its sources, without text in code voice.
     private static func prose() throws -> String {
         var lines: [String] = []
-        for folder in ["Sources", "Tests", "Examples", "Benchmarks"] {
+        for folder in ["Sources", "Tests", "Examples", "Benchmarks", "Adapters"] {
             let paths = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
             for path in paths where path.hasSuffix(".swift") || path.hasSuffix(".md") {
                 // This file holds the turns of phrase themselves.

@@ -18,7 +18,7 @@ import Testing
 
     @Test func `a test's name begins in lower case, unless its first word is a name`() throws {
         var count = 0
-        for name in ["Tests", "Examples"] {
+        for name in ["Tests", "Examples", "Adapters"] {
             let folder = Self.root.appending(path: name)
             let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter {
                 $0.hasSuffix(".swift") && !$0.contains(".build")

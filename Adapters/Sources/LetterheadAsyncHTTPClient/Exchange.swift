@@ -83,9 +83,9 @@ final class Exchange: Sendable {
     func end() async { await state.withLock { $0.task }?.value }
 
     private func receive(_ sent: HTTPClientRequest, over client: OwnedClient) async {
+        // An exchange that was cancelled before it began sends nothing.
+        guard state.withLock({ $0.end == nil }) else { return }
         do {
-            // An exchange that was cancelled before it began sends nothing.
-            try Task.checkCancellation()
             let response = try await client.client.execute(sent, deadline: .distantFuture)
             let length = take(response)
             var count = 0

@@ -25,18 +25,16 @@ public struct HTTPClientService: Service, CustomStringConvertible {
     public let client: HTTPClient
     private let requests: RunningRequests
     private let limit: Duration
-    private let clock: any Clock<Duration>
 
     /// Creates a service.
     ///
     /// - Parameters:
     ///   - client: the client. The service sends with a derived one.
     ///   - limit: how long running requests may take after a graceful shutdown has begun. Default: 20 seconds.
-    ///   - clock: measures the limit. Default: the continuous clock.
-    public init(_ client: HTTPClient, limit: Duration = .seconds(20), clock: any Clock<Duration> = ContinuousClock()) {
+    public init(_ client: HTTPClient, limit: Duration = .seconds(20)) {
         requests = RunningRequests()
         self.client = client.addingLink(requests)
-        (self.limit, self.clock) = (limit, clock)
+        self.limit = limit
     }
 
     /// Waits for a graceful shutdown, or until its task is cancelled, and ends the client's requests.
@@ -50,7 +48,7 @@ public struct HTTPClientService: Service, CustomStringConvertible {
     private func waitForRequests() async {
         await withTaskGroup { group in
             group.addTask { [requests] in await requests.end() }
-            group.addTask { [limit, clock] in try? await clock.sleep(for: limit) }
+            group.addTask { [limit] in try? await Task.sleep(for: limit) }
             await group.next()
             group.cancelAll()
         }

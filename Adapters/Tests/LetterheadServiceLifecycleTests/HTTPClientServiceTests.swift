@@ -2,7 +2,6 @@
 import Foundation
 import Letterhead
 import LetterheadServiceLifecycle
-import LetterheadTesting
 import Logging
 import ServiceLifecycle
 import ServiceLifecycleTestKit
@@ -30,12 +29,9 @@ struct HTTPClientServiceTests {
 
     private let upstream = Upstream()
 
-    private func service(_ limit: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock())
-        -> HTTPClientService
-    {
+    private func service(_ limit: Duration = .seconds(60)) -> HTTPClientService {
         HTTPClientService(
-            HTTPClient(environment: ServerEnvironment("https://a.test"), transport: upstream.transport), limit: limit,
-            clock: clock)
+            HTTPClient(environment: ServerEnvironment("https://a.test"), transport: upstream.transport), limit: limit)
     }
 
     private func get(_ path: RequestPath, over service: HTTPClientService) -> Task<HTTPStatus, any Error> {
@@ -65,15 +61,12 @@ struct HTTPClientServiceTests {
     }
 
     @Test func `after its limit, a running request is cancelled`() async throws {
-        let clock = TestClock()
-        let service = service(.seconds(60), clock: clock)
+        let service = service(.milliseconds(20))
         let request = get("held", over: service)
         await upstream.waitForRequest()
         await testGracefulShutdown { trigger in
             async let run: Void = service.run()
             trigger.triggerGracefulShutdown()
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(60))
             await run
         }
         let error = await #expect(throws: HTTPError.self) { try await request.value }
@@ -81,24 +74,21 @@ struct HTTPClientServiceTests {
     }
 
     @Test func `a streamed body counts until it has been read`() async throws {
-        let clock = TestClock()
         let client = HTTPClient(
             environment: ServerEnvironment("https://a.test"),
             transport: AnyLoader { request in
                 let body = HTTPResponseBody(
                     length: nil,
                     pull: {
-                        try await clock.sleep(for: .seconds(3600)); return nil
+                        try await Task.sleep(for: .seconds(600)); return nil
                     })
                 return HTTPResponse(request: request, status: .ok, body: body)
             })
-        let service = HTTPClientService(client, limit: .seconds(60), clock: clock)
+        let service = HTTPClientService(client, limit: .milliseconds(20))
         let body = try await service.client.stream(Endpoint<HTTPResponse>(.get, "a")).body
         await testGracefulShutdown { trigger in
             async let run: Void = service.run()
             trigger.triggerGracefulShutdown()
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(60))
             await run
         }
         let error = await #expect(throws: HTTPError.self) { try await body.data() }

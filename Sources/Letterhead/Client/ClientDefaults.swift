@@ -47,9 +47,11 @@ extension HTTPClient {
     /// Begins a load's observation. Nil if the client has no observers and sends no trace.
     func observe(_ request: HTTPRequest, template: (any RequestTemplate.Type)?) -> Observation? {
         guard let hub = parts.hub else { return nil }
+        // A trace of the caller's own is sent unchanged.
+        let own = request.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }
         let observation = Observation(
             hub, template: template.map { rootName(of: $0) }, route: request.path.route, family: sequence?.family,
-            trace: hub.tracing?.context)
+            trace: hub.tracing.flatMap { own ?? $0.context })
         observation.begin(request)
         return observation
     }

@@ -89,6 +89,20 @@ import Testing
         #expect(kept.withLock { $0.allSatisfy { $0["traceparent"] == Self.valid } })
     }
 
+    @Test(arguments: [nil, TraceContextTests.valid])
+    func `every event of a load names its trace`(own: String?) async throws {
+        let recorder = EventRecorder()
+        let client = HTTPClient(
+            environment: .of("https://a.test"), observers: [recorder],
+            tracing: TraceContextPropagation(random: numbers()),
+            transport: AnyLoader { HTTPResponse(request: $0, status: .serviceUnavailable) })
+        _ = try? await client.send(
+            TestEndpoint("users").header("traceparent", own).retry(.immediate, maximumRetries: 1))
+        let traces = recorder.events.map { $0[.traceID] }
+        #expect(traces.count > 8)
+        #expect(Set(traces) == [own == nil ? "00000000000000010000000000000002" : Self.trace])
+    }
+
     @Test func `an allowed origin without a host fails before anything is sent`() async throws {
         let (sent, client) = client(TraceContextPropagation(allowedOrigins: [try #require(URL(string: "/path"))]))
         await #expect { try await client.send(TestEndpoint("users")) } throws: {
