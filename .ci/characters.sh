@@ -23,7 +23,6 @@ HTTPTimeline.swift                  the rows of a table
 Chain/LoaderChain.swift             names of links
 Templates/Decoding/JSONText.swift   characters that consist of one scalar
 Templates/Bodies/Form/FormContainers names of members are converted as Foundation does
-Cassettes/Cassette+Audit            the entropy of recorded text
 Cassettes/CassetteBody.swift        the paths of a test
 Snapshots/RequestSnapshot+Check     names of test functions
 Laws/EventOrder.swift                names of events

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
+import LetterheadObserving
 import LetterheadFoundation
 
 extension Cassette {
@@ -51,15 +52,15 @@ struct CassetteKey: Equatable {
     let address: String
     let query: [String]
     let headers: [String]
-    let body: ComparedBody
+    var body: ComparedBody
 
-    init(_ request: HAR.Request, _ matching: Cassette.Matching, _ redaction: CassetteRedaction) {
+    init(_ request: HAR.Request, _ matching: Cassette.Matching, _ redaction: ArchiveRedaction) {
         method = ASCII.uppercased(request.method)
         var parts = URLParts(redaction.text(request.url))
         let items = QueryParameters(escaped: parts.query ?? "").filter { !matching.ignoredQuery.contains($0.name) }
         query = items.map { item in
             let isSecret = item.name.isEmpty || redaction.names.isSecret(parameter: item.name)
-            return item.value.map { "\(item.name)=\(isSecret ? CassetteRedaction.placeholder : $0)" } ?? item.name
+            return item.value.map { "\(item.name)=\(isSecret ? ArchiveRedaction.placeholder : $0)" } ?? item.name
         }.sorted()
         (parts.query, parts.fragment) = (nil, nil)
         if parts.path.isEmpty { parts.path = "/" }
@@ -100,7 +101,7 @@ extension Cassette.Matching {
     /// length.
     private static let neverCompared: Set<HTTPHeaders.Name> = [.date, .contentLength, .host, .connection]
 
-    fileprivate func compared(_ headers: HTTPHeaders, _ redaction: CassetteRedaction) -> [String] {
+    fileprivate func compared(_ headers: HTTPHeaders, _ redaction: ArchiveRedaction) -> [String] {
         headers.filter { field in
             let isNever =
                 Self.neverCompared.contains(field.name) || VolatileHeaders.contain(field.name)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 import Letterhead
+import LetterheadObserving
 import Synchronization
 
 extension Cassette {

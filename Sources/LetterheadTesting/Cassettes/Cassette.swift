@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 public import Letterhead
+import LetterheadObserving
 import Synchronization
 
 /// Records real responses in a file, and replays them in tests without a network.
@@ -76,7 +77,7 @@ public final class Cassette: Sendable {
     let records: Bool
     let replays: Bool
     let matching: Matching
-    let redaction: CassetteRedaction
+    let redaction: ArchiveRedaction
     let exchange: MockExchange
     let state: Mutex<State>
 
@@ -104,7 +105,7 @@ public final class Cassette: Sendable {
         }
         self.file = file
         self.matching = matching
-        self.redaction = CassetteRedaction(names: redaction)
+        self.redaction = ArchiveRedaction(names: redaction)
         records = mode == .record || mode == .newEpisodes || mode == .once && !exists
         replays = exists && mode != .record
         var entries: [HAR.Entry?] = []

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 import Letterhead
+import LetterheadObserving
 
 extension ComparedBody {
     /// A recorded request's body, without secrets and ignored values.
-    init(_ request: HAR.Request, _ ignoredPaths: Set<String>, _ redaction: CassetteRedaction) {
+    init(_ request: HAR.Request, _ ignoredPaths: Set<String>, _ redaction: ArchiveRedaction) {
         self = .none
         guard let post = request.postData, let data = post.data, !data.isEmpty else { return }
         let type = post.mimeType.flatMap { MediaType($0) }

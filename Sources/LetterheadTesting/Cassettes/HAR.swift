@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 import Letterhead
+import LetterheadObserving
 
 /// An HTTP Archive, version 1.2.
 ///
@@ -161,6 +162,13 @@ extension HAR {
     static func text(of data: Data) -> (text: String, encoding: String?) {
         if let text = String(data: data, encoding: .utf8) { return (text, nil) }
         return (data.base64EncodedString(), "base64")
+    }
+}
+
+extension ArchiveRedaction {
+    /// Returns the fields without secret values.
+    func fields(_ headers: HTTPHeaders) -> [HAR.Field] {
+        headers.map { HAR.Field(name: $0.name.rawValue, value: value(of: $0)) }
     }
 }
 

@@ -42,7 +42,7 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
         let data = request.body.isEmpty ? Data() : try request.framedBody().data
         self.format = format
         switch format {
-        case .http: text = Self.http(request, data, CassetteRedaction(names: redaction).adding(request.redaction))
+        case .http: text = Self.http(request, data, ArchiveRedaction(names: redaction).adding(request.redaction))
         case .curl: text = Self.curl(request, data, redaction)
         }
     }
@@ -54,10 +54,10 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
 extension RequestSnapshot {
     private static let volatile = "VOLATILE"
 
-    private static func http(_ request: HTTPRequest, _ data: Data?, _ redaction: CassetteRedaction) -> String {
+    private static func http(_ request: HTTPRequest, _ data: Data?, _ redaction: ArchiveRedaction) -> String {
         let shown = request.redaction.url(of: request)
         let url = redaction.text(
-            shown.replacingBytes(of: Redaction.placeholder, with: CassetteRedaction.placeholder))
+            shown.replacingBytes(of: Redaction.placeholder, with: ArchiveRedaction.placeholder))
         let headers = request.framedHeaders()
         let type = headers[.contentType].flatMap { MediaType($0) }
         let boundary = type?["boundary"]
@@ -97,7 +97,7 @@ extension RequestSnapshot {
         if let boundary = type?["boundary"], !boundary.isEmpty {
             command = command.replacingBytes(of: boundary, with: "boundary")
         }
-        return lines(of: command.replacingBytes(of: Redaction.placeholder, with: CassetteRedaction.placeholder)) + "\n"
+        return lines(of: command.replacingBytes(of: Redaction.placeholder, with: ArchiveRedaction.placeholder)) + "\n"
     }
 
     /// Breaks a command before each option and before the URL. A space inside quotes does not end a word.

@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
-import Letterhead
+package import Letterhead
+package import LetterheadFoundation
 
-/// Removes secrets from a message before it is written to a cassette.
+/// Removes secrets from a message before it is written to a cassette or to a flight recorder's file.
 ///
 /// The result has the same form as the message, so a client can still decode a redacted response. A secret string
 /// becomes `REDACTED`, and a secret number becomes 0. A value without a name may be a secret, so it becomes one of
 /// these, too.
-struct CassetteRedaction: Sendable {
-    static let placeholder = "REDACTED"
+package struct ArchiveRedaction: Sendable {
+    package static let placeholder = "REDACTED"
 
-    let names: Redaction
+    package let names: Redaction
 
-    /// Returns the fields without secret values. A cookie keeps its name and its attributes.
-    func fields(_ headers: HTTPHeaders) -> [HAR.Field] {
-        headers.map { field in
-            if field.name == .setCookie { return HAR.Field(name: field.name.rawValue, value: cookie(field.value)) }
-            let isSecret = field.isSecret || names.isSecret(header: field.name)
-            return HAR.Field(name: field.name.rawValue, value: isSecret ? Self.placeholder : text(field.value))
-        }
+    package init(names: Redaction) { self.names = names }
+
+    /// Returns a field's value without secrets. A cookie keeps its name and its attributes.
+    package func value(of field: HTTPHeaders.Field) -> String {
+        if field.name == .setCookie { return cookie(field.value) }
+        return field.isSecret || names.isSecret(header: field.name) ? Self.placeholder : text(field.value)
     }
 
     /// Returns a URL, or a string that contains URLs, without secret values.
-    func text(_ text: String) -> String { plain(names.redactURLs(text, nameless: true)) }
+    package func text(_ text: String) -> String { plain(names.redactURLs(text, nameless: true)) }
 
     /// Returns a body without secret values.
     ///
     /// - Parameter isSecret: whether the whole body is secret, as in a token endpoint's response. JSON members that are
     ///   never secret in such a response, such as `token_type`, stay.
-    func body(_ data: Data, mediaType: MediaType?, isSecret: Bool) -> Data {
+    package func body(_ data: Data, mediaType: MediaType?, isSecret: Bool) -> Data {
         if mediaType?.isMultipart == true {
             return isSecret ? Data(Self.placeholder.utf8) : multipart(data, mediaType)
         }
@@ -73,8 +72,8 @@ struct CassetteRedaction: Sendable {
     }
 
     /// Returns the redaction with the names that a request declares secret.
-    func adding(_ own: Redaction) -> CassetteRedaction {
-        CassetteRedaction(names: names.adding(headers: own.headers, parameters: own.parameters))
+    package func adding(_ own: Redaction) -> ArchiveRedaction {
+        ArchiveRedaction(names: names.adding(headers: own.headers, parameters: own.parameters))
     }
 
     /// The token response members that aren't secret (RFC 6749, 5, and RFC 8628, 3.2).

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+package import LetterheadFoundation
+
+/// Searches the text of an archive for strings that are likely to be secrets. A cassette's `audit()` and
+/// ``FlightRecorder/dump(around:to:redaction:)`` use it.
+///
+/// Each method finds at most one string in a text: the one that matches the earliest rule.
+package struct ArchiveAudit: Sendable {
+    package struct Finding: Sendable {
+        package let place: String
+        package let rule: String
+        /// The string's beginning and its length.
+        package let excerpt: String
+    }
+
+    private let redaction: ArchiveRedaction
+
+    package init(_ redaction: ArchiveRedaction) { self.redaction = redaction }
+
+    package func findings(inField name: String, _ value: String, _ place: String) -> [Finding] {
+        let place = "\(place), header \(Redaction.visible(name))"
+        guard redaction.names.isSecret(header: HTTPHeaders.Name(name)), !value.holds(ArchiveRedaction.placeholder)
+        else { return findings(in: value, place) }
+        return [Self.finding(place, "value of a secret name", value.utf8)]
+    }
+
+    package func findings(inBody data: Data?, _ mediaType: String?, _ place: String) -> [Finding] {
+        guard let data, !data.isEmpty else { return [] }
+        let type = mediaType.flatMap { MediaType($0) }
+        let hasSecret = redaction.body(data, mediaType: type, isSecret: false) != data
+        return findings(in: [UInt8](data), hasSecret: hasSecret, place)
+    }
+
+    package func findings(in text: String, _ place: String) -> [Finding] {
+        findings(in: Array(text.utf8), hasSecret: !redaction.text(text).isSame(as: text), place)
+    }
+
+    private func findings(in bytes: [UInt8], hasSecret: Bool, _ place: String) -> [Finding] {
+        if let (format, found) = Self.known(in: bytes) { return [Self.finding(place, format.rule, found)] }
+        if hasSecret { return [Self.finding(place, "value of a secret name", bytes)] }
+        return Self.random(in: bytes).map { [Self.finding(place, "random text", $0)] } ?? []
+    }
+
+    private static func finding(_ place: String, _ rule: String, _ text: some Collection<UInt8>) -> Finding {
+        let start = Redaction.visible(String(decoding: text.prefix(4), as: UTF8.self))
+        return Finding(place: place, rule: rule, excerpt: "\(start)… (\(text.count) bytes)")
+    }
+}
+
+extension ArchiveAudit {
+    /// A format of secrets: how they begin, and what follows.
+    private struct Format: Sendable {
+        let rule: String
+        let starts: [[UInt8]]
+        let rest: @Sendable (UInt8) -> Bool
+        /// The smallest number of bytes that follow.
+        let length: Int
+
+        init(_ rule: String, _ starts: [String], _ more: String, _ length: Int) {
+            (self.rule, self.length) = (rule, length)
+            self.starts = starts.map { Array($0.utf8) }
+            rest = { isAlphanumeric($0) || more.utf8.contains($0) }
+        }
+    }
+
+    private static let token = Format("JSON Web Token", ["eyJ"], "-_", 8)
+
+    private static let formats = [
+        token,
+        Format("credentials", ["Bearer ", "Basic ", "bearer ", "basic "], "._~+/=-", 8),
+        Format("private key", ["PRIVATE KEY-----"], "", 0),
+        Format("AWS access key", ["AKIA", "ASIA"], "", 16),
+        Format("GitHub token", ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "", 20),
+        Format("Slack token", "abeprs".unicodeScalars.map { "xox\($0)-" }, "-", 10),
+        Format("Stripe key", ["rk_live_", "rk_test_", "sk_live_", "sk_test_"], "", 10),
+        Format("API key", ["sk-"], "_-", 20),
+        Format("Google API key", ["AIza"], "_-", 35),
+    ]
+
+    private static func known(in bytes: [UInt8]) -> (format: Format, found: ArraySlice<UInt8>)? {
+        let firsts = Set(formats.flatMap { $0.starts.compactMap(\.first) })
+        let isFirst = (UInt8.min...UInt8.max).map { firsts.contains($0) }
+        var best: (index: Int, found: ArraySlice<UInt8>)?
+        // Where each format's last run ends. A later start in it has fewer bytes left, so each byte is read once.
+        var ends = formats.map { _ in 0 }
+        for place in bytes.indices where isFirst[Int(bytes[place])] {
+            for (index, format) in formats.enumerated() where index < best?.index ?? formats.count {
+                guard place >= ends[index],
+                    let start = format.starts.first(where: { bytes[place...].starts(with: $0) })
+                else { continue }
+                let end = bytes[(place + start.count)...].firstIndex { !format.rest($0) } ?? bytes.count
+                ends[index] = end
+                let isFound = end - place - start.count >= format.length
+                if isFound, index > 0 || isToken(bytes[end...]) { best = (index, bytes[place..<end]) }
+            }
+        }
+        return best.map { (formats[$0.index], $0.found) }
+    }
+
+    /// Returns whether a token's second part and the point before the third one follow.
+    private static func isToken(_ rest: ArraySlice<UInt8>) -> Bool {
+        let point = UInt8(ascii: ".")
+        guard rest.first == point else { return false }
+        let end = rest.dropFirst().firstIndex { !token.rest($0) } ?? rest.endIndex
+        return end - rest.startIndex > 8 && end < rest.endIndex && rest[end] == point
+    }
+
+    /// Returns the first run of at least 32 characters of Base64 that looks random. In a path, one segment must.
+    private static func random(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
+        bytes.split(maxSplits: .max) { !(isAlphanumeric($0) || "+/_-".utf8.contains($0)) }.first { run in
+            run.count >= 32 && isRandom(run)
+                && run.split(separator: UInt8(ascii: "/")).contains { $0.count >= 16 && isMixed($0) }
+        }
+    }
+
+    /// Returns whether the bytes have more than 4 bits of entropy each. Hexadecimal digits don't. The hyphens in a trace
+    /// header don't count.
+    private static func isRandom(_ run: ArraySlice<UInt8>) -> Bool {
+        var counts = [Double](repeating: 0, count: 256)
+        for byte in run where byte != UInt8(ascii: "-") { counts[Int(byte)] += 1 }
+        let total = counts.reduce(0, +)
+        return counts.reduce(0) { $1 == 0 ? $0 : $0 - $1 / total * log2($1 / total) } > 4
+    }
+
+    private static func isMixed(_ text: ArraySlice<UInt8>) -> Bool {
+        text.contains { isDigit($0) } && text.contains { isAlphanumeric($0) && !isDigit($0) }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (0x61...0x7A).contains(byte | 0x20)
+    }
+}
