@@ -89,9 +89,12 @@ package struct ArchiveRedaction: Sendable {
         case .object(let members):
             var redacted: [String: JSONValue] = [:]
             for (name, member) in members {
-                let isHidden = isSecret && !(keepsPublic && Self.publicMembers.contains(name))
-                let isMemberSecret = isHidden || name.isEmpty || names.isSecret(parameter: name)
-                redacted[name] = redact(member, isSecret: isMemberSecret, keepsPublic: false)
+                // `token_type` would be secret by its parts.
+                let isPublic =
+                    keepsPublic && Self.publicMembers.contains(name)
+                    && !Redaction(headers: [], parameters: names.parameters).isSecret(parameter: name)
+                let isMemberSecret = isSecret || name.isEmpty || names.isSecret(parameter: name)
+                redacted[name] = redact(member, isSecret: isMemberSecret && !isPublic, keepsPublic: false)
             }
             return .object(redacted)
         case .array(let elements):
