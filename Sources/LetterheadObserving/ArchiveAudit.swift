@@ -18,7 +18,16 @@ package struct ArchiveAudit: Sendable {
 
     package init(_ redaction: ArchiveRedaction) { self.redaction = redaction }
 
-    package func findings(inField name: String, _ value: String, _ place: String) -> [Finding] {
+    /// Searches a message of an entry: `request` or `response`.
+    package func findings(
+        in message: String, of entry: String, _ fields: [(name: String, value: String)], body: Data?,
+        mediaType: String?
+    ) -> [Finding] {
+        fields.flatMap { findings(inField: $0.name, $0.value, "\(entry), \(message)") }
+            + findings(inBody: body, mediaType, "\(entry), body of the \(message)")
+    }
+
+    private func findings(inField name: String, _ value: String, _ place: String) -> [Finding] {
         let place = "\(place), header \(Redaction.visible(name))"
         guard redaction.names.isSecret(header: HTTPHeaders.Name(name)), !value.holds(ArchiveRedaction.placeholder)
         else { return findings(in: value, place) }

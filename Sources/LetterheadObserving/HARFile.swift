@@ -9,6 +9,7 @@ struct HARFile: Encodable {
         var creator = Creator(name: "Letterhead", version: "1")
         let entries: [Entry]
         let comment: String?
+        var _flight: Flight?
     }
 
     struct Creator: Encodable {
@@ -24,15 +25,18 @@ struct HARFile: Encodable {
     struct Entry: Encodable {
         let startedDateTime: String
         let time: Double
-        let request: Request
-        let response: Response
+        var request: Request
+        var response: Response
         var cache = Empty()
         let timings: Timings
         let serverIPAddress: String?
-        let comment: String?
+        var comment: String?
         let _load: Int
         let _attempt: Int
         let _route: String?
+        /// The time until the response or its streamed body's beginning, in milliseconds, and the error's code.
+        var _wait: Double?
+        var _failure: String?
     }
 
     struct Empty: Encodable {}
@@ -53,19 +57,21 @@ struct HARFile: Encodable {
         let mimeType: String
         let text: String
         let comment: String?
+        var _encoding: String?
+        var _dropped: Bool?
     }
 
     struct Response: Encodable {
         let status: Int
-        let statusText: String
+        var statusText: String
         let httpVersion: String
         var cookies: [Pair] = []
-        let headers: [Pair]
-        let content: Content
-        let redirectURL: String
+        var headers: [Pair]
+        var content: Content
+        var redirectURL: String
         var headersSize = -1
         let bodySize: Int
-        let _error: String?
+        var _error: String?
     }
 
     struct Content: Encodable {
@@ -74,6 +80,9 @@ struct HARFile: Encodable {
         let text: String?
         let encoding: String?
         let comment: String?
+        var _pieces: [Piece]?
+        var _truncated: Bool?
+        var _dropped: Bool?
     }
 
     struct Timings: Encodable {
@@ -89,9 +98,36 @@ struct HARFile: Encodable {
         var total: Double { [blocked, dns, connect, send, wait, receive].map { max($0, 0) }.reduce(0, +) }
     }
 
+    /// A streamed body's piece: its length, and the milliseconds since the piece before it.
+    struct Piece: Encodable {
+        let bytes: Int
+        let delay: Double
+    }
+
+    /// What a flight recorder knows beside the exchanges.
+    struct Flight: Encodable {
+        struct Load: Encodable {
+            let load: Int
+            let template: String?
+            let route: String?
+            let summary: String
+            let removedExchanges: Int?
+            let settings: [String]?
+            let events: [String]
+        }
+
+        /// The failed load's number, or nil if no load ended with the error.
+        let failed: Int?
+        let error: String
+        let system: String
+        let loads: [Load]
+    }
+
     let log: Log
 
-    init(entries: [Entry], comment: String?) { log = Log(entries: entries, comment: comment) }
+    init(entries: [Entry], comment: String?, flight: Flight? = nil) {
+        log = Log(entries: entries, comment: comment, _flight: flight)
+    }
 }
 
 extension HARFile.Entry {

@@ -25,17 +25,18 @@ extension Cassette {
     /// - Returns: the findings, entry by entry.
     public func audit() -> [Finding] {
         let (entries, audit) = (state.withLock { $0.entries }, ArchiveAudit(redaction))
-        func findings(_ message: [HAR.Field]?, _ place: String) -> [ArchiveAudit.Finding] {
-            (message ?? []).flatMap { audit.findings(inField: $0.name, $0.value, place) }
+        func pairs(_ fields: [HAR.Field]?) -> [(name: String, value: String)] {
+            (fields ?? []).map { ($0.name, $0.value) }
         }
         return entries.enumerated().flatMap { index, entry -> [ArchiveAudit.Finding] in
             guard let entry else { return [] }
             let (place, post, content) = ("entry \(index + 1)", entry.request.postData, entry.response.content)
             return audit.findings(in: entry.request.url, "\(place), URL")
-                + findings(entry.request.headers, "\(place), request")
-                + audit.findings(inBody: post?.data, post?.mimeType, "\(place), body of the request")
-                + findings(entry.response.headers, "\(place), response")
-                + audit.findings(inBody: content?.data, content?.mimeType, "\(place), body of the response")
+                + audit.findings(
+                    in: "request", of: place, pairs(entry.request.headers), body: post?.data, mediaType: post?.mimeType)
+                + audit.findings(
+                    in: "response", of: place, pairs(entry.response.headers), body: content?.data,
+                    mediaType: content?.mimeType)
         }.map { Finding(place: $0.place, rule: $0.rule, excerpt: $0.excerpt) }
     }
 }
