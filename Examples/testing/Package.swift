@@ -14,9 +14,10 @@ let package = Package(
             dependencies: [
                 "Bookshop",
                 .product(name: "Letterhead", package: "Letterhead"),
+                .product(name: "LetterheadObserving", package: "Letterhead"),
                 .product(name: "LetterheadTesting", package: "Letterhead"),
                 .product(name: "LetterheadTestingSupport", package: "Letterhead"),
             ],
-            exclude: ["Cassettes", "Snapshots", "bookshop.contract"]),
+            exclude: ["Cassettes", "Flights", "Snapshots", "bookshop.contract"]),
     ]
 )

@@ -32,11 +32,7 @@ extension TestClock {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await operation() }
             group.addTask {
-                while !Task.isCancelled {
-                    await self.waitForSleepers(1)
-                    await self.settle()
-                    if !Task.isCancelled { self.advanceToNextSleeper() }
-                }
+                await self.runUntilCancelled()
                 return nil
             }
             defer { group.cancelAll() }
@@ -44,6 +40,15 @@ extension TestClock {
                 if let value { return value }
             }
             throw CancellationError()
+        }
+    }
+
+    /// Moves the clock from one sleep to the next until the calling task is cancelled.
+    package func runUntilCancelled() async {
+        while !Task.isCancelled {
+            await waitForSleepers(1)
+            await settle()
+            if !Task.isCancelled { advanceToNextSleeper() }
         }
     }
 

@@ -11,8 +11,9 @@ extension Cassette {
         if request.host != nil { try exchange.check(request) }
         let key = CassetteKey(await archived(request), matching, redaction)
         guard let entry = claim(key) else { return nil }
-        return try await exchange.load(request) { request in
-            entry.response.response(to: request, on: self.exchange.clock)
+        return try await exchange.load(request) { [exchange] request in
+            if let wait = entry.wait { try await exchange.clock.pause(for: Duration(limiting: wait / 1_000)) }
+            return try entry.result(of: request, on: exchange.clock)
         }
     }
 
@@ -36,14 +37,17 @@ extension Cassette {
         } else {
             message += records ? ": record it with the link of the cassette" : ": it is empty"
         }
+        state.withLock { [message] in if $0.refused.count < 20 { $0.refused.append(message) } }
         return HTTPError(.unexpectedRequest, request: request, message: message, mayHaveBeenSent: false)
     }
 
     private func claim(_ key: CassetteKey) -> HAR.Entry? {
         state.withLock { state in
             let fitting = (0..<state.firstNew).filter { index in
-                guard let entry = state.entries[index], entry.response.status >= 100 else { return false }
-                return CassetteKey(entry.request, matching, redaction) == key
+                guard let entry = state.entries[index], entry.response.status >= 100 || entry.failure != nil else {
+                    return false
+                }
+                return CassetteKey(entry.request, matching, redaction).matches(key, entry)
             }
             let free = fitting.first { !state.used.contains($0) } ?? (matching.repeatsEntries ? fitting.last : nil)
             if let free { state.used.insert(free) }
@@ -52,10 +56,44 @@ extension Cassette {
     }
 }
 
+extension CassetteKey {
+    /// Returns whether a request has the same key. A body that a flight recorder has not kept is not compared.
+    fileprivate func matches(_ request: CassetteKey, _ entry: HAR.Entry) -> Bool {
+        guard entry.request.postData?.isDropped == true else { return self == request }
+        var request = request
+        request.body = body
+        return self == request
+    }
+}
+
+extension HAR.Entry {
+    /// Returns the recorded response, or throws the recorded error. An error of a streamed body is thrown by the body.
+    fileprivate func result(of request: HTTPRequest, on clock: any Clock<Duration>) throws(HTTPError) -> HTTPResponse {
+        if response.content?.isDropped == true {
+            let reason = response.content?.comment ?? "it was not recorded"
+            throw HTTPError(
+                .unexpectedRequest, request: request, message: "the response cannot be replayed: \(reason)",
+                mayHaveBeenSent: false)
+        }
+        let error = failure.map { code in
+            // With these codes, nothing was sent.
+            let isUnsent = ["cannotConnect", "insecureConnection", "proxyRefused"].contains(code)
+            return HTTPError(
+                HTTPError.Code(rawValue: code), request: request, message: "as recorded",
+                mayHaveBeenSent: !isUnsent)
+        }
+        let response = response.response(to: request, on: clock, failure: error)
+        guard let error, self.response.content?.pieces == nil else { return response }
+        throw self.response.status >= 100 ? error.with(response: response) : error
+    }
+}
+
 extension HAR.Response {
     /// Returns the recorded response, without the headers that describe an encoding, because an archive contains
     /// decoded bodies.
-    fileprivate func response(to request: HTTPRequest, on clock: any Clock<Duration>) -> HTTPResponse {
+    fileprivate func response(
+        to request: HTTPRequest, on clock: any Clock<Duration>, failure: HTTPError?
+    ) -> HTTPResponse {
         var headers = (headers ?? []).headers
         let data = content?.data ?? Data()
         let isEncoded = headers.contains(.contentEncoding)
@@ -63,14 +101,16 @@ extension HAR.Response {
         if headers.contains(.contentLength), !data.isEmpty {
             headers[.contentLength] = isEncoded ? nil : "\(data.count)"
         }
-        let isWhole = content?.pieces == nil && content?.isTruncated != true
+        let isWhole = content?.pieces == nil && (content?.isTruncated != true || failure != nil)
         return HTTPResponse(
             request: request, status: HTTPStatus(status), headers: headers,
-            body: isWhole ? HTTPResponseBody(data) : body(data, on: clock, of: request))
+            body: isWhole ? HTTPResponseBody(data) : body(data, on: clock, of: request, failure))
     }
 
     /// Returns a body that arrives in the recorded pieces. A truncated one ends with an error.
-    private func body(_ data: Data, on clock: any Clock<Duration>, of request: HTTPRequest) -> HTTPResponseBody {
+    private func body(
+        _ data: Data, on clock: any Clock<Duration>, of request: HTTPRequest, _ failure: HTTPError?
+    ) -> HTTPResponseBody {
         var rest = data[...]
         var pieces: [(delay: Duration, data: Data)] = []
         for piece in content?.pieces ?? [] {
@@ -79,8 +119,7 @@ extension HAR.Response {
         }
         if !rest.isEmpty { pieces.append((.zero, Data(rest))) }
         let isCut = content?.isTruncated == true
-        return HTTPResponseBody(
-            pieces: pieces, clock: clock,
-            failure: isCut ? HTTPError(.connectionLost, request: request, message: "the recording ends here") : nil)
+        let end = isCut ? HTTPError(.connectionLost, request: request, message: "the recording ends here") : nil
+        return HTTPResponseBody(pieces: pieces, clock: clock, failure: failure ?? end)
     }
 }

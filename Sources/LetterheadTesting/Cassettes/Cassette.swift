@@ -68,6 +68,8 @@ public final class Cassette: Sendable {
         /// The entries. An entry is nil until its response is complete.
         var entries: [HAR.Entry?]
         var used: Set<Int> = []
+        /// What was wrong with the first requests without an entry.
+        var refused: [String] = []
         /// Where the entries begin that this cassette has recorded. It doesn't replay them.
         let firstNew: Int
     }
@@ -110,9 +112,7 @@ public final class Cassette: Sendable {
         replays = exists && mode != .record
         var entries: [HAR.Entry?] = []
         if replays {
-            do { entries = try JSONDecoder().decode(HAR.self, from: Data(contentsOf: file)).log.entries } catch {
-                throw PlainFailure("the cassette \(file.path) is not an HTTP archive: \(error)")
-            }
+            entries = try Self.entries(of: file)
         }
         exchange = MockExchange(clock: clock)
         state = Mutex(State(entries: entries, firstNew: entries.count))
@@ -135,6 +135,58 @@ public final class Cassette: Sendable {
     ) throws {
         let file = TestFile.url(in: "Cassettes", test: test, source: source, extension: "har")
         try self.init(file, mode: mode, matching: matching, redaction: redaction, clock: clock)
+    }
+
+    /// Opens a `FlightRecorder`'s file to replay it: each recorded exchange responds or fails as it did, after the
+    /// recorded wait, and a lost connection is lost at the same byte.
+    ///
+    /// ```swift
+    /// let clock = TestClock()
+    /// let cassette = try Cassette(flight: file, clock: clock)
+    /// let client = HTTPClient(environment: .production, transport: cassette.loader)
+    /// let receipt = try await clock.run { try await client.send(payment) }
+    /// ```
+    ///
+    /// Let the test's clock run, as above, and the waits take no time. The trait `.replaying` of
+    /// LetterheadTestingSupport does so. The recorder has removed the secrets, so they aren't compared. A response with a
+    /// body that the recorder hasn't kept can't be replayed, and its request fails.
+    ///
+    /// - Parameters:
+    ///   - flight: the recorder's file. Any other archive is replayed without waits and failures.
+    ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
+    ///   - redaction: the secret names. Default: the standard names.
+    ///   - clock: the clock for the waits and the requests' time limits.
+    /// - Throws: an error if the file doesn't exist, or if it is not an archive.
+    public convenience init(
+        flight: URL, matching: Matching = Matching(), redaction: Redaction = .standard, clock: any Clock<Duration>
+    ) throws {
+        try self.init(flight, mode: .replay, matching: matching, redaction: redaction, clock: clock)
+    }
+
+    /// The largest file to read.
+    private static let largestFile = 64 << 20
+
+    private static func entries(of file: URL) throws -> [HAR.Entry?] {
+        // A mapped file takes no memory before its size is known.
+        let data = try Data(contentsOf: file, options: .alwaysMapped)
+        guard data.count <= largestFile else {
+            throw PlainFailure(
+                "the cassette \(file.path) has \(data.count) bytes, more than the limit of \(largestFile): export fewer entries"
+            )
+        }
+        do { return try JSONDecoder().decode(HAR.self, from: data).log.entries } catch {
+            throw PlainFailure("the cassette \(file.path) is not an HTTP archive: \(HTTPError.summary(of: error))")
+        }
+    }
+
+    /// Checks that each request had an entry. Call it at the end of a test, because the code under test may have caught
+    /// the errors.
+    ///
+    /// - Throws: an error that lists the requests without an entry and their differences from the nearest entries.
+    public func verify() throws {
+        let refused = state.withLock { $0.refused }
+        guard !refused.isEmpty else { return }
+        throw PlainFailure(refused.joined(separator: "\n"))
     }
 
     /// A transport that replays the cassette. It never records, so a request without an entry fails in every mode. To

@@ -29,11 +29,17 @@ struct HAR: Codable, Sendable {
         /// The name of the template's type without its decorators.
         var template: String?
         var route: String?
+        /// A flight recorder's time until the response or its streamed body's beginning, in milliseconds.
+        var wait: Double?
+        /// The code of the error that a flight recorder has seen, such as `connectionLost`.
+        var failure: String?
 
         private enum CodingKeys: String, CodingKey {
             case startedDateTime, time, request, response, cache, timings
             case template = "_template"
             case route = "_route"
+            case wait = "_wait"
+            case failure = "_failure"
         }
     }
 
@@ -82,6 +88,8 @@ struct HAR: Codable, Sendable {
         var text: String?
         /// `base64` for a body that is not text. The format has this member for responses only.
         var encoding: String?
+        /// Whether a flight recorder has not kept the body. Then it isn't compared.
+        var isDropped: Bool?
 
         /// The body's bytes, or nil if the archive doesn't contain them.
         var data: Data? { HAR.data(text, encoding) }
@@ -89,6 +97,7 @@ struct HAR: Codable, Sendable {
         private enum CodingKeys: String, CodingKey {
             case mimeType, text
             case encoding = "_encoding"
+            case isDropped = "_dropped"
         }
     }
 
@@ -113,6 +122,8 @@ struct HAR: Codable, Sendable {
         var pieces: [Piece]?
         /// Whether the recording ends before the body does.
         var isTruncated: Bool?
+        /// Whether a flight recorder has not kept the body.
+        var isDropped: Bool?
         /// In an archive of `HARRecorder`, tells that the body isn't complete.
         var comment: String?
 
@@ -123,6 +134,7 @@ struct HAR: Codable, Sendable {
             case size, mimeType, text, encoding, comment
             case pieces = "_pieces"
             case isTruncated = "_truncated"
+            case isDropped = "_dropped"
         }
     }
 

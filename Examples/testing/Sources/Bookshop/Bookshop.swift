@@ -35,15 +35,15 @@ public struct Bookshop: Sendable {
 
     private let client: HTTPClient
 
-    /// Creates a client. Tests pass a mock as the transport.
+    /// Creates a client. Tests pass a mock as the transport, and a program in production a `FlightRecorder`.
     public init(
         environment: ServerEnvironment = Bookshop.environment, authentication: HTTPAuthentication? = nil,
         retrying: Retry.Settings = Retry.Settings(maximumRetries: 3), attemptLinks: (any LoaderLink)? = nil,
-        transport: any HTTPLoader = HTTPClient.defaultTransport
+        observers: [any HTTPObserver] = [], transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
         client = HTTPClient(
             environment: environment, decoder: Self.decoder, authentication: authentication, retrying: retrying,
-            attemptLinks: attemptLinks, transport: transport)
+            attemptLinks: attemptLinks, observers: observers, transport: transport)
     }
 
     /// Returns a book.
@@ -51,6 +51,9 @@ public struct Bookshop: Sendable {
         do {
             return try await client.send(GetBook(isbn: isbn).timeout(.seconds(10)))
         } catch let error as HTTPError where error.response?.status == .notFound {
+            throw Failure.unknownBook
+        } catch let error as HTTPError where error.response?.status == .gone {
+            // The fix that the flight of the example led to.
             throw Failure.unknownBook
         } catch let error as HTTPError where error.code == .timedOut {
             throw Failure.tooSlow
