@@ -15,6 +15,7 @@ let letterhead: [Target.Dependency] = [
     .product(name: "Letterhead", package: "Letterhead"), .product(name: "LetterheadTesting", package: "Letterhead"),
     .product(name: "LetterheadResilience", package: "Letterhead"),
     .product(name: "LetterheadCaching", package: "Letterhead"),
+    .product(name: "LetterheadObserving", package: "Letterhead"),
 ]
 
 // What measures the library through its public API. TestKit and TestLimits are links to the folders of the tests.

@@ -9,7 +9,7 @@ import Foundation
 struct Benchmarks {
     static let all =
         Benchmark.building + Benchmark.chain + Benchmark.links + Benchmark.percentEncoding + Benchmark.bodies
-        + Benchmark.retry + Benchmark.pages + Benchmark.streaming + Benchmark.caching
+        + Benchmark.retry + Benchmark.pages + Benchmark.streaming + Benchmark.caching + Benchmark.observing
 
     static func main() async throws {
         #if os(Linux)
