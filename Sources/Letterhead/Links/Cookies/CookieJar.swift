@@ -12,9 +12,9 @@ import Synchronization
 /// ```
 ///
 /// A jar belongs to the clients that you pass it to. The process has no shared jar. A client uses it for each attempt
-/// and each hop. It stores at most 180 cookies of one domain and 3,000 in total, and removes the least recently used
-/// ones beyond that. A cookie is refused if its name and value have more than 4096 bytes together, and is stored for at
-/// most 400 days.
+/// and each hop. It stores at most 180 cookies of one domain and 3,000 in total. Beyond that, it removes the least
+/// recently used ones until a thirty-second of the limit is free again. A cookie is refused if its name and value have
+/// more than 4096 bytes together, and is stored for at most 400 days.
 ///
 /// In a custom chain, put the jar below ``ApplyEnvironment``, so that the request's URL is complete, and below
 /// ``Authenticate``, so that it sees the 401 that is handled there. Put it above a cache.

@@ -55,13 +55,15 @@ struct CookieTable {
     mutating func cookies(for target: CookieTarget, at now: Date) -> [CookieJar.Cookie] {
         guard count > 0 else { return [] }
         var found: [CookieJar.Cookie] = []
-        for domain in target.domains where domains[domain] != nil {
-            domains[domain]?.indices.forEach { place in
-                guard let cookie = domains[domain]?[place], cookie.isSent(to: target), !cookie.hasExpired(at: now)
-                else { return }
-                domains[domain]?[place].lastUsed = now
-                found.append(cookie)
+        for domain in target.domains {
+            // Taken out of the dictionary, so that each cookie isn't searched there.
+            guard var cookies = domains.removeValue(forKey: domain) else { continue }
+            for place in cookies.indices where cookies[place].isSent(to: target) && !cookies[place].hasExpired(at: now)
+            {
+                cookies[place].lastUsed = now
+                found.append(cookies[place])
             }
+            domains[domain] = cookies
         }
         return found.sorted { left, right in
             let (long, short) = (left.path.utf8.count, right.path.utf8.count)
@@ -81,8 +83,8 @@ struct CookieTable {
 
     mutating func removeAll() { self = CookieTable() }
 
-    /// Over a limit, removes the expired cookies, and then the least recently used ones. It sorts them, which would be
-    /// slow for each cookie of a response.
+    /// Over a limit, removes the expired cookies, and then the least recently used ones. It removes a few more than
+    /// necessary, so that a full jar isn't sorted for each response, and it isn't called for each cookie of a response.
     mutating func trim(at now: Date) {
         if isOverfull {
             for cookies in domains.values where cookies.count > Self.limits.domain {
@@ -102,7 +104,7 @@ struct CookieTable {
         }
         guard current.count > limit else { return expired }
         let oldest = current.sorted { ($0.lastUsed, $0.order) < ($1.lastUsed, $1.order) }
-        return expired + oldest.prefix(current.count - limit)
+        return expired + oldest.prefix(current.count - limit + limit / 32)
     }
 }
 
