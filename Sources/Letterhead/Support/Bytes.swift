@@ -42,7 +42,7 @@ extension StringProtocol where SubSequence == Substring {
     package func holds(_ part: String) -> Bool { Array(utf8).contains(Array(part.utf8)) }
 
     /// Returns whether two strings have the same bytes.
-    package func isSame(as other: some StringProtocol) -> Bool {
+    @inlinable package func isSame(as other: some StringProtocol) -> Bool {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }
 
@@ -129,10 +129,9 @@ extension Array {
     /// Replaces all elements that fulfill a condition with one element, at the first match's position. Without a match,
     /// appends the element. If the element is nil, only removes the matches.
     mutating func replace(with element: Element?, where fits: (Element) -> Bool) {
-        guard let place = firstIndex(where: fits) else {
-            if let element { append(element) }
-            return
-        }
+        guard let place = firstIndex(where: fits) else { return element.map { append($0) } ?? () }
+        // Usually only one element fits, and the others stay.
+        if let element, !self[(place + 1)...].contains(where: fits) { return self[place] = element }
         let after = self[(place + 1)...].filter { !fits($0) }
         replaceSubrange(place..., with: (element.map { [$0] } ?? []) + after)
     }

@@ -100,7 +100,8 @@ public struct QueryParameters: Hashable, Sendable {
         return names.contains(Array(name.utf8))
     }
 
-    private mutating func replace(_ name: String, with item: Item?) {
+    /// Replaces a name's items by one, at the first one's position. Nil only removes them.
+    mutating func replace(_ name: String, with item: Item?) {
         items.replace(with: item) { $0.name.isSame(as: name) }
         if item == nil { names = [] }
     }

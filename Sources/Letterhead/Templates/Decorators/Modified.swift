@@ -91,7 +91,7 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
         if case .url = (base as? any PaginatedTemplate)?.position { return query }
         var query = query
         if let name {
-            query.set(name, to: nil)
+            query.replace(name, with: nil)
             query.replace(with: added)
         } else {
             added.forEach { query.append($0) }
