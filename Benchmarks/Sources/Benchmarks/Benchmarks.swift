@@ -22,6 +22,10 @@ struct Benchmarks {
         print("Medians of alternating runs in one process; each floor is hand-written, in the file of its benchmark.")
         for benchmark in chosen where try await !report(benchmark) { broken += 1 }
         var count = chosen.count
+        for row in Growth.all where word.map({ row.name.contains($0) }) ?? true {
+            count += 1
+            if try await !row.report() { broken += 1 }
+        }
         #if os(Linux)
             if word.map({ UploadMemory.name.contains($0) }) ?? true {
                 count += 1
