@@ -66,13 +66,22 @@ extension FlightLog.Load {
         HARFile.Flight.Load(
             load: number, template: events.first?.template, route: events.first?.route,
             summary: redaction.shown(HTTPEvent.line(of: events)), removedExchanges: removed > 0 ? removed : nil,
-            settings: exchanges.first?.settings.compactMap { name, value in
-                value.map { "\(name): \($0 as? Duration == .never ? "never" : "\($0)")" }
-            }, events: events.map { redaction.shown("\($0)") })
+            settings: exchanges.first?.settingLines, events: events.map { redaction.shown("\($0)") })
     }
 }
 
 extension FlightLog.Exchange {
+    fileprivate var settingLines: [String] {
+        let named: [(name: String, value: (any Sendable)?)] = [
+            ("timeout", settings.timeout), ("idleTimeout", settings.idleTimeout),
+            ("connectTimeout", settings.connectTimeout), ("deadline", settings.deadline),
+            ("maximumRetries", settings.maximumRetries), ("acceptedStatuses", settings.acceptedStatuses),
+        ]
+        return named.compactMap { name, value in
+            value.map { "\(name): \($0 as? Duration == .never ? "never" : "\($0)")" }
+        }
+    }
+
     fileprivate func entry(
         of load: FlightLog.Load, partial: FlightMessage?, _ redaction: ArchiveRedaction
     ) -> HARFile.Entry {
@@ -80,10 +89,11 @@ extension FlightLog.Exchange {
         var noted = HAREntry(events.first ?? HTTPEvent(.exchangeStart), date: date, bodyLimit: 0)
         for event in events { noted.note(event) }
         var entry = HARFile.Entry(noted)
-        let url = redaction.shown(url)
+        let url = redaction.shown(events.first?[.url] ?? "")
         let query = URLParts(url).query.map { QueryParameters(escaped: $0) }
         entry.request = HARFile.Request(
-            method: method, url: url, httpVersion: entry.request.httpVersion, headers: request.pairs(redaction),
+            method: events.first?[.method] ?? "", url: url, httpVersion: entry.request.httpVersion,
+            headers: request.pairs(redaction),
             queryString: query?.map { HARFile.Pair(name: $0.name, value: $0.value ?? "") } ?? [],
             postData: request.post(redaction))
         let response = response ?? (noted.error == nil ? nil : partial)

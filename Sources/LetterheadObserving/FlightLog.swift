@@ -4,21 +4,23 @@ import LetterheadFoundation
 
 /// The loads that a flight recorder keeps, and their sizes.
 struct FlightLog: Sendable {
+    /// The settings that an observer sees.
+    typealias Settings = (
+        timeout: Duration?, idleTimeout: Duration?, connectTimeout: Duration?, deadline: Duration?,
+        maximumRetries: Int?, acceptedStatuses: HTTPStatusSet?
+    )
+
     struct Exchange: Sendable {
         let number: Int
         let id: HTTPRequest.ID
         let date: Date
-        let method: String
-        /// Redacted.
-        let url: String
-        /// The settings that an observer sees, by name.
-        let settings: [(name: String, value: (any Sendable)?)]
+        let settings: Settings
         let request: FlightMessage
         var response: FlightMessage?
         /// Where it begins in the order of all events that the recorder has received.
         var start = 0
 
-        var bytes: Int { 512 + 3 * url.utf8.count + request.bytes + (response?.bytes ?? 0) }
+        var bytes: Int { 1_024 + request.bytes + (response?.bytes ?? 0) }
     }
 
     struct Load: Sendable {
@@ -44,37 +46,28 @@ struct FlightLog: Sendable {
 
     init(mostExchanges: Int, mostBytes: Int) { (self.mostExchanges, self.mostBytes) = (mostExchanges, mostBytes) }
 
-    /// Adds an event. The last events of a load with very many aren't kept, except for its end.
     mutating func add(_ event: HTTPEvent) {
         events += 1
         if event.name == .loadStart {
-            loads[event.load] = Load(start: events)
+            var load = Load(start: events)
+            load.events.reserveCapacity(16)
+            loads[event.load] = load
             order.append(event.load)
             count += 1
         }
-        guard let kept = loads[event.load]?.events.count else { return }
-        if event.isEndOfLoad { loads[event.load]?.end = events }
-        guard kept < mostBytes / 4_096 || event.isEndOfLoad else { return }
-        loads[event.load]?.events.append(event)
+        guard loads[event.load]?.add(event, at: events, mostBytes / 4_096) == true else { return }
         bytes += 384
         trim()
     }
 
     mutating func add(_ exchange: Exchange, of load: Int) {
-        guard loads[load] != nil else { return }
-        loads[load]?.exchanges.append(exchange)
-        let last = (loads[load]?.exchanges.count ?? 1) - 1
-        loads[load]?.exchanges[last].start = events
-        (count, bytes) = (count + min(last, 1), bytes + exchange.bytes)
+        guard let added = loads[load]?.add(exchange, at: events) else { return }
+        (count, bytes) = (count + added, bytes + exchange.bytes)
         trim()
     }
 
     mutating func change(_ exchange: Int, of load: Int, _ change: (inout Exchange) -> Void) {
-        guard let place = loads[load]?.exchanges.lastIndex(where: { $0.number == exchange }) else { return }
-        func size() -> Int { loads[load]?.exchanges[place].bytes ?? 0 }
-        let before = size()
-        change(&loads[load, default: Load(start: 0)].exchanges[place])
-        bytes += size() - before
+        bytes += loads[load]?.change(exchange, change) ?? 0
         trim()
     }
 
@@ -89,5 +82,31 @@ struct FlightLog: Sendable {
                 (count, bytes) = (count - load.count, bytes - load.bytes)
             }
         }
+    }
+}
+
+extension FlightLog.Load {
+    /// Returns whether the event is kept. Of a load with very many events, the last ones aren't, except for its end.
+    fileprivate mutating func add(_ event: HTTPEvent, at place: Int, _ most: Int) -> Bool {
+        let isEnd = event.isEndOfLoad
+        if isEnd { end = place }
+        guard events.count < most || isEnd else { return false }
+        events.append(event)
+        return true
+    }
+
+    /// Returns by how much the load counts for more.
+    fileprivate mutating func add(_ exchange: FlightLog.Exchange, at place: Int) -> Int {
+        exchanges.append(exchange)
+        exchanges[exchanges.count - 1].start = place
+        return exchanges.count == 1 ? 0 : 1
+    }
+
+    /// Returns by how many bytes the exchange has grown.
+    fileprivate mutating func change(_ number: Int, _ change: (inout FlightLog.Exchange) -> Void) -> Int {
+        guard let place = exchanges.lastIndex(where: { $0.number == number }) else { return 0 }
+        let before = exchanges[place].bytes
+        change(&exchanges[place])
+        return exchanges[place].bytes - before
     }
 }

@@ -35,8 +35,7 @@ struct FlightMessage: Sendable {
 
     private init(_ headers: HTTPHeaders, of request: HTTPRequest, _ names: SecretNames) {
         redaction = request.redaction
-        self.headers = names.withoutSecrets(headers, redaction)
-        headBytes = headers.reduce(0) { $0 + 64 + $1.name.rawValue.utf8.count + $1.value.utf8.count }
+        (self.headers, headBytes) = names.withoutSecrets(headers, redaction)
     }
 
     mutating func append(_ data: Data, at time: Duration, _ limits: Limits) {
@@ -66,35 +65,53 @@ struct FlightMessage: Sendable {
 
     private var isText: Bool {
         guard let type = headers[.contentType], !headers.contains(.contentEncoding) else { return false }
-        let essence = ASCII.keyword(ASCII.trimmed(type.cut(at: ";")?.head ?? type[...]))
-        return essence.begins(with: "text/") || Self.textEndings.contains { essence.ends(with: $0) }
+        // Parsing a media type takes longer than keeping a message may.
+        let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }.map { $0 | 0x20 }
+        return essence.starts(with: "text/".utf8) || Self.textEndings.contains { essence.suffix($0.count) == $0 }
     }
 
     private static let textEndings = ["json", "xml", "javascript", "yaml", "graphql", "x-www-form-urlencoded"]
+        .map { Array($0.utf8)[...] }
 }
 
 /// Remembers which names of headers are secret, because judging a name takes longer than keeping a message may.
 final class SecretNames: Sendable {
-    private let known = Mutex<[HTTPHeaders.Name: Bool]>([:])
+    private static let archive = ArchiveRedaction(names: .standard)
+    /// A table without collision lists: a name replaces another one in its place.
+    private let known = Mutex<[(name: HTTPHeaders.Name, isSecret: Bool)?]>(Array(repeating: nil, count: 1_024))
 
-    func withoutSecrets(_ headers: HTTPHeaders, _ own: Redaction) -> HTTPHeaders {
+    /// Returns the fields without secret values, and about their memory.
+    func withoutSecrets(_ headers: HTTPHeaders, _ own: Redaction) -> (headers: HTTPHeaders, bytes: Int) {
         let isStandard = own == .standard
-        let secrets = known.withLock { known in
-            headers.map { field in
-                field.isSecret || Self.isSecret(field.name, &known) || !isStandard && own.isSecret(header: field.name)
+        var (bytes, secrets) = (0, [Int]())
+        known.withLock { known in
+            for (index, field) in headers.enumerated() {
+                bytes += 64 + field.name.rawValue.utf8.count + field.value.utf8.count
+                if field.isSecret || Self.isSecret(field.name, &known)
+                    || !isStandard && own.isSecret(header: field.name)
+                {
+                    secrets.append(index)
+                }
             }
         }
-        guard secrets.contains(true) else { return headers }
-        let redaction = ArchiveRedaction(names: .standard).adding(own)
-        return HTTPHeaders(
-            zip(headers, secrets).map { $1 ? HTTPHeaders.Field($0.name, redaction.value(of: $0)) : $0 })
+        guard !secrets.isEmpty else { return (headers, bytes) }
+        var fields = Array(headers)
+        for index in secrets {
+            let field = fields[index]
+            let value = field.name == .setCookie ? Self.archive.value(of: field) : ArchiveRedaction.placeholder
+            fields[index] = HTTPHeaders.Field(field.name, value)
+        }
+        return (HTTPHeaders(fields), bytes)
     }
 
-    private static func isSecret(_ name: HTTPHeaders.Name, _ known: inout [HTTPHeaders.Name: Bool]) -> Bool {
-        if let isSecret = known[name] { return isSecret }
+    private static func isSecret(
+        _ name: HTTPHeaders.Name, _ known: inout [(name: HTTPHeaders.Name, isSecret: Bool)?]
+    ) -> Bool {
+        let bytes = name.rawValue.utf8
+        let place = bytes.reduce(0) { ($0 &* 31 &+ Int($1)) & 1_023 }
+        if let entry = known[place], entry.name == name { return entry.isSecret }
         let isSecret = Redaction.standard.isSecret(header: name)
-        // A server can send any number of names.
-        if known.count < 500, name.rawValue.utf8.count < 100 { known[name] = isSecret }
+        if bytes.count < 100 { known[place] = (name, isSecret) }
         return isSecret
     }
 }

@@ -104,12 +104,11 @@ extension FlightRecorder: MessageObserver {
         case .request(let request):
             // Bodies are encoded outside of the lock.
             let new = FlightLog.Exchange(
-                number: exchange, id: request.id, date: now(), method: event[.method] ?? "", url: event[.url] ?? "",
-                settings: [
-                    ("timeout", request.timeout), ("idleTimeout", request.idleTimeout),
-                    ("connectTimeout", request.connectTimeout), ("deadline", request.deadline),
-                    ("maximumRetries", request.maximumRetries), ("acceptedStatuses", request.acceptedStatuses),
-                ], request: FlightMessage(request, names, bodies))
+                number: exchange, id: request.id, date: now(),
+                settings: (
+                    request.timeout, request.idleTimeout, request.connectTimeout, request.deadline,
+                    request.maximumRetries, request.acceptedStatuses
+                ), request: FlightMessage(request, names, bodies))
             log.withLock { $0.add(new, of: event.load) }
         case .response(let response):
             let message = FlightMessage(response, names, bodies)
