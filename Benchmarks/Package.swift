@@ -16,6 +16,7 @@ let letterhead: [Target.Dependency] = [
     .product(name: "LetterheadResilience", package: "Letterhead"),
     .product(name: "LetterheadCaching", package: "Letterhead"),
     .product(name: "LetterheadObserving", package: "Letterhead"),
+    .product(name: "LetterheadSigning", package: "Letterhead"),
 ]
 
 // What measures the library through its public API. TestKit and TestLimits are links to the folders of the tests.

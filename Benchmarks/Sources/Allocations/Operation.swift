@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadCaching
+import LetterheadSigning
 
 /// Something that programs do often, over a transport that responds at once.
 struct Operation: Sendable {
@@ -52,6 +53,10 @@ struct Operation: Sendable {
         let plain = HTTPClient(environment: Answer.environment, transport: Answer())
         let user = User(id: 1, name: "Ada")
         let request = plainRequest
+        let credentials = AWSCredentials(accessKey: "AKIDEXAMPLE", secretKey: "secret")
+        let signer = AWSSigner(service: "s3", region: "eu-central-1", credentials: .fixed(credentials)) {
+            Date(timeIntervalSince1970: 1_369_353_600)
+        }
         return [
             Operation("send a request without a template") { try await plain.send(request) },
             Operation("send a GET, decode JSON") { try await plain.send(Get<User>("users/1")) },
@@ -62,6 +67,10 @@ struct Operation: Sendable {
                 "a GET with a bearer token",
                 HTTPClient(
                     environment: Answer.environment, authentication: .bearer("token"), transport: Answer())),
+            sending(
+                "a GET that is signed for AWS",
+                HTTPClient(
+                    environment: Answer.environment, authentication: .signing(by: signer), transport: Answer())),
             sending(
                 "a GET with an observer",
                 HTTPClient(

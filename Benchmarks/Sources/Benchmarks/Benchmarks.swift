@@ -10,6 +10,7 @@ struct Benchmarks {
     static let all =
         Benchmark.building + Benchmark.chain + Benchmark.links + Benchmark.percentEncoding + Benchmark.bodies
         + Benchmark.retry + Benchmark.pages + Benchmark.streaming + Benchmark.caching + Benchmark.observing
+        + Benchmark.signing
 
     static func main() async throws {
         #if os(Linux)
