@@ -25,13 +25,13 @@ struct Repository: Decodable, Sendable {
     }
 }
 
-struct Refused: Decodable, Sendable {
+struct RefusedBody: Decodable, Sendable {
     var reason: String
 }
 
 struct GetMember: RequestTemplate {
     typealias Response = Member
-    typealias Failure = Refused
+    typealias Failure = RefusedBody
     let login: String
     var path: RequestPath { "members/\(login)" }
 }

@@ -82,7 +82,7 @@ import Testing
                 GET /b Get<Member> problem, 1 response
                   unread: $.more
                 GET members/{} GetMember failure, 2 responses
-                  $: required Refused, but a body that the decoder can't read ("text/html") (1 of 2)
+                  $: required RefusedBody, but a body that the decoder can't read ("text/html") (1 of 2)
                   $.title: optional String, but a number (1 of 1)
                   $: partly visible: decoding ends here, so what follows isn't checked
                   unread: $.trace
@@ -208,7 +208,8 @@ import Testing
         var recording = Recording()
         try recording.add("stream", String(repeating: line, count: 1_100), type: type)
         let report = try await Contract.check(
-            recording.cassette(), routes: [.get("/stream"): Get<String>.self], values: [Get<String>.self: Refused.self])
+            recording.cassette(), routes: [.get("/stream"): Get<String>.self],
+            values: [Get<String>.self: RefusedBody.self])
         #expect(report.found(.otherType) == ["$.reason: required String, but a number 1000/1000"])
     }
 
