@@ -3,7 +3,7 @@ import PackageDescription
 
 // Letterhead with the packages of the Swift server ecosystem. README.md says how to depend on it.
 
-// What is built: "light" leaves out the products that need SwiftNIO, "all" adds LetterheadOpenAPI.
+// What is built: "light" leaves out the products that need SwiftNIO.
 let choice = Context.environment["LETTERHEAD_ADAPTERS"] ?? ""
 
 let settings: [SwiftSetting] = [
@@ -97,6 +97,17 @@ if choice != "light" {
             name: "GatewayTests",
             dependencies: ["gateway", .product(name: "Logging", package: "swift-log")] + letterhead("Testing")),
     ]
+}
+
+// swift-openapi-runtime, as the path of a checkout or as a URL. Without it, LetterheadOpenAPI is left out.
+if let runtime = Context.environment["LETTERHEAD_OPENAPI"] {
+    dependencies.append(runtime.contains("://") ? .package(url: runtime, from: "1.11.0") : .package(path: runtime))
+    let packages: [Target.Dependency] = [
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "OpenAPIRuntime", package: "swift-openapi-runtime"),
+    ]
+    targets += adapter(
+        "OpenAPI", letterhead() + ["LetterheadHTTPTypes"] + packages, tests: letterhead("Testing") + packages)
 }
 
 let package = Package(

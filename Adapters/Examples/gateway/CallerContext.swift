@@ -32,10 +32,11 @@ enum Caller {
 }
 
 extension HTTPClient {
-    /// Limits requests to the time that the caller waits. They also fail if nobody waits any longer.
+    /// Limits requests to the time that the caller waits.
     var withinCallersTime: HTTPClient {
         guard let timeLeft = Caller.timeLeft else { return self }
-        return deadline(in: .milliseconds(timeLeft))
+        // A deadline of zero would be the program's mistake, and not the end of the caller's time.
+        return deadline(in: .milliseconds(max(timeLeft, 1)))
     }
 }
 
