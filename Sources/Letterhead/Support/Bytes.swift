@@ -43,7 +43,13 @@ extension StringProtocol where SubSequence == Substring {
 
     /// Returns whether two strings have the same bytes.
     @inlinable package func isSame(as other: some StringProtocol) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+        // Comparing the views costs ten times as much for each byte.
+        let isSame = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right in
+                left.count == right.count && left.indices.allSatisfy { unsafe left[$0] == right[$0] }
+            }
+        }
+        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
     /// Replaces each occurrence of a string, which must not be empty.
