@@ -59,8 +59,8 @@ extension HTTPBodyDecoder {
             return try decoder.decode(type, from: Data((valid + " ").utf8))
         }
         // A subclass may decode differently.
-        if Swift.type(of: decoder) == JSONDecoder.self, let value = try JSONText.value(of: type, from: text) {
-            return value
+        if Swift.type(of: decoder) == JSONDecoder.self, JSONText.parses(type, from: text) {
+            return try JSONText.value(of: type, from: text)
         }
         return try decoder.decode(type, from: text)
     }

@@ -14,14 +14,18 @@ package import LetterheadFoundation
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>) { unsafe self.bytes = bytes }
 
-    /// Parses a type without a fixed structure: a `JSONValue`, an array or a dictionary of them, or `ProblemDetails`.
-    ///
-    /// - Returns: nil for any other type, and for a text in UTF-16 or UTF-32.
-    static func value<Value>(of type: Value.Type, from data: Data) throws -> Value? {
-        guard
-            type == JSONValue.self || type == ProblemDetails.self || type == [JSONValue].self
-                || type == [String: JSONValue].self, (data.first ?? 0) < 0xFE, !data.prefix(2).contains(0)
-        else { return nil }
+    /// Returns whether a type has no fixed structure: a `JSONValue`, an array or a dictionary of them, or
+    /// `ProblemDetails`. False for a text in UTF-16 or UTF-32.
+    static func parses(_ type: Any.Type, from data: Data) -> Bool {
+        types.contains(ObjectIdentifier(type)) && (data.first ?? 0) < 0xFE && !data.prefix(2).contains(0)
+    }
+
+    private static let types = [
+        JSONValue.self as Any.Type, ProblemDetails.self, [JSONValue].self, [String: JSONValue].self,
+    ].map { ObjectIdentifier($0) }
+
+    /// Parses a type without a fixed structure.
+    static func value<Value>(of type: Value.Type, from data: Data) throws -> Value {
         let json = try value(of: data)
         let problem = json.object.map { ProblemDetails(members: $0) }
         if let value = json as? Value ?? json.array as? Value ?? json.object as? Value ?? problem as? Value {

@@ -28,15 +28,21 @@ enum ResponseDecoding {
     /// The constraint guarantees that the conformance may be used outside of any actor.
     static func decode<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) async throws -> Value {
         let data = try await response.body.data()
+        guard data.isEmpty || isData(type) || isText(type) else {
+            return try decoder(of: response).value(of: type, from: data)
+        }
+        return try value(type, withoutDecoding: data, of: response)
+    }
+
+    private static func value<Value>(
+        _ type: Value.Type, withoutDecoding data: Data, of response: HTTPResponse
+    ) throws -> Value {
         if data.isEmpty, let none = (type as? any EmptyRepresentable.Type)?.empty as? Value { return none }
         if isData(type), let value = data as? Value { return value }
         if isText(type), let value = try text(data, of: response) as? Value { return value }
-        guard !data.isEmpty else {
-            throw HTTPError(
-                .emptyResponse, request: response.request, response: response,
-                message: "the body is empty, and \(type) requires one (to allow an empty body, make Response optional)")
-        }
-        return try decoder(of: response).value(of: type, from: data)
+        throw HTTPError(
+            .emptyResponse, request: response.request, response: response,
+            message: "the body is empty, and \(type) requires one (to allow an empty body, make Response optional)")
     }
 
     /// Returns the value of a type without a usable conformance to `Decodable`: the response, `Void`, or an optional of
@@ -62,7 +68,7 @@ enum ResponseDecoding {
     private static func decoder(of response: HTTPResponse) throws -> any HTTPBodyDecoder {
         let decoder = response.request.decoder ?? JSONDecoder()
         // It reads every media type, so the header isn't parsed.
-        if decoder is JSONDecoder { return decoder }
+        if Swift.type(of: decoder) == JSONDecoder.self { return decoder }
         do {
             return try decoder.decoder(for: response.headers.mediaType)
         } catch let error as HTTPBodyError {
