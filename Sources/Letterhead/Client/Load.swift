@@ -50,22 +50,21 @@ struct Load: Sendable {
     mutating func begin(_ request: consuming HTTPRequest, decodes: Bool = false) -> HTTPRequest {
         var begun = request
         begun.removeSignature()
-        let earlier = begun.context
-        begun.context = LoadContext(
-            template: earlier.template, deadline: deadline ?? begun.liveDeadline)
+        let (earlier, owned) = (begun.context.download, begun.context.ownedUpdates)
+        begun.context = LoadContext(template: begun.context.template.take(), deadline: deadline ?? begun.liveDeadline)
         if let client {
             client.adopt(&begun, decodes: decodes)
         } else if decodes, !begun.headers.contains(.accept) {
             begun.context.accept = begun.decoder.map(\.accept) ?? Self.accept
         }
         if case .file = begun.responseDelivery {
-            isNestedDownload = earlier.download.map { !$0.hasEnded } ?? false
+            isNestedDownload = earlier.map { !$0.hasEnded } ?? false
             if !isNestedDownload { download = DownloadOwner() }
-            begun.context.download = download ?? earlier.download
+            begun.context.download = download ?? earlier
             isNamedByResponse = begun[option: FolderDownloadOption.self]
         }
         generation = begun.context.generation
-        updates = begun.ownUpdates(after: earlier)
+        updates = begun.ownUpdates(after: owned)
         observation = client?.observe(begun, template: template)
         begun.context.observation = observation
         return begun

@@ -225,8 +225,8 @@ final class DeduplicationKey: Hashable, Sendable {
     private func hasEqualSigner(_ other: DeduplicationKey) -> Bool {
         let (left, right) = (request, other.request)
         return authentication == other.authentication && left.requiredScopes == right.requiredScopes
-            && left.context.generation == right.context.generation && left.context.additions.isEmpty
-            && right.context.additions.isEmpty
+            && left.context.generation == right.context.generation && left.additions.isEmpty
+            && right.additions.isEmpty
             && left.serverEnvironment == right.serverEnvironment && left.removedHeaders == right.removedHeaders
     }
 }

@@ -77,7 +77,7 @@ public struct Retry: LoaderLink {
             load.request.loadValues.replace(with: result.request.loadValues)
             let context = load.context(after: result, strategy: strategy, delay: delay)
             await settings.onRetry(context)
-            await request.context.additions.onRetry?(context)
+            await request.additions.onRetry?(context)
             await load.request.onRetry?(context)
             // During the wait, a streamed response would hold its connection and its place in a throttle.
             for case .success(let response) in [result, judged] { await response.body.discard() }
@@ -120,7 +120,7 @@ extension Retry {
         let (request, attempt) = (load.request, load.attempt)
         // Why suggestions are not followed. Nil if the strategy does not apply.
         var refusals: [RetryRules.Refusal?] = []
-        let own = (request.attemptNumber == nil ? request.validators : []) + request.context.additions.validators
+        let own = (request.attemptNumber == nil ? request.validators : []) + request.additions.validators
         for validator in own.isEmpty ? validators : own + validators {
             let verdict = await validator.result(of: result, for: attempt)
             if let observation = attempt.observation { observation.judge(validator, verdict) }
@@ -277,7 +277,7 @@ private struct RetryLoad {
     @inline(__always)
     func transform(_ result: inout Retry.Outcome, by common: [ModifyResponse]) async -> Bool {
         let last = request.attemptNumber == nil ? request.responseTransformers : []
-        let own = request.context.additions.responseTransformers + last
+        let own = request.additions.responseTransformers + last
         guard !common.isEmpty || !own.isEmpty, case .success(let received) = result else { return true }
         var response = received
         do {

@@ -134,9 +134,12 @@ extension RequestSettings {
 
 extension HTTPRequest {
     /// Makes the call site responsible for ending the updates, except an outer call site's. Returns them.
-    mutating func ownUpdates(after outer: LoadContext) -> [ProgressUpdates] {
+    ///
+    /// - Parameter outer: the number of updates that the outer call site ends.
+    mutating func ownUpdates(after outer: Int) -> [ProgressUpdates] {
         let updates = progressUpdates
+        guard !updates.isEmpty else { return [] }
         context.ownedUpdates = updates.count
-        return Array(updates.dropFirst(outer.ownedUpdates))
+        return Array(updates.dropFirst(outer))
     }
 }

@@ -190,8 +190,9 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.options }
     }
 
+    /// Read in place, because copying the context copies each of its parts.
     var context: LoadContext {
-        get { parts.context }
+        @inline(__always) _read { yield parts.context }
         _modify { yield &parts.context }
     }
 

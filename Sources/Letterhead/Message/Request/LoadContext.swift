@@ -77,10 +77,6 @@ final class ClientSettings: Sendable {
     }
 }
 
-extension LoadContext {
-    var additions: HTTPRequestOptions { settings?.additions ?? HTTPRequestOptions() }
-}
-
 /// The outermost load of a download. If one client is another's transport, only the outer load has accepted the
 /// response when it ends, so only it replaces the file.
 final class DownloadOwner: Sendable {
@@ -93,6 +89,9 @@ final class DownloadOwner: Sendable {
 
 extension HTTPRequest {
     var client: ClientIdentity? { context.generation?.client }
+
+    /// What a derived client adds to the request's own validators, transformers and closures.
+    var additions: HTTPRequestOptions { context.settings?.additions ?? HTTPRequestOptions() }
 
     var observation: Observation? {
         get { context.observation }
@@ -114,6 +113,6 @@ extension HTTPRequest {
     /// neither set nor omitted.
     mutating func fillAccept() {
         guard let accept = context.accept, !headers.contains(.accept), !omittedHeaders.contains(.accept) else { return }
-        headers[.accept] = accept
+        headers.append(.accept, accept)
     }
 }

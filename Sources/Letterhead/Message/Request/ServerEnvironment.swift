@@ -230,7 +230,7 @@ final class ClientEnvironment: Sendable {
 
     var environment: ServerEnvironment? { state.withLock { $0 } }
 
-    var isUnknown: Bool { environment == nil }
+    var isUnknown: Bool { state.withLock { if case nil = $0 { true } else { false } } }
 
     func resolve(_ environment: ServerEnvironment) { state.withLock { $0 = environment } }
 }
