@@ -64,8 +64,9 @@ extension HTTPClient {
             request.context.accept = request.decoder.map(\.accept) ?? defaults.accept
         }
         request.context.generation = generation
-        defaults.apply(to: &request)
-        request.context.settings = defaults.settings
+        let settings = defaults.settings
+        settings?.apply(&request)
+        request.context.settings = settings
         // If a closure provides the environment, each load resolves it for itself, and other loads don't share it.
         let isProvided = request.serverEnvironment?.isProvided == true
         request.context.environment = parts.environment.map { $0.isUnknown || isProvided ? ClientEnvironment(nil) : $0 }
@@ -104,16 +105,19 @@ struct ClientDefaults: Sendable {
     }
 
     func apply(to request: inout HTTPRequest) {
+        let hasOptions = !request.options.isEmpty
         request.options.fill(from: options)
-        let omitted = options.omittedHeaders
-        if !omitted.isEmpty { request.omittedHeaders.formUnion(omitted) }
-        // A request that sets these to nil leaves them to the client.
-        if request.decoder == nil { request.decoder = options.decoder }
-        if request.encoder == nil, let own = options.encoder { request.encoder = own }
+        if hasOptions {
+            let omitted = options.omittedHeaders
+            if !omitted.isEmpty { request.omittedHeaders.formUnion(omitted) }
+            // A request that sets these to nil leaves them to the client.
+            if request.decoder == nil { request.decoder = options.decoder }
+            if request.encoder == nil, let own = options.encoder { request.encoder = own }
+            if request.retryStrategy == nil, let own = options.retryStrategy { request.retryStrategy = own }
+            if request.maximumRetries == nil, let own = options.maximumRetries { request.maximumRetries = own }
+            if request.redirectPolicy == nil, let own = options.redirectPolicy { request.redirectPolicy = own }
+        }
         request.passEncoder()
-        if request.retryStrategy == nil, let own = options.retryStrategy { request.retryStrategy = own }
-        if request.maximumRetries == nil, let own = options.maximumRetries { request.maximumRetries = own }
-        if request.redirectPolicy == nil, let own = options.redirectPolicy { request.redirectPolicy = own }
         if !headers.isEmpty { request.fill(headers: headers) }
         guard !query.isEmpty else { return }
         // The server has chosen the whole URL of such a page.
