@@ -87,9 +87,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// - Throws: an error with a request that shows the client's environment.
     func request() throws(HTTPError) -> HTTPRequest {
         do throws(HTTPError) {
-            return if let builder { try builder.checkedRequest() } else {
-                try StandardRequestBuilder(template).requestWithoutEnvironment()
-            }
+            return if let builder { try builder.checkedRequest() } else { try template.requestWithoutEnvironment() }
         } catch {
             var request = error.request
             client?.adopt(&request)

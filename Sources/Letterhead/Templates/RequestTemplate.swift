@@ -108,8 +108,8 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
 extension RequestTemplate {
     public var baseURL: URL? { nil }
     public var method: HTTPMethod { .get }
-    public var query: QueryParameters { [:] }
-    public var headers: HTTPHeaders { [:] }
+    public var query: QueryParameters { QueryParameters() }
+    public var headers: HTTPHeaders { HTTPHeaders() }
     public var parameters: RequestParameters { [:] }
     public var boundary: String? { nil }
     public var acceptedStatuses: HTTPStatusSet? { nil }

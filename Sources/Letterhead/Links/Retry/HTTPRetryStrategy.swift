@@ -312,7 +312,7 @@ extension HTTPLoader {
 extension RequestTemplate {
     /// The alternate, or nil if the result came from a server other than the client's own. Only that one may cause it.
     func request(onBehalfOf original: HTTPRequest, after result: Retry.Outcome) throws(HTTPError) -> HTTPRequest? {
-        var request = try StandardRequestBuilder(self).requestWithoutEnvironment()
+        var request = try requestWithoutEnvironment()
         let hasEnvironment = request.options.contains(ServerEnvironment.self)
         original.context.settings?.apply(&request)
         // A derived client's environment may belong to a server that must not receive the client's secrets.

@@ -67,66 +67,56 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     ///   - The name or the value of one of its cookies is invalid.
     ///   - It requests a page at the position ``PagePosition/unknown``, or its pagination cannot set a parameter.
     public func request() throws(HTTPError) -> HTTPRequest {
-        var request = try requestWithoutEnvironment()
+        var request = try template.requestWithoutEnvironment()
         // Checked first, because even an empty environment is expensive to copy.
         if request.options.contains(ServerEnvironment.self) { try request.serverEnvironment?.complete(&request) }
         return request
     }
+}
 
+extension RequestTemplate {
     /// Builds the request for a client. The client's settings take precedence over its environment's.
     func requestWithoutEnvironment() throws(HTTPError) -> HTTPRequest {
-        var request = HTTPRequest(
-            method: template.method, path: template.path, query: template.query, headers: template.headers,
-            options: template.options)
-        request.originate(from: template)
-        if let statuses = template.acceptedStatuses { request.acceptedStatuses = statuses }
-        if Template.Body.self != EmptyBody.self {
+        var request = HTTPRequest(method: method, path: path, query: query, headers: headers, options: options)
+        request.originate(from: self)
+        if let statuses = acceptedStatuses { request.acceptedStatuses = statuses }
+        if Body.self != EmptyBody.self {
             request.body = try body(of: request)
             request.passEncoder()
         }
         try addParameters(to: &request)
         try request.addTemplateCookies()
-        if isUnknownPage { throw unknownPage(of: request) }
-        if let baseURL = template.baseURL {
-            request.fill(from: baseURL)
-            guard request.host != nil else { throw baseWithoutHost(of: request) }
-        }
-        return request
-    }
-
-    private func baseWithoutHost(of request: HTTPRequest) -> HTTPError {
-        HTTPError(
+        if isUnknownPage { throw HTTPError(.invalidRequest, request: request, message: PagePosition.unknownRule) }
+        guard let baseURL else { return request }
+        request.fill(from: baseURL)
+        if request.host != nil { return request }
+        throw HTTPError(
             .invalidRequest, request: request,
-            message: "the base URL of \(Template.self) has no scheme or no host (write it as https://host/path)")
+            message: "the base URL of \(Self.self) has no scheme or no host (write it as https://host/path)")
     }
 
     private var isUnknownPage: Bool {
         // Checked first, because checking the type does not copy the template.
-        guard Template.self is any PaginatedTemplate.Type, let page = template as? any PaginatedTemplate else {
+        guard Self.self is any PaginatedTemplate.Type, let page = self as? any PaginatedTemplate else {
             return false
         }
         return page.position == .unknown
     }
 
-    private func unknownPage(of request: HTTPRequest) -> HTTPError {
-        HTTPError(
-            .invalidRequest, request: request, message: PagePosition.unknownRule)
-    }
-
     private func body(of request: HTTPRequest) throws(HTTPError) -> any HTTPBody {
-        let body = template.body
+        let body = self.body
         if let body = body as? any HTTPBody { return body }
         let mirror = Mirror(reflecting: body)
         if mirror.displayStyle == .optional, mirror.children.isEmpty { return EmptyBody() }
         throw HTTPError(
             .invalidRequest, request: request,
-            message: "the body of \(Template.self) is of type \(Template.Body.self), which is not an HTTPBody")
+            message: "the body of \(Self.self) is of type \(Body.self), which is not an HTTPBody")
     }
 
     private func addParameters(to request: inout HTTPRequest) throws(HTTPError) {
-        let parameters = template.parameters
+        let parameters = self.parameters
         if let conflict = parameters.conflict {
-            throw HTTPError(.invalidRequest, request: request, message: "\(Template.self): \(conflict)")
+            throw HTTPError(.invalidRequest, request: request, message: "\(Self.self): \(conflict)")
         }
         guard !parameters.isEmpty else { return }
         if StandardParameters.areQuery(of: request.method) {
@@ -137,7 +127,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
             throw HTTPError(
                 .invalidRequest, request: request,
                 message:
-                    "\(Template.self) sets both parameters and body, and a \(request.method) request can send only one")
+                    "\(Self.self) sets both parameters and body, and a \(request.method) request can send only one")
         }
     }
 }
