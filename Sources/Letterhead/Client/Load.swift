@@ -83,7 +83,9 @@ struct Load: Sendable {
         do {
             response = try await finish(result)
         } catch {
-            throw HTTPError(error, request: request, response: await result.responseForError)
+            // A stream would hold its connection.
+            let response = await result.response?.withoutStream() ?? result.failure?.response
+            throw HTTPError(error, request: request, response: response)
         }
         return try await held(response, for: request)
     }
@@ -191,18 +193,6 @@ struct Load: Sendable {
         deadline?.end()
         failure?.response?.draft?.discard()
         return failure?.orCancellation ?? error
-    }
-}
-
-extension Result where Success == HTTPResponse, Failure == HTTPError {
-    /// The response for an error that replaces this result, without a stream that would hold its connection.
-    fileprivate var responseForError: HTTPResponse? {
-        get async {
-            switch self {
-            case .success(let response): await response.withoutStream()
-            case .failure(let failure): failure.response
-            }
-        }
     }
 }
 

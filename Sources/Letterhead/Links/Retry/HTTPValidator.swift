@@ -46,7 +46,7 @@ extension HTTPValidator {
             let verdict: HTTPValidatorResult
             switch result {
             case .success(var response):
-                if response.body.buffered == nil { response.body = response.body.withheld() }
+                if response.body.isStreamed { response.body = response.body.withheld() }
                 verdict = try await validate(response: response, forRequest: request)
             case .failure(let failure): verdict = try await validate(failure: failure, forRequest: request)
             }

@@ -72,7 +72,9 @@ public struct Retry: LoaderLink {
             load.record(result, decision)
             if request.observation != nil { report(result, of: load) }
             guard case .retry(let strategy, let delay, _) = decision else {
-                return try await end(load, with: decision, on: judged)
+                // Without another reference, the response is changed in place.
+                _ = consume result
+                return try await end(load, with: decision, on: consume judged)
             }
             load.request.loadValues.replace(with: result.request.loadValues)
             let context = load.context(after: result, strategy: strategy, delay: delay)
@@ -159,12 +161,12 @@ extension Retry {
     }
 
     private func end(
-        _ load: RetryLoad, with decision: RetryRules.Decision, on result: Outcome
+        _ load: RetryLoad, with decision: RetryRules.Decision, on result: consuming Outcome
     ) async throws(HTTPError) -> HTTPResponse {
         switch decision {
         case .pass(nil), .retry:
             if !result.showsTrouble { budgets.succeed(for: load.request, to: result.origin, cost: load.cost) }
-            return try load.ended(with: result)
+            return try load.ended(with: consume result)
         case .pass(let refusal), .refuse(let refusal):
             if result.showsTrouble, refusal?.isOfFailure == true { budgets.fail(for: load.request, at: result.origin) }
             if case .pass = decision, refusal != .deadline { return try load.ended(with: result, by: refusal) }
@@ -302,18 +304,22 @@ private struct RetryLoad {
     }
 
     mutating func record(_ result: Retry.Outcome, _ decision: RetryRules.Decision) {
-        var attempt = HTTPRequest.Attempt(
-            number: attempts.count + 1, status: result.response?.status, errorCode: result.failure?.code,
-            reason: decision.reason)
+        var attempt = HTTPRequest.Attempt(number: attempts.count + 1, reason: decision.reason)
+        switch result {
+        case .success(let response): (attempt.status, mayHaveBeenSent) = (response.status, true)
+        case .failure(let failure):
+            (attempt.errorCode, mayHaveBeenSent) = (failure.code, mayHaveBeenSent || failure.mayHaveBeenSent)
+        }
         if case .retry(_, let delay, _) = decision { attempt.delay = delay }
-        mayHaveBeenSent = mayHaveBeenSent || result.failure?.mayHaveBeenSent != false
         attempts.append(attempt)
     }
 
     /// If the server asked for too long a wait, its status error contains the reason, because only the client's
     /// settings explain it.
-    func ended(with result: Retry.Outcome, by refusal: RetryRules.Refusal? = nil) throws(HTTPError) -> HTTPResponse {
-        switch result {
+    func ended(
+        with result: consuming Retry.Outcome, by refusal: RetryRules.Refusal? = nil
+    ) throws(HTTPError) -> HTTPResponse {
+        switch consume result {
         case .success(var response):
             response.attempts = attempts
             if case .serverDelay = refusal { response.statusReason = refusal?.description }

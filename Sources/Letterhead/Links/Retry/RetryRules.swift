@@ -197,7 +197,7 @@ extension Retry.Outcome {
     /// Whether the attempt shows that the server is in trouble: a failure, also a stream's, a 5xx, 408, 425 or 429. Only a retry after
     /// such an attempt takes tokens from its host's budget, so that the budget doesn't stop polling.
     var showsTrouble: Bool {
-        guard let response, !response.reportsFailure else { return true }
+        guard case .success(let response) = self, !response.reportsFailure else { return true }
         let status = response.status
         return status.code >= 500 || [.requestTimeout, .tooEarly, .tooManyRequests].contains(status)
     }

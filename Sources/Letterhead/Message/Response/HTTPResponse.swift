@@ -129,6 +129,7 @@ extension HTTPResponse {
 
     /// Returns a redirect with its body in memory. Until now, a body over the limit was allowed, because the redirect
     /// could have been followed.
+    @inline(__always)
     private func keptInFull(for request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         guard (300..<400).contains(status.code), request.responseDelivery == .buffered, body.buffered == nil else {
             return self
