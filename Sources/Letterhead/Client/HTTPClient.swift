@@ -73,16 +73,16 @@ public struct HTTPClient: Sendable {
         let authenticate = Authenticate(authentication ?? .anonymous)
         let hub = observers.isEmpty && tracing == nil ? nil : ObservationHub(observers, tracing: tracing)
         let endsItself = attemptLinks == nil && transport.endsItsRequests
-        let guarded: [(any LoaderLink)?] = [
-            Deadline(clock: retrying.clock), Retry(transformers: transformers, validators: validators, retrying),
-            FollowRedirects(), provider, authenticate, cookies, cache,
-            endsItself ? nil : Autocancel(), attemptLinks, hub.map { ObserveExchanges(tracing: $0.tracing) },
+        let below: [(any LoaderLink)?] = [
+            cookies, cache, endsItself ? nil : Autocancel(), attemptLinks,
+            hub.map { ObserveExchanges(tracing: $0.tracing) },
         ]
         parts = Parts(
             provider: provider, authenticate: authenticate, cookies: cookies, hasCache: cache != nil, retry: retrying,
             hub: hub)
         defaults = ClientDefaults(decoder: decoder)
-        chain = links --> parts.resetGuard --> (guarded.compactMap(\.self) --> transport)
+        let retry = Retry(transformers: transformers, validators: validators, retrying)
+        chain = links --> ClientChain(parts, retry, above: below.compactMap(\.self) --> transport)
     }
 
     /// Creates a client for the API at a base URL, such as `https://api.example.com/v2`. See
@@ -357,5 +357,43 @@ extension HTTPResponse {
                 message: "no file was saved, because the response is \(status)")
         }
         return savedFile
+    }
+}
+
+/// The links that every client has, above its other links and its transport.
+///
+/// Its type names each link. So the compiler joins their functions, and a request needs no asynchronous calls between
+/// them.
+private struct ClientChain: HTTPLoader, CustomStringConvertible {
+    private typealias Retried = LoaderChain<Retry, LoaderChain<FollowRedirects, Signed>>
+    private typealias Signed = LoaderChain<ApplyEnvironment, LoaderChain<Authenticate, Below>>
+
+    private let chain: LoaderChain<ResetGuard, LoaderChain<Deadline, Retried>>
+
+    init(_ parts: HTTPClient.Parts, _ retry: Retry, above below: any HTTPLoader) {
+        let signed = Signed(link: parts.provider, next: LoaderChain(link: parts.authenticate, next: Below(below)))
+        let retried = Retried(link: retry, next: LoaderChain(link: FollowRedirects(), next: signed))
+        let limited = LoaderChain(link: Deadline(clock: retry.settings.clock), next: retried)
+        chain = LoaderChain(link: parts.resetGuard, next: limited)
+    }
+
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await chain.load(request) }
+
+    func reset() async { await chain.reset() }
+
+    var description: String { chain.description }
+
+    /// The rest of the chain, which is known only at run time. A class, so that passing it on copies a reference.
+    private final class Below: HTTPLoader, CustomStringConvertible {
+        private let loader: any HTTPLoader
+
+        init(_ loader: any HTTPLoader) { self.loader = loader }
+
+        @inline(__always)
+        func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await loader.load(request) }
+
+        func reset() async { await loader.reset() }
+
+        var description: String { chainName(of: loader) }
     }
 }

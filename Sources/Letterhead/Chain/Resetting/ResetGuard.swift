@@ -36,10 +36,9 @@ public final class ResetGuard: LoaderLink {
             guard joined == nil else { throw .resetInProgress(request) }
             return client?.generation
         }
-        // A request that a caller's link has created belongs to the client as well.
-        guard let generation, request.context.generation == nil else { return try await next.load(request) }
         var adopted = request
-        adopted.context.generation = generation
+        // A request that a caller's link has created belongs to the client as well.
+        if let generation, request.context.generation == nil { adopted.context.generation = generation }
         return try await next.load(adopted)
     }
 

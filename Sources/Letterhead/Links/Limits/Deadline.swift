@@ -25,16 +25,16 @@ public struct Deadline: LoaderLink {
     /// - Throws: `.invalidRequest` if the limit is zero or less, and the errors of `next`.
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        let isSet = request.options.contains(DeadlineOption.self)
-        guard let limit = isSet ? request.deadline : standard else { return try await next.load(request) }
-        guard limit > .zero else {
+        let limit = request.options.contains(DeadlineOption.self) ? request.deadline : standard
+        if let limit, limit <= .zero {
             throw HTTPError(
                 .invalidRequest, request: request, message: "the deadline is zero or less (use nil for no limit)")
         }
         var limited = request
-        let point = limited.limit(to: limit, on: timeline)
+        let point = limit.flatMap { limited.limit(to: $0, on: timeline) }
         do throws(HTTPError) {
-            let response = try await next.load(limited).within(limited)
+            var response = try await next.load(limited)
+            if limit != nil { response = response.within(limited) }
             if let point { response.body.onEnd { _ in point.end() } }
             return response
         } catch {

@@ -146,16 +146,9 @@ extension HTTPLoader {
     /// Sends an attempt. If the load is observed, its start and end are recorded.
     @inline(__always)
     func loadAttempt(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        guard let observation = request.observation else { return try await load(request) }
-        return try await loadAttempt(request, in: observation)
-    }
-
-    private func loadAttempt(_ request: HTTPRequest, in observation: Observation) async throws(HTTPError)
-        -> HTTPResponse
-    {
-        guard observation.beginAttempt(request) else { return try await load(request) }
+        let observation = request.observation.flatMap { $0.beginAttempt(request) ? $0 : nil }
         let result = await result(of: request)
-        observation.endAttempt(result)
+        observation?.endAttempt(result)
         return try result.get()
     }
 
