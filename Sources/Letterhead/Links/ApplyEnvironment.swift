@@ -13,7 +13,7 @@
 /// without `allowedOrigins` are sent only to that origin, even if a request has another environment.
 public struct ApplyEnvironment: LoaderLink {
     /// Default: nil (only the requests' environments are applied).
-    let environment: ServerEnvironment?
+    @CopyOnWrite private(set) var environment: ServerEnvironment?
 
     /// Creates a link. With nil, only the requests' own environments are applied.
     public init(_ environment: ServerEnvironment? = nil) { self.environment = environment }

@@ -31,7 +31,6 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     /// Items for requests to the environment's origin. A redirected request gets none of them.
     public var query: QueryParameters
     private let base: BaseURL
-    let origin: HTTPOrigin?
     private let defect: String?
     /// The closure that provides the environment, or nil for an environment with its own parts.
     private let provider: Provider?
@@ -65,7 +64,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
 
     private init(provider: Provider) {
         (method, headers, query, base) = (nil, [:], [:], BaseURL(""))
-        (origin, defect, self.provider) = (nil, nil, provider)
+        (defect, self.provider) = (nil, provider)
     }
 
     var isProvided: Bool { provider != nil }
@@ -80,7 +79,6 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     ) {
         (self.method, self.headers, self.query, provider) = (method, headers, query, nil)
         base = BaseURL(baseURL)
-        origin = HTTPOrigin(base)
         defect = base.defect(in: baseURL)
         self.headers.bind(to: origin)
     }
@@ -97,7 +95,6 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         let text = "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")\(prefix)"
         let base = BaseURL(text)
         self.base = base
-        origin = HTTPOrigin(base)
         let isRead = base.host?.utf8.elementsEqual(host.utf8) == true && base.port == port && base.path == prefix
         defect = base.defect(in: text) ?? (isRead ? nil : "a part of the base URL contains a delimiter of another part")
         self.headers.bind(to: origin)
@@ -109,7 +106,6 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     ) {
         (self.method, self.headers, self.query, provider) = (method, headers, query, nil)
         base = BaseURL(baseURL.absoluteString)
-        origin = HTTPOrigin(base)
         defect = nil
         self.headers.bind(to: origin)
     }
@@ -120,6 +116,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     public var host: String? { base.host }
     /// Nil for the scheme's default port.
     public var port: Int? { base.port }
+    var origin: HTTPOrigin? { base.origin }
 
     /// The prefix of relative paths: the base URL's percent-encoded path.
     public var pathPrefix: String { base.path }

@@ -8,6 +8,8 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
     let port: Int?
     let path: String
     let query: QueryParameters
+    /// Nil without a host.
+    let origin: HTTPOrigin?
 
     init(_ text: String) { self = text.withBytes { unsafe Self(BaseURLBytes($0)) } }
 
@@ -33,6 +35,7 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
         port = bytes.port
         path = bytes.path
         query = bytes.query
+        origin = bytes.host.map { HTTPOrigin(scheme: bytes.scheme ?? "https", host: $0, port: bytes.port) }
     }
 }
 
@@ -95,11 +98,6 @@ public struct HTTPOrigin: Sendable, CustomStringConvertible {
     init?(_ parts: URLParts) {
         guard let (host, port) = parts.hostAndPort, !host.isEmpty, ASCII.isASCII(host) else { return nil }
         self.init(scheme: parts.scheme ?? "https", host: host, port: port)
-    }
-
-    init?(_ base: BaseURL) {
-        guard let host = base.host else { return nil }
-        self.init(scheme: base.scheme ?? "https", host: host, port: base.port)
     }
 
     /// Whether a network can't read what is sent to the origin: it uses https or is this machine. Credentials and
