@@ -73,9 +73,6 @@ struct AllowedOrigins: Hashable, Sendable {
         return chooser == .client ? .leaveUnsigned(rule) : .refuse(rule)
     }
 
-    /// Whether an authorization server at this origin may receive secrets.
-    func areSafe(for origin: HTTPOrigin) -> Bool { origin.isSecure || listed?.contains(origin) == true }
-
     private static let insecure =
         "credentials are sent over https only (to allow http, add the request's origin with http to allowedOrigins)"
 }
