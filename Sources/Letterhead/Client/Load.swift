@@ -19,10 +19,10 @@ struct Load: Sendable {
     private static let accept = JSONDecoder().accept
 
     private let loader: any HTTPLoader
-    private let client: HTTPClient?
+    let client: HTTPClient?
     private let template: (any RequestTemplate.Type)?
     /// The deadline of this load's operation, such as a page sequence.
-    private let deadline: DeadlinePoint?
+    private var deadline: DeadlinePoint?
     private var updates: [ProgressUpdates] = []
     private var observation: Observation?
     /// Nil for a load without a client, or before the load begins.
@@ -37,10 +37,7 @@ struct Load: Sendable {
     ///   - client: nil for a load without a client.
     ///   - template: the template's type, for observers. Default: nil.
     init(over loader: any HTTPLoader, for client: HTTPClient?, template: (any RequestTemplate.Type)? = nil) {
-        self.loader = loader
-        self.client = client
-        self.template = template
-        deadline = client?.sequence?.deadline.map { DeadlinePoint(of: $0) }
+        (self.loader, self.client, self.template) = (loader, client, template)
     }
 
     /// Returns the request with this load's context and the client's settings. From an earlier load that goes on, it keeps
@@ -51,6 +48,7 @@ struct Load: Sendable {
         var begun = request
         begun.removeSignature()
         let (earlier, owned) = (begun.context.download, begun.context.ownedUpdates)
+        deadline = client?.sequence?.deadline.map { DeadlinePoint(of: $0) }
         begun.context = LoadContext(template: begun.context.template.take(), deadline: deadline ?? begun.liveDeadline)
         if let client {
             client.adopt(&begun, decodes: decodes)

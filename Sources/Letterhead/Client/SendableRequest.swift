@@ -24,26 +24,21 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private let template: Template
     /// Nil for the standard builder.
     private let builder: (any RequestBuilder<Template>)?
-    private let loader: any HTTPLoader
-    /// Nil for a request that is sent without a client.
-    private let client: HTTPClient?
+    /// Each time that the request is sent, a copy begins.
+    private let load: Load
 
     /// Creates a request with the standard builder and without a client's settings.
     public init(_ template: Template, over loader: any HTTPLoader) { self.init(template, over: loader, for: nil) }
 
     init(_ template: Template, over loader: any HTTPLoader, for client: HTTPClient?) {
-        self.template = template
-        builder = nil
-        self.loader = loader
-        self.client = client
+        (self.template, builder) = (template, nil)
+        load = Load(over: loader, for: client, template: Template.self)
     }
 
     /// Creates a request from a builder, which contains the template. It has no client's settings.
     public init(_ builder: some RequestBuilder<Template>, over loader: any HTTPLoader) {
-        template = builder.template
-        self.builder = builder
-        self.loader = loader
-        client = nil
+        (template, self.builder) = (builder.template, builder)
+        load = Load(over: loader, for: nil, template: Template.self)
     }
 
     /// Sends the request and returns the decoded value.
@@ -80,17 +75,13 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
-    private var load: Load {
-        Load(over: loader, for: client, template: Template.self)
-    }
-
     /// - Throws: an error with a request that shows the client's environment.
     func request() throws(HTTPError) -> HTTPRequest {
         do throws(HTTPError) {
             return if let builder { try builder.checkedRequest() } else { try template.requestWithoutEnvironment() }
         } catch {
             var request = error.request
-            client?.adopt(&request)
+            load.client?.adopt(&request)
             throw error.with(request: request)
         }
     }
@@ -98,7 +89,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// Returns the request as the client will send it, for the errors of sequences that send it later.
     func adoptedRequest() throws(HTTPError) -> HTTPRequest {
         var request = try request()
-        client?.adopt(&request)
+        load.client?.adopt(&request)
         return request
     }
 
