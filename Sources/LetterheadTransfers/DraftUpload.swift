@@ -6,7 +6,7 @@ extension UploadProtocol {
     /// The IETF's resumable uploads (draft-ietf-httpbis-resumable-upload-12), in the draft's interop version 8.
     public static let draft = UploadProtocol(
         name: "draft", headers: ["Upload-Draft-Interop-Version": "8"], contentType: "application/partial-upload",
-        forgotten: [.notFound, .gone], isEndedByRequest: true,
+        isEndedByRequest: true,
         isAnnounced: { headers in headers.contains("Upload-Limit") },
         create: { headers, file in
             headers["Upload-Complete"] = "?0"

@@ -7,15 +7,20 @@ public struct UploadSettings: Sendable {
     /// What identifies the upload in the store. Default: nil (the URL with its query, and the file's path).
     ///
     /// Set a key, such as `"video-3"`, if the URL or the path changes between launches: for a signed URL, for an app's
-    /// container on iOS, or if a closure provides the client's environment.
+    /// container on iOS, or if a closure provides the client's environment. In the last case, the template's secret
+    /// headers aren't sent to the upload's URL, because its origin can't be compared: use the client's authentication.
     public var key: String?
     /// The server's protocol. Default: nil (the client asks with OPTIONS).
     public var kind: UploadProtocol?
     /// The largest number of bytes in one request. The server's limits are observed in any case. Default: nil (all
     /// remaining bytes, or 8 MiB with ``checksChunks``).
+    ///
+    /// A transport over `URLSession` copies each request's bytes to a private file first. Set a size there, so that a
+    /// lost connection doesn't cost a copy of the whole rest.
     public var chunkSize: Int?
     /// Sends a SHA-256 digest of each request's content: tus's `Upload-Checksum` or `Content-Digest` (RFC 9530, 2). The
-    /// client reads each chunk twice. A tus server discards an incomplete chunk then. Default: false.
+    /// client reads each chunk twice. A tus server discards an incomplete chunk then. If ``kind`` is `.tus`, the call
+    /// doesn't check that the server supports SHA-256. Default: false.
     public var checksChunks = false
     /// Calculates the file's SHA-256 digest when the call begins. It identifies the file in addition to its size and its
     /// modification time, and the client sends it as `Repr-Digest` (RFC 9530, 3) in the IETF's protocol. Default: false.
@@ -102,8 +107,10 @@ extension HTTPClient {
         request.acceptedStatuses = HTTPStatusSet.success.union([.notFound, .gone, .methodNotAllowed, .notImplemented])
         let entry = try ResumeUpload.storing(request) { try store.entry(of: upload) }
         defer { entry.close() }
+        let current = try ResumeUpload.storing(request) { try entry.upload() }
         try await send(request)
-        entry.forget()
+        // Another upload of the file may have replaced it.
+        if current?.url == upload.url { entry.forget() }
     }
 }
 

@@ -90,7 +90,6 @@ private struct ResumedUpload {
         var response: HTTPResponse
         do { response = try await transferred() } catch is Forgotten {
             // Only once: a server that forgets each upload would receive the file again and again.
-            entry.forget()
             (restart, known) = (.forgotten, nil)
             do { response = try await transferred() } catch let error as Forgotten { throw error.failure }
         }
@@ -109,10 +108,18 @@ private struct ResumedUpload {
             if last.isUploadComplete == true {
                 guard offset == file.length else { throw ended(last) }
                 // The final response was lost. The server may send it again.
-                let replayed = try? await append(offset..<offset)
-                return replayed?.isUploadComplete == true ? replayed ?? last : last
+                do {
+                    let replayed = try await append(offset..<offset)
+                    return replayed.isUploadComplete == true ? replayed : last
+                } catch {
+                    try checkFile()
+                    return last
+                }
             }
-            if offset == file.length, !kind.isEndedByRequest { return last }
+            if offset == file.length, !kind.isEndedByRequest {
+                try checkFile()
+                return last
+            }
             let range = nextRange
             do {
                 last = try await append(range)
@@ -125,8 +132,9 @@ private struct ResumedUpload {
                     continue
                 }
                 try accept(last, for: range)
-                if offset == file.length, kind.isEndedByRequest, last.isUploadComplete == nil { return last }
             } catch let error as HTTPError {
+                // The server may have bytes of both versions.
+                try checkFile()
                 last = try await retrying(after: error) { try await $0.queried() }
             }
         }
@@ -136,7 +144,7 @@ private struct ResumedUpload {
 
     var nextRange: Range<Int> {
         let size = min(max(chunkSize, limits["min-append-size"] ?? 0), limits["max-append-size"] ?? .max)
-        return offset..<(file.length - offset <= size ? file.length : offset + max(1, size))
+        return offset..<(file.length - offset <= size ? file.length : offset + size)
     }
 }
 
@@ -146,7 +154,7 @@ extension ResumedUpload {
     /// Asks for the offset of an earlier load's upload, or creates an upload.
     mutating func begun() async throws -> HTTPResponse {
         (offset, continuedFrom) = (0, 0)
-        if let earlier = try ResumeUpload.storing(exchange.request, { try entry.upload() }),
+        if restart == nil, let earlier = try ResumeUpload.storing(exchange.request, { try entry.upload() }),
             let kind = UploadProtocol.named(earlier.kind)
         {
             self.kind = kind
@@ -158,9 +166,10 @@ extension ResumedUpload {
                 return response
             }
             restart = isLive ? .fileChanged : .expired
-            // The server can free the space. Otherwise, the upload expires there.
+            // The server can free the space. Otherwise, the upload expires there. The entry stays until another upload
+            // replaces it.
             _ = try? await exchange.send(.delete, to: earlier.url, kind.headers)
-            entry.forget()
+            try Task.checkCancellation()
         }
         sent = 0
         if let kind = link.settings.kind {
@@ -188,7 +197,7 @@ extension ResumedUpload {
 
     /// Asks which protocol the server supports.
     mutating func announced() async throws -> HTTPResponse {
-        let response = try await exchange.send(.options)
+        let response = try await exchange.send(.options, UploadProtocol.draft.headers)
         guard response.status.isSuccess || [404, 405, 501].contains(response.status.code) else {
             throw refusal(of: response)
         }
@@ -228,11 +237,12 @@ extension ResumedUpload {
         let digest = link.settings.checksChunks && !range.isEmpty ? try await file.digest(of: range) : nil
         kind.append(&headers, range, range.upperBound == file.length, digest)
         // A server that refuses the chunk can do so before it's sent.
-        if attempts > 0 { headers[.expect] = "100-continue" }
+        if attempts > 0, !range.isEmpty { headers[.expect] = "100-continue" }
         sent = max(sent, range.upperBound)
         let body = FileBody(at: file.url, range: range, contentType: kind.contentType)
         let response = try await exchange.send(.patch, to: known?.url, headers, body: body, from: range.lowerBound)
-        if [.notFound, .gone].contains(response.status) { throw Forgotten(failure: refusal(of: response)) }
+        // A complete upload's 404 is the resource's own response.
+        if response.isUploadComplete != true { try checkForgotten(response) }
         try checkFile()
         return response
     }
@@ -241,8 +251,11 @@ extension ResumedUpload {
         var headers = kind.headers
         headers[.cacheControl] = "no-store"
         let response = try await exchange.send(.head, to: known?.url, headers)
-        if kind.forgotten.contains(response.status) { throw Forgotten(failure: refusal(of: response)) }
-        guard response.status.isSuccess else { throw refusal(of: response) }
+        try checkForgotten(response)
+        // A page of a proxy or for signing in tells nothing about the upload.
+        guard response.status.isSuccess, response.headers.contains("Upload-Offset") else {
+            throw refusal(of: response)
+        }
         guard let new = response.headers.count(of: "Upload-Offset") else {
             throw failure(.uploadMismatch, "the response has no valid Upload-Offset", response)
         }
@@ -257,13 +270,16 @@ extension ResumedUpload {
 // MARK: Checks
 
 extension ResumedUpload {
-    /// Takes the offset in a response to a chunk. Without it, the IETF's protocol confirms all bytes.
+    /// Takes the offset in a response to a chunk. Without it, only `Upload-Complete` confirms all bytes: a redirect or a
+    /// proxy can lead to any other response.
     mutating func accept(_ response: HTTPResponse, for range: Range<Int>) throws {
         let told = response.headers.count(of: "Upload-Offset")
-        guard response.status.isSuccess, let new = told ?? (kind.isEndedByRequest ? range.upperBound : nil),
-            new != range.lowerBound || range.isEmpty && response.isUploadComplete == nil
+        guard response.status.isSuccess,
+            let new = told ?? (response.isUploadComplete == false ? range.upperBound : nil), new != range.lowerBound
         else { throw refusal(of: response) }
         try advance(to: new, response)
+        // A server could otherwise have the file requested byte by byte.
+        if new < range.upperBound, new - range.lowerBound < ContinuedBody.enoughBytes { throw refusal(of: response) }
     }
 
     mutating func advance(to new: Int, _ response: HTTPResponse) throws {
@@ -286,11 +302,17 @@ extension ResumedUpload {
             let range = "\(limits["min-size"] ?? 0) to \(limits["max-size"].map { "\($0)" } ?? "any number of")"
             throw failure(.uploadUnsupported, "the server continues uploads of \(range) bytes", response)
         }
+        if let most = limits["max-append-size"], most < min(1024, file.length) {
+            throw failure(.uploadUnsupported, "the server accepts at most \(most) bytes in a request", response)
+        }
         guard var upload = known else { return }
         let latest = upload.created.addingTimeInterval(link.store.maximumAge / .seconds(1))
-        let told =
-            response.headers.date(of: "Upload-Expires")
-            ?? new["max-age"].map { link.store.now().addingTimeInterval(Double($0)) }
+        // The device's clock may be wrong.
+        let now = link.store.now()
+        let age =
+            response.headers.date(of: "Upload-Expires")?.timeIntervalSince(response.headers.date(of: .date) ?? now)
+            ?? new["max-age"].map { Double($0) }
+        let told = age.map(now.addingTimeInterval)
         let expires = min(latest, told ?? (upload.expires == .distantPast ? latest : upload.expires))
         // Writing a file for each chunk would cost more than it saves.
         guard abs(expires.timeIntervalSince(upload.expires)) > 60 else { return }
@@ -299,14 +321,24 @@ extension ResumedUpload {
         try ResumeUpload.storing(exchange.request) { try entry.write(upload) }
     }
 
+    func checkForgotten(_ response: HTTPResponse) throws {
+        if [.notFound, .gone].contains(response.status) { throw Forgotten(failure: refusal(of: response)) }
+    }
+
     func checkFile() throws(HTTPError) {
         guard !file.isUnchanged else { return }
+        if var upload = known {
+            // No file has this time: the next load starts a new upload, even if the file is restored.
+            upload.modified = -1
+            try ResumeUpload.storing(exchange.request) { try entry.write(upload) }
+        }
         throw failure(.uploadFileChanged, "the file changed while it was being uploaded (send it again)")
     }
 
-    /// An upload that failed so can't be trusted any longer: the next load starts again.
+    /// An upload that failed so can't be trusted any longer: the next load starts again. If the new upload failed, the
+    /// entry of the earlier one stays.
     func failure(_ code: HTTPError.Code, _ message: String, _ response: HTTPResponse? = nil) -> HTTPError {
-        if code != .uploadFileChanged { entry.forget() }
+        if code != .uploadFileChanged, known != nil { entry.forget() }
         return HTTPError(
             code, request: response?.request ?? exchange.request, response: response?.withoutBody, message: message)
     }
@@ -320,6 +352,6 @@ extension ResumedUpload {
         return HTTPError(
             isSuccess ? .invalidResponse : .unacceptableStatus, request: response.request,
             response: isSuccess ? response.withoutBody : response,
-            message: isSuccess ? "the server accepted no byte of the chunk" : "")
+            message: isSuccess ? "the server confirmed nothing of the upload, or too little" : "")
     }
 }

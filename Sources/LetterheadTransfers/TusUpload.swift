@@ -6,7 +6,7 @@ extension UploadProtocol {
     /// tus 1.0.0, with its extensions creation, expiration, checksum and termination.
     public static let tus = UploadProtocol(
         name: "tus", headers: ["Tus-Resumable": "1.0.0"], contentType: "application/offset+octet-stream",
-        forgotten: [.forbidden, .notFound, .gone], isEndedByRequest: false,
+        isEndedByRequest: false,
         isAnnounced: { ASCII.members(of: $0.values(for: "Tus-Version")).contains { $0.isSame(as: "1.0.0") } },
         create: { headers, file in
             let metadata = [("filename", file.url.lastPathComponent), ("filetype", file.mediaType)].map {

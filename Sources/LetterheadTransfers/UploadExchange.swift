@@ -32,7 +32,7 @@ final class UploadExchange: Sendable {
     /// - Parameters:
     ///   - method: the method. Default: nil (the template's).
     ///   - url: the upload's URL. Default: nil (the template's URL).
-    ///   - headers: the protocol's headers. The template's take precedence.
+    ///   - headers: the protocol's headers. At the template's URL, the template's take precedence.
     ///   - body: the content. Default: nil.
     ///   - offset: the position of the content's first byte. Default: 0.
     func send(
@@ -41,10 +41,14 @@ final class UploadExchange: Sendable {
     ) async throws(HTTPError) -> HTTPResponse {
         var sent = request
         if let method { sent.method = method }
-        if let url { move(&sent, to: HTTPRequest(url: url)) }
-        var all = headers
-        all.replace(with: sent.headers)
-        sent.headers = all
+        if let url {
+            move(&sent, to: HTTPRequest(url: url))
+            sent.headers.replace(with: headers)
+        } else {
+            var all = headers
+            all.replace(with: sent.headers)
+            sent.headers = all
+        }
         if let body {
             // Only the server's offset tells what to send again, so no other link does.
             (sent.body, sent.maximumRetries) = (body, 0)
@@ -58,13 +62,16 @@ final class UploadExchange: Sendable {
         }
     }
 
-    /// Headers about the template's content don't belong to a chunk, and another origin receives no secrets.
+    private static let withheld = ["content-", "upload-", "repr-digest", "if-", "range", "expect"]
+
+    /// Headers about the template's content and its conditions don't belong to a chunk, and another origin receives no
+    /// secrets.
     private func move(_ sent: inout HTTPRequest, to target: HTTPRequest) {
         let isOwn = sent.withEnvironment.origin == target.origin
         sent.headers = HTTPHeaders(
             sent.headers.filter { field in
                 let name = ASCII.lowercased(field.name.rawValue)
-                return !["content-", "upload-", "repr-digest", "idempotency-key"].contains { name.begins(with: $0) }
+                return !Self.withheld.contains { name.begins(with: $0) }
                     && (isOwn || !sent.isSecret(field) && !RedirectPolicy.standardWithheldHeaders.contains(field.name))
             })
         (sent.scheme, sent.host, sent.port, sent.path) = (target.scheme, target.host, target.port, target.path)

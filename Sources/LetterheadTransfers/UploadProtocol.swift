@@ -10,8 +10,6 @@ public struct UploadProtocol: Sendable {
     let headers: HTTPHeaders
     /// A chunk's media type.
     let contentType: MediaType
-    /// The statuses that mean that the server doesn't have the upload any longer.
-    let forgotten: Set<HTTPStatus>
     /// Whether the last request tells that it is the last. Otherwise, the last byte completes the upload.
     let isEndedByRequest: Bool
     /// Whether a response to OPTIONS announces the protocol.

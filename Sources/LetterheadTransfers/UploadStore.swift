@@ -37,13 +37,13 @@ public struct UploadStore: Sendable {
         owner = Self.hash(user)
     }
 
-    /// The user's unfinished uploads, the oldest first.
+    /// The user's unfinished uploads, the oldest first. Files that aren't entries are left out.
     ///
     /// - Throws: an error from the file system.
     public func uploads() throws -> [UnfinishedUpload] {
         guard FileManager.default.fileExists(atPath: folder.filePath) else { return [] }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.filePath)
-        return try names.filter { $0.begins(with: owner) && $0.ends(with: ".json") }.compactMap { try live($0) }
+        return names.filter { $0.begins(with: owner) && $0.ends(with: ".json") }.compactMap { try? live($0) }
             .sorted { $0.created < $1.created }
     }
 
@@ -88,7 +88,7 @@ public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
     /// When the upload can no longer be continued: the server's date or the store's maximum age, whichever is earlier.
     public internal(set) var expires: Date
     let kind: String
-    let modified: Int64
+    var modified: Int64
     let digest: String?
 }
 

@@ -45,14 +45,75 @@
             #expect(error?.code == .unacceptableStatus && server.offsets == [0, 0])
         }
 
-        @Test(arguments: Kind.allCases)
-        func `a forbidden upload is forgotten in tus only`(kind: Kind) async throws {
+        @Test(arguments: Kind.allCases, ["403 Forbidden", "200 Sign in", "302 Moved", "503 Busy"])
+        func `an offset that the server does not tell leaves the upload in the store`(kind: Kind, status: String)
+            async throws
+        {
             let (server, box) = (UploadServer(kind), try Outbox())
             try await box.begin(at: server)
-            server.enqueue("HEAD", response("403 Forbidden"))
-            let result = await Result { try await box.upload(to: server) }
-            #expect((try? result.get().upload?.restart) == (kind == .tus ? .forgotten : nil))
-            #expect(box.names.count == (kind == .tus ? 0 : 2))
+            server.enqueue("HEAD", response(status))
+            await #expect(throws: HTTPError.self) { try await box.upload(to: server, attempts: 0) }
+            #expect(box.names.count == 2)
+            let response = try await box.upload(to: server)
+            #expect(server.isRight() && response.upload?.continuedFrom == 40_000)
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `an upload stays in the store until another one replaces it`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            try await box.begin(at: server)
+            server.enqueue("HEAD", response("404 Not Found"))
+            server.enqueue("POST", response("403 Forbidden"), response("201 Created"))
+            for _ in 0..<2 {
+                await #expect(throws: HTTPError.self) { try await box.upload(to: server) }
+                #expect(box.names.count == 2)
+                server.enqueue("HEAD", response("410 Gone"))
+            }
+            let restarted = try await box.upload(to: server)
+            #expect(restarted.upload?.restart == .forgotten && server.faults.isEmpty && box.names.isEmpty)
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `an upload that seemed forgotten is continued if no other one began`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            try await box.begin(at: server)
+            server.enqueue("HEAD", response("404 Not Found"))
+            server.enqueue("POST", response("403 Forbidden"))
+            await #expect(throws: HTTPError.self) { try await box.upload(to: server) }
+            try await box.upload(to: server)
+            #expect(server.isRight() && server.offsets == [0, 40_000])
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `a changed file whose new upload is refused is a new upload in the next call`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            try await box.begin(at: server)
+            try Data(repeating: 7, count: 5_000).write(to: box.file)
+            server.enqueue("POST", response("403 Forbidden"))
+            await #expect(throws: HTTPError.self) { try await box.upload(to: server) }
+            #expect(box.names.count == 2)
+            let response = try await box.upload(to: server)
+            #expect(response.upload?.restart == .fileChanged && box.names.isEmpty)
+        }
+
+        @Test(arguments: Kind.allCases, ["200 OK", "204 OK", "303 See Other"])
+        func `a success without the protocol's fields is not the upload's`(kind: Kind, status: String) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            server.enqueue("PATCH", response(status, status == "303 See Other" ? "Location: /login\r\n" : ""))
+            server.enqueue("GET", response("200 OK"))
+            try await box.upload(to: server)
+            #expect(server.isRight() && server.offsets == [0, 0])
+        }
+
+        @Test func `a draft's server that never completes the upload is asked a limited number of times`() async throws
+        {
+            let (server, box) = (UploadServer(.draft), try Outbox())
+            let incomplete = UploadServer.Effect.fields(["Upload-Complete": "?0"])
+            for method in ["PATCH", "HEAD"] {
+                server.enqueue(method, incomplete, incomplete, incomplete, incomplete, incomplete)
+            }
+            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server, attempts: 2) }
+            #expect(error?.code == .invalidResponse && server.offsets == [0, 100_000, 100_000, 100_000])
         }
 
         @Test(
@@ -93,6 +154,16 @@
         }
 
         @Test(arguments: Kind.allCases)
+        func `a server that accepts byte by byte is asked a limited number of times`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            server.enqueue("PATCH", .partial(1), .partial(1), .partial(1), .partial(1))
+            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server, attempts: 3) }
+            #expect(error?.code == .invalidResponse && server.offsets == [0, 1, 2, 3])
+            try await box.upload(to: server)
+            #expect(server.isRight())
+        }
+
+        @Test(arguments: Kind.allCases)
         func `a server that responds with 5xx is asked a limited number of times`(kind: Kind) async throws {
             let (server, box) = (UploadServer(kind), try Outbox())
             server.enqueue("PATCH", response("503 Busy"), response("503 Busy"), response("503 Busy"))
@@ -112,11 +183,14 @@
             #expect(error?.response.map { "\($0.status.code)" } == String(status.prefix(3)))
         }
 
-        @Test func `a failure of the draft's resource is the error of the call, and ends the upload`() async throws {
+        @Test(arguments: [404, 410, 422])
+        func `a failure of the draft's resource is the error of the call, and ends the upload`(status: Int) async throws
+        {
             let (server, box) = (UploadServer(.draft), try Outbox())
-            server.enqueue("PATCH", response("422 No film", "Upload-Complete: ?1\r\n"))
+            server.enqueue("PATCH", response("\(status) No film", "Upload-Complete: ?1\r\n"))
             let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server) }
-            #expect(error?.code == .unacceptableStatus && error?.response?.status == 422 && box.names.isEmpty)
+            #expect(error?.code == .unacceptableStatus && error?.response?.status.code == status)
+            #expect(server.methods == ["OPTIONS", "POST", "PATCH"] && box.names.isEmpty)
         }
 
         @Test(arguments: ["PATCH", "HEAD"])
@@ -152,6 +226,8 @@
             (Kind.tus, "Tus-Max-Size", "99999", "0 to 99999 bytes"),
             (.draft, "Upload-Limit", "max-size=99999", "0 to 99999 bytes"),
             (.draft, "Upload-Limit", "min-size=100001", "100001 to any number of bytes"),
+            (.draft, "Upload-Limit", "max-append-size=0", "at most 0 bytes in a request"),
+            (.draft, "Upload-Limit", "max-append-size=1023", "at most 1023 bytes in a request"),
             (.tus, "Tus-Checksum-Algorithm", "sha1", "no SHA-256 checksums"),
         ])
         func `a limit of the server is checked before anything is sent`(
@@ -195,15 +271,37 @@
         func `a file that changes during the upload is an error`(kind: Kind) async throws {
             let (server, box) = (UploadServer(kind), try Outbox())
             server.enqueue("PATCH", .cut(after: 40_000))
-            let template = Post<HTTPResponse>("files").onProgress { [file = box.file] progress in
-                guard progress.completedBytes >= 40_000 else { return }
-                try? Data(repeating: 7, count: content.count).write(to: file)
+            let error = await #expect(throws: HTTPError.self) {
+                try await box.upload(to: server, box.changing(after: 40_000))
             }
-            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server, template) }
             #expect(error?.code == .uploadFileChanged && server.complete.isEmpty)
             let response = try await box.upload(to: server)
             #expect(response.upload?.restart == .fileChanged)
             #expect(server.complete == [Data(repeating: 7, count: content.count)])
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `a file that changes before the last response is lost is an error`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            server.enqueue("PATCH", .lost)
+            let error = await #expect(throws: HTTPError.self) {
+                try await box.upload(to: server, box.changing(after: content.count))
+            }
+            #expect(error?.code == .uploadFileChanged)
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `a file that changed and was restored is a new upload`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            var facts = stat()
+            stat(box.file.path, &facts)
+            server.enqueue("PATCH", .cut(after: 40_000))
+            await #expect(throws: HTTPError.self) { try await box.upload(to: server, box.changing(after: 40_000)) }
+            try content.write(to: box.file)
+            let times = [facts.st_mtim, facts.st_mtim]
+            #expect(utimensat(AT_FDCWD, box.file.path, times, 0) == 0)
+            let response = try await box.upload(to: server)
+            #expect(response.upload?.restart == .fileChanged && server.complete == [content])
         }
 
         @Test func `wrong input is an error before anything is sent`() async throws {
@@ -233,12 +331,6 @@
             server.enqueue("PATCH", .cut(after: 40_000))
             try await box.upload(to: server, client: provided) { $0.key = "film" }
             #expect(server.isRight() && server.offsets == [0, 40_000])
-        }
-    }
-
-    extension Result where Failure == any Error {
-        fileprivate init(_ body: () async throws -> Success) async {
-            do { self = .success(try await body()) } catch { self = .failure(error) }
         }
     }
 #endif

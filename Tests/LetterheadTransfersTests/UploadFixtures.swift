@@ -33,6 +33,14 @@
                 template, from: file, resuming: store ?? self.store, settings, continuing: .immediately(attempts))
         }
 
+        /// A template that changes the file when so many bytes were sent.
+        func changing(after count: Int) -> some RequestTemplate {
+            Post<HTTPResponse>("files").onProgress { [file] progress in
+                guard progress.completedBytes >= count else { return }
+                try? Data(repeating: 7, count: content.count).write(to: file)
+            }
+        }
+
         /// Begins an upload that breaks off after so many bytes.
         func begin(at server: UploadServer, cutAt cut: Int = 40_000) async throws {
             server.enqueue("PATCH", .cut(after: cut))

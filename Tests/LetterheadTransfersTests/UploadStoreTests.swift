@@ -75,6 +75,30 @@
             #expect(response.upload?.restart == .expired && server.complete == [content])
         }
 
+        @Test(arguments: [-86_400.0, 86_400])
+        func `a server's date is compared with the server's clock`(error: Double) async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            let now = Date(timeIntervalSince1970: 4_070_908_800 + error)
+            let store = UploadStore(in: box.folder) { now }
+            server.enqueue(
+                "POST",
+                .fields(["Date": "Thu, 01 Jan 2099 00:00:00 GMT", "Upload-Expires": "Thu, 01 Jan 2099 00:10:00 GMT"]))
+            server.enqueue("PATCH", .cut(after: 40_000))
+            _ = try? await box.upload(to: server, attempts: 0, store: store)
+            #expect(try store.uploads().first?.expires == now.addingTimeInterval(600))
+            let response = try await box.upload(to: server, store: store)
+            #expect(server.isRight() && response.upload?.restart == nil)
+        }
+
+        @Test func `a foreign file hides no uploads`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            try await box.begin(at: server)
+            let name = try #require(box.names.first { $0.hasSuffix(".json") })
+            let other = box.folder.appending(path: "\(name.prefix(33))other.json")
+            try FileManager.default.createDirectory(at: other, withIntermediateDirectories: false)
+            #expect(try box.store.uploads().map(\.id) == [name])
+        }
+
         @Test func `an expired entry is removed`() async throws {
             let (server, box) = (UploadServer(.tus), try Outbox())
             try await box.begin(at: server)
@@ -119,6 +143,18 @@
             try await server.client.cancel(upload, in: box.store)
             #expect(server.uploads.isEmpty && server.seen.last?.method == "DELETE" && box.names.isEmpty)
             #expect(server.faults.isEmpty && server.seen.last?.headers["content-type"] == nil)
+        }
+
+        @Test func `a newer upload of the file stays if an older one is cancelled`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            try await box.begin(at: server)
+            let older = try #require(try box.store.uploads().first)
+            server.forget()
+            try await box.begin(at: server)
+            let newer = try #require(try box.store.uploads().first)
+            try await server.client.cancel(older, in: box.store)
+            #expect(older.id == newer.id && older.url != newer.url)
+            #expect(try box.store.uploads() == [newer])
         }
 
         @Test(arguments: [

@@ -45,6 +45,7 @@
             let (post, head, patch) = (server.seen[1].headers, server.seen[3].headers, server.seen[4].headers)
             #expect(server.methods == ["OPTIONS", "POST", "PATCH", "HEAD", "PATCH"])
             #expect(server.seen[0].headers["upload-complete"] == nil)
+            #expect(server.seen[0].headers["upload-draft-interop-version"] == "8")
             #expect(post["content-length"] == "0" && post["upload-length"] == "100000")
             #expect(post["upload-complete"] == "?0" && post["content-type"] == "video/mp4")
             #expect(head["upload-draft-interop-version"] == "8" && head["upload-offset"] == nil)
@@ -80,6 +81,14 @@
             // The draft's server sends its response again.
             #expect(response.body.buffered?.count == (kind == .tus ? 0 : 8))
             #expect(server.offsets == (kind == .tus ? [0] : [0, 100_000]))
+        }
+
+        @Test func `the draft's last request has no Expect if it has no content`() async throws {
+            let (server, box) = (UploadServer(.draft), try Outbox())
+            server.enqueue("PATCH", .cut(after: 60_000), .lost)
+            try await box.upload(to: server)
+            #expect(server.isRight() && server.offsets == [0, 60_000, 100_000])
+            #expect(server.appends.map { $0.headers["expect"] } == [nil, "100-continue", nil])
         }
 
         @Test func `a lost final response that the server does not repeat is a success`() async throws {
@@ -185,6 +194,23 @@
             #expect(server.seen.map { $0.headers["content-language"] }.prefix(3) == ["de", "de", nil])
             #expect(server.seen.map(\.path).prefix(2) == ["/files?v=2", "/files?v=2"])
             #expect(server.appends.allSatisfy { $0.path.hasSuffix("?key=capability") })
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `conditions are sent with the creation only, and the protocol's fields win`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            let conditions = ["If-Match": "\"a\"", "If-None-Match": "*", "Range": "bytes=0-"]
+            var headers = HTTPHeaders(conditions)
+            headers[.cacheControl] = "max-age=60"
+            let template = Post<HTTPResponse>("files", headers: headers)
+            server.enqueue("PATCH", .lost)
+            try await box.upload(to: server, template)
+            let heads = server.seen.filter { $0.method == "HEAD" }
+            #expect(conditions.allSatisfy { server.seen[1].headers[$0.key.lowercased()] == $0.value })
+            for seen in server.appends + heads {
+                #expect(conditions.allSatisfy { seen.headers[$0.key.lowercased()] == nil })
+            }
+            #expect(server.isRight() && heads.map { $0.headers["cache-control"] } == ["no-store"])
         }
 
         @Test(arguments: Kind.allCases)
