@@ -24,20 +24,14 @@ extension BodyPart {
         guard response.request.method == .get, !headers.contains(.contentEncoding),
             ASCII.keyword(headers[.acceptRanges] ?? "") != "none", let validator = Self.strongValidator(headers)
         else { return nil }
-        switch response.status {
-        case .ok:
-            guard let length = response.body.length else { return nil }
-            self.init(
-                validator: validator, range: 0..<length, completeLength: length, place: Self.place(of: response))
-        case .partialContent:
-            guard let content = ContentRange(headers), let range = content.range,
-                response.body.length.map({ $0 == range.count }) ?? true
-            else { return nil }
-            self.init(
-                validator: validator, range: range, completeLength: content.completeLength,
-                place: Self.place(of: response))
-        default: return nil
-        }
+        let (length, isPart) = (response.body.length, response.status == .partialContent)
+        let content = isPart ? ContentRange(headers) : nil
+        guard isPart || response.status == .ok, let range = isPart ? content?.range : length.map({ 0..<$0 }),
+            range.count == length ?? range.count
+        else { return nil }
+        self.init(
+            validator: validator, range: range, completeLength: isPart ? content?.completeLength : length,
+            place: Self.place(of: response))
     }
 
     static func place(of response: HTTPResponse) -> String {

@@ -96,18 +96,10 @@ struct BodySource: Sendable {
         (self.request, self.next, self.policy) = (sent, next, policy)
     }
 
-    /// Requests the whole body, or the rest after a position.
-    func load(restOf part: BodyPart? = nil, from position: Int = 0) async throws(HTTPError) -> HTTPResponse {
-        guard let part else { return try await next.load(request) }
-        return try await load(after: part.validator, range: part.rest(from: position))
-    }
+    func load() async throws(HTTPError) -> HTTPResponse { try await next.load(request) }
 
-    /// Requests what follows an earlier load's bytes, up to the end.
-    func load(after validator: String, from position: Int) async throws(HTTPError) -> HTTPResponse {
-        try await load(after: validator, range: "bytes=\(position)-")
-    }
-
-    private func load(after validator: String, range: String) async throws(HTTPError) -> HTTPResponse {
+    /// Requests a range of the body, if the validator fits.
+    func load(_ range: String, if validator: String) async throws(HTTPError) -> HTTPResponse {
         var sent = request
         sent.headers[.range] = range
         sent.headers[.ifRange] = validator

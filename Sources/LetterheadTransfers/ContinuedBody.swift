@@ -117,22 +117,24 @@ final class ContinuedBody: Sendable {
         while true {
             try await wait(after: failure)
             let response: HTTPResponse
-            do throws(HTTPError) { response = try await source.load(restOf: part, from: position) } catch {
+            do throws(HTTPError) {
+                response = try await source.load(part.rest(from: position), if: part.validator)
+            } catch {
                 guard error.isTemporary else { throw error }
                 failure = error
                 continue
             }
             if Retry.Condition.standardStatuses.contains(response.status) {
-                failure = HTTPError(
-                    .unacceptableStatus, request: response.request, response: response.withoutBody, underlying: failure,
-                    message: "the rest of the body could not be requested")
+                failure = response.error(
+                    .unacceptableStatus, "the rest of the body could not be requested", underlying: failure)
                 continue
             }
             if let fault = part.fault(of: response, from: position) {
                 if isReplaceable { throw Replaced(response: response) }
-                throw HTTPError(
-                    .invalidResponse, request: response.request, response: response.withoutBody, underlying: failure,
-                    message: "the body broke off after \(position - start) bytes and cannot be continued: \(fault)")
+                throw response.error(
+                    .invalidResponse,
+                    "the body broke off after \(position - start) bytes and cannot be continued: \(fault)",
+                    underlying: failure)
             }
             return try resume(with: response)
         }
@@ -207,5 +209,9 @@ extension HTTPResponse {
         var head = self
         head.body = HTTPResponseBody()
         return head
+    }
+
+    func error(_ code: HTTPError.Code, _ message: String, underlying: (any Error)? = nil) -> HTTPError {
+        HTTPError(code, request: request, response: withoutBody, underlying: underlying, message: message)
     }
 }

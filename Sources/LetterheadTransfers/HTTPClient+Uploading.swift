@@ -105,9 +105,8 @@ extension HTTPClient {
         var request = HTTPRequest(method: .delete, url: upload.url)
         request.headers = UploadProtocol.named(upload.kind)?.headers ?? [:]
         request.acceptedStatuses = HTTPStatusSet.success.union([.notFound, .gone, .methodNotAllowed, .notImplemented])
-        let entry = try ResumeUpload.storing(request) { try store.entry(of: upload) }
-        defer { entry.close() }
-        let current = try ResumeUpload.storing(request) { try entry.upload() }
+        let entry = try request.storing(isSent: false) { try store.entry(of: upload) }
+        let current = try request.storing { try entry.upload() }
         try await send(request)
         // Another upload of the file may have replaced it.
         if current?.url == upload.url { entry.forget() }

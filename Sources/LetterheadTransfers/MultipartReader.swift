@@ -38,9 +38,9 @@ final class MultipartReader: Sendable {
             return boundary
         }
         let name = type?.essence ?? "no Content-Type"
-        throw HTTPError(
-            .invalidResponse, request: response.request, response: response.withoutBody,
-            message: type?.isMultipart == true
+        throw response.error(
+            .invalidResponse,
+            type?.isMultipart == true
                 ? "the Content-Type \(name) has no boundary of 1 to 70 visible characters (RFC 2046, 5.1.1)"
                 : "expected a multipart response, and received \(name)")
     }
@@ -77,7 +77,8 @@ final class MultipartReader: Sendable {
     private func nextPiece(ofPart number: Int) async throws -> Data? {
         try await reading { state in
             guard state.openPart == number else {
-                throw error(.unknown, "part \(number) was skipped, because the next part was requested before its end")
+                throw head.error(
+                    .unknown, "part \(number) was skipped, because the next part was requested before its end")
             }
             if case .bytes(let piece) = try await event(&state) { return piece }
             state.openPart = nil
@@ -98,7 +99,7 @@ final class MultipartReader: Sendable {
                 }
             }
         } catch {
-            let failure = (error as? MultipartParser.Fault).map { self.error($0.code, $0.message) } ?? error
+            let failure = (error as? MultipartParser.Fault).map { head.error($0.code, $0.message) } ?? error
             (state.failure, state.pieces) = (failure, nil)
             throw failure
         }
@@ -107,13 +108,10 @@ final class MultipartReader: Sendable {
     /// Takes the state out of its mutex while a task reads, because a mutex can't be held during a suspension.
     private func reading<Value>(_ work: (inout State) async throws -> Value) async throws -> Value {
         guard var current = state.withLock({ $0.take() }) else {
-            throw error(.unknown, "several tasks read a multipart response at the same time (read its parts in order)")
+            throw head.error(
+                .unknown, "several tasks read a multipart response at the same time (read its parts in order)")
         }
         defer { state.withLock { [current] in $0 = current } }
         return try await work(&current)
-    }
-
-    private func error(_ code: HTTPError.Code, _ message: String) -> HTTPError {
-        HTTPError(code, request: head.request, response: head, message: message)
     }
 }

@@ -184,26 +184,6 @@ final class PartFile: Sendable {
         try withDescriptor { guard fsync($0) == 0 else { throw POSIXError.last } }
     }
 
-    /// Returns the SHA-256 hash of the whole file.
-    func hash() async throws -> [UInt8] {
-        var hasher = SHA256Hasher()
-        var chunk = [UInt8](repeating: 0, count: 1 << 20)
-        var position = 0
-        while true {
-            // The system writes at most the chunk's length.
-            let count = try withDescriptor { descriptor in
-                unsafe pread(descriptor, &chunk, chunk.count, off_t(position))
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw POSIXError.last }
-            if count == 0 { return hasher.finalize() }
-            hasher.update(chunk.prefix(count))
-            position += count
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
     /// Removes the part and its record.
     func discard() {
         // While the file has its name and the lock, no other load can have written a record.
@@ -216,6 +196,40 @@ final class PartFile: Sendable {
 
     func close() {
         descriptor.withLock { if let open = $0.take() { PrivateFile.unlock(open) } }
+    }
+}
+
+extension HTTPRequest {
+    /// Runs work on a file, and maps its errors.
+    ///
+    /// - Parameters:
+    ///   - name: the file, for a message.
+    ///   - inUse: the code if another task or process has locked the file.
+    ///   - failed: the code of any other error.
+    ///   - isSent: whether the request may have been sent. Default: true.
+    func filing<Value>(
+        _ name: String, _ inUse: HTTPError.Code, _ failed: HTTPError.Code, _ response: HTTPResponse? = nil,
+        isSent: Bool = true, _ work: () throws -> Value
+    ) throws(HTTPError) -> Value {
+        do { return try work() } catch {
+            let isInUse = error is PartFile.IsInUse
+            throw HTTPError(
+                isInUse ? inUse : failed, request: self, response: response?.withoutBody,
+                underlying: isInUse ? nil : error,
+                message: isInUse ? "another task or process uses \(name)" : "\(name) could not be read or written",
+                mayHaveBeenSent: isSent)
+        }
+    }
+}
+
+extension FileBody {
+    func sha256() async throws -> [UInt8] {
+        var hasher = SHA256Hasher()
+        for try await piece in try chunks() {
+            hasher.update(piece)
+            try Task.checkCancellation()
+        }
+        return hasher.finalize()
     }
 }
 

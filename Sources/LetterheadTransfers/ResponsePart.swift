@@ -73,8 +73,6 @@ public struct ResponsePart: Sendable {
     }
 
     private func fault(_ message: String) -> HTTPError {
-        HTTPError(
-            .invalidResponse, request: response.request, response: response.withoutBody,
-            message: "the part has no valid HTTP response: \(message)")
+        response.error(.invalidResponse, "the part has no valid HTTP response: \(message)")
     }
 }

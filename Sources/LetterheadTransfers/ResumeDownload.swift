@@ -39,27 +39,19 @@ private struct ResumedDownload {
 
     func load() async throws -> HTTPResponse {
         let resource = resumption.identity(of: request)
-        let remains = try opening { try PartFile.remains(beside: place, of: resource) }
+        let remains = try filing { try PartFile.remains(beside: place, of: resource) }
         if let remains { return try await continued(remains, of: resource) }
         return try await fresh(try await source.load())
     }
 
     /// Runs work on the part. The part opens only when a response has arrived: a download that waits for a throttle
     /// holds no file.
-    private func opening<Value>(
-        for response: HTTPResponse? = nil, _ work: () throws -> Value
+    private func filing<Value>(
+        _ response: HTTPResponse? = nil, _ work: () throws -> Value
     ) throws(HTTPError) -> Value {
-        let isSent = response != nil
-        do { return try work() } catch is PartFile.IsInUse {
-            throw HTTPError(
-                .partInUse, request: request, response: response?.withoutBody,
-                message: "another download writes \(place.lastPathComponent) (wait for it, or choose another file)",
-                mayHaveBeenSent: isSent)
-        } catch {
-            throw HTTPError(
-                .cannotSaveResponse, request: request, response: response?.withoutBody, underlying: error,
-                message: "the part of the download could not be opened", mayHaveBeenSent: isSent)
-        }
+        try request.filing(
+            "the part of \(place.lastPathComponent)", .partInUse, .cannotSaveResponse, response,
+            isSent: response != nil, work)
     }
 
     /// Continues the part.
@@ -67,14 +59,14 @@ private struct ResumedDownload {
         let record = remains.record
         // If the part is complete, its last byte is requested again: only a 206 shows whether the part is current.
         let position = min(remains.count, record.length - 1)
-        let response = try await source.load(after: record.validator, from: position)
+        let response = try await source.load("bytes=\(position)-", if: record.validator)
         let whole = BodyPart(
             validator: record.validator, range: 0..<record.length, completeLength: record.length,
             place: BodyPart.place(of: response))
         guard record.isAt(whole.place), whole.fault(of: response, from: position) == nil,
-            let part = try opening(for: response, { try unchangedPart(remains, of: resource) })
+            let part = try filing(response, { try unchangedPart(remains, of: resource) })
         else { return try await restarted(by: response) }
-        try saving(response) { try part.shorten(to: position) }
+        try filing(response) { try part.shorten(to: position) }
         return try await saved(response, in: part, as: whole, at: position)
     }
 
@@ -102,15 +94,14 @@ private struct ResumedDownload {
             return try await response.delivered(to: request)
         }
         guard response.status != .partialContent else {
-            throw HTTPError(
-                .invalidResponse, request: response.request, response: response.withoutBody,
-                message: "the server sent a part of the file, although the whole file was requested")
+            throw response.error(
+                .invalidResponse, "the server sent a part of the file, although the whole file was requested")
         }
         let known = BodyPart(response).flatMap { whole in
             resumption.identity(of: request).map { PartRecord(whole, of: $0, isByURL: resumption.isByURL) }
         }
-        let part = try open ?? opening(for: response) { try PartFile(beside: place) }
-        try saving(response) { try part.restart(known) }
+        let part = try open ?? filing(response) { try PartFile(beside: place) }
+        try filing(response) { try part.restart(known) }
         // A server that ignores ranges could otherwise send the same bytes without end.
         return try await saved(response, in: part, restarts: open == nil)
     }
@@ -133,15 +124,13 @@ private struct ResumedDownload {
         _ body: HTTPResponseBody, of response: HTTPResponse, to part: PartFile, as whole: BodyPart?, at position: Int
     ) async throws {
         let limit = request.responseLimit
-        let tooLarge = HTTPError(
-            .responseTooLarge, request: response.request, response: response.withoutBody,
-            message: "the file is larger than \(limit) bytes (see responseLimit)")
+        let tooLarge = response.error(.responseTooLarge, "the file is larger than \(limit) bytes (see responseLimit)")
         if let length = whole?.completeLength ?? response.body.length, length > limit { throw tooLarge }
         var left = limit - position
         for try await piece in body {
             left -= piece.count
             guard left >= 0 else { throw tooLarge }
-            try saving(response) { try part.append(piece) }
+            try filing(response) { try part.append(piece) }
         }
     }
 
@@ -149,14 +138,14 @@ private struct ResumedDownload {
     private func completed(_ response: HTTPResponse, _ part: PartFile) async throws -> HTTPResponse {
         var complete = response.withoutBody
         try await checkDigest(of: complete, in: part)
-        let count = try saving(complete) { try part.count() }
+        let count = try filing(complete) { try part.count() }
         if response.status == .partialContent {
             // The parts together are a complete 200 (RFC 9110, 15.3.7.3).
             complete.status = .ok
             complete.headers[.contentRange] = nil
             complete.headers[.contentLength] = "\(count)"
         }
-        try saving(complete) { try part.finish() }
+        try filing(complete) { try part.finish() }
         complete.setSavedFile(part.url, byteCount: count, for: place) { [part] in part.close() }
         return complete
     }
@@ -164,21 +153,10 @@ private struct ResumedDownload {
     private func checkDigest(of response: HTTPResponse, in part: PartFile) async throws {
         let expected = [digest, ContentDigest.reported(in: response.headers)].compactMap(\.self)
         guard !expected.isEmpty else { return }
-        let hash = try await part.hash()
+        let hash = try await FileBody(at: part.url).sha256()
         if expected.allSatisfy({ $0.matches(hash) }) { return }
         part.discard()
-        throw HTTPError(
-            .digestMismatch, request: response.request, response: response,
-            message: "the SHA-256 digest of the file is \(hexadecimal(hash)), so the file was removed")
-    }
-
-    private func saving<Value>(
-        _ response: HTTPResponse? = nil, _ work: () throws -> Value
-    ) throws(HTTPError) -> Value {
-        do { return try work() } catch {
-            throw HTTPError(
-                .cannotSaveResponse, request: request, response: response?.withoutBody, underlying: error,
-                message: "the response could not be written to its file")
-        }
+        throw response.error(
+            .digestMismatch, "the SHA-256 digest of the file is \(hexadecimal(hash)), so the file was removed")
     }
 }

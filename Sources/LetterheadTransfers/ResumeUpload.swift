@@ -15,8 +15,7 @@ struct ResumeUpload: LoaderLink {
             let identity = try identity(of: request)
             var file = try UploadedFile(self.file)
             if settings.checksFile { file.digest = try await file.digest(of: 0..<file.length) }
-            let entry = try Self.storing(request) { try store.entry(of: identity) }
-            defer { entry.close() }
+            let entry = try request.storing(isSent: false) { try store.entry(of: identity) }
             let exchange = UploadExchange(request, over: next, total: file.length)
             let chunkSize = settings.chunkSize ?? (settings.checksChunks ? 8 << 20 : .max)
             var upload = ResumedUpload(
@@ -28,41 +27,32 @@ struct ResumeUpload: LoaderLink {
 
     /// Returns what identifies the upload.
     private func identity(of request: HTTPRequest) throws(HTTPError) -> String {
-        let sent = request.withEnvironment
-        let url = try? sent.urlString()
         var marked = request
         marked.method = .post
+        let resource = (settings.key.map(DownloadResumption.fromPart(key:)) ?? .fromPart).identity(of: request)
         let rules = [
-            "an upload's template isn't marked idempotent, because each chunk has an offset": !marked.isIdempotent,
-            "an upload's template has no body, because the file is the content": request.body.isEmpty,
-            "a \(sent.method) has no content (use POST for an upload)": ![.get, .head].contains(sent.method),
-            "chunkSize is less than 1": settings.chunkSize ?? 1 > 0,
-            "the URL isn't known when the upload begins (set the key of UploadSettings)": url != nil
-                || settings.key != nil,
+            (!marked.isIdempotent, "an upload's template isn't marked idempotent, because each chunk has an offset"),
+            (request.body.isEmpty, "an upload's template has no body, because the file is the content"),
+            (![.get, .head].contains(request.method), "a \(request.method) has no content (use POST for an upload)"),
+            (settings.chunkSize ?? 1 > 0, "chunkSize is less than 1"),
+            (resource != nil, "the URL isn't known when the upload begins (set the key of UploadSettings)"),
         ]
-        if let rule = rules.first(where: { !$0.value })?.key {
-            throw HTTPError(.invalidRequest, request: request, message: rule)
+        guard let resource, rules.allSatisfy(\.0) else {
+            throw HTTPError(.invalidRequest, request: request, message: rules.first { !$0.0 }?.1 ?? "")
         }
-        return settings.key.map { "key \($0)" } ?? "\(sent.method) \(url ?? "") \(file.standardizedFileURL.filePath)"
+        return settings.key == nil ? "\(request.method) \(resource) \(file.standardizedFileURL.filePath)" : resource
     }
+}
 
-    /// Runs work on the store.
-    static func storing<Value>(_ request: HTTPRequest, _ work: () throws -> Value) throws(HTTPError) -> Value {
-        do { return try work() } catch {
-            let isInUse = error is PartFile.IsInUse
-            throw HTTPError(
-                isInUse ? .uploadInUse : .uploadStoreFailed, request: request, underlying: isInUse ? nil : error,
-                message: isInUse ? "another task or process sends this upload" : "the upload's entry is not usable",
-                mayHaveBeenSent: !isInUse)
-        }
+extension HTTPRequest {
+    /// Runs work on an upload's entry.
+    func storing<Value>(isSent: Bool = true, _ work: () throws -> Value) throws(HTTPError) -> Value {
+        try filing("the upload's entry", .uploadInUse, .uploadStoreFailed, isSent: isSent, work)
     }
 }
 
 /// One load of an upload that may have begun in an earlier load.
 private struct ResumedUpload {
-    /// The server doesn't have the upload any longer.
-    struct Forgotten: Error { let failure: HTTPError }
-
     /// The statuses after which the server's offset tells how to continue. 460 is tus's checksum mismatch.
     static let temporary = Retry.Condition.standardStatuses.union([.conflict, .locked, 460])
 
@@ -88,10 +78,10 @@ private struct ResumedUpload {
 
     mutating func load() async throws -> HTTPResponse {
         var response: HTTPResponse
-        do { response = try await transferred() } catch is Forgotten {
+        do { response = try await transferred() } catch let error as HTTPError where isForgotten(error) {
             // Only once: a server that forgets each upload would receive the file again and again.
             (restart, known) = (.forgotten, nil)
-            do { response = try await transferred() } catch let error as Forgotten { throw error.failure }
+            response = try await transferred()
         }
         entry.forget()
         if response.status.isSuccess { exchange.report(file.length) }
@@ -154,7 +144,7 @@ extension ResumedUpload {
     /// Asks for the offset of an earlier load's upload, or creates an upload.
     mutating func begun() async throws -> HTTPResponse {
         (offset, continuedFrom) = (0, 0)
-        if restart == nil, let earlier = try ResumeUpload.storing(exchange.request, { try entry.upload() }),
+        if restart == nil, let earlier = try exchange.request.storing({ try entry.upload() }),
             let kind = UploadProtocol.named(earlier.kind)
         {
             self.kind = kind
@@ -241,8 +231,6 @@ extension ResumedUpload {
         sent = max(sent, range.upperBound)
         let body = FileBody(at: file.url, range: range, contentType: kind.contentType)
         let response = try await exchange.send(.patch, to: known?.url, headers, body: body, from: range.lowerBound)
-        // A complete upload's 404 is the resource's own response.
-        if response.isUploadComplete != true { try checkForgotten(response) }
         try checkFile()
         return response
     }
@@ -251,7 +239,6 @@ extension ResumedUpload {
         var headers = kind.headers
         headers[.cacheControl] = "no-store"
         let response = try await exchange.send(.head, to: known?.url, headers)
-        try checkForgotten(response)
         // A page of a proxy or for signing in tells nothing about the upload.
         guard response.status.isSuccess, response.headers.contains("Upload-Offset") else {
             throw refusal(of: response)
@@ -318,11 +305,13 @@ extension ResumedUpload {
         guard abs(expires.timeIntervalSince(upload.expires)) > 60 else { return }
         upload.expires = expires
         known = upload
-        try ResumeUpload.storing(exchange.request) { try entry.write(upload) }
+        try exchange.request.storing { try entry.write(upload) }
     }
 
-    func checkForgotten(_ response: HTTPResponse) throws {
-        if [.notFound, .gone].contains(response.status) { throw Forgotten(failure: refusal(of: response)) }
+    /// Whether the server doesn't have the upload any longer. A complete upload's 404 is the resource's own response,
+    /// and isn't thrown.
+    func isForgotten(_ error: HTTPError) -> Bool {
+        known != nil && error.response.map { [.notFound, .gone].contains($0.status) } ?? false
     }
 
     func checkFile() throws(HTTPError) {
@@ -330,7 +319,7 @@ extension ResumedUpload {
         if var upload = known {
             // No file has this time: the next load starts a new upload, even if the file is restored.
             upload.modified = -1
-            try ResumeUpload.storing(exchange.request) { try entry.write(upload) }
+            try exchange.request.storing { try entry.write(upload) }
         }
         throw failure(.uploadFileChanged, "the file changed while it was being uploaded (send it again)")
     }
@@ -339,8 +328,7 @@ extension ResumedUpload {
     /// entry of the earlier one stays.
     func failure(_ code: HTTPError.Code, _ message: String, _ response: HTTPResponse? = nil) -> HTTPError {
         if code != .uploadFileChanged, known != nil { entry.forget() }
-        return HTTPError(
-            code, request: response?.request ?? exchange.request, response: response?.withoutBody, message: message)
+        return response?.error(code, message) ?? HTTPError(code, request: exchange.request, message: message)
     }
 
     func ended(_ response: HTTPResponse) -> HTTPError {
@@ -348,10 +336,8 @@ extension ResumedUpload {
     }
 
     func refusal(of response: HTTPResponse) -> HTTPError {
-        let isSuccess = response.status.isSuccess
-        return HTTPError(
-            isSuccess ? .invalidResponse : .unacceptableStatus, request: response.request,
-            response: isSuccess ? response.withoutBody : response,
-            message: isSuccess ? "the server confirmed nothing of the upload, or too little" : "")
+        response.status.isSuccess
+            ? response.error(.invalidResponse, "the server confirmed nothing of the upload, or too little")
+            : HTTPError(.unacceptableStatus, request: response.request, response: response)
     }
 }

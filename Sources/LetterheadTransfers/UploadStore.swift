@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 public import LetterheadFoundation
-import Synchronization
 
 /// A folder that remembers unfinished uploads, so that they continue after a restart of the program. Several processes
 /// can use it at the same time.
@@ -92,21 +91,23 @@ public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
     let digest: String?
 }
 
-/// An upload's file in a store. It holds a lock until it is closed, so that no other task or process sends the upload.
+/// An upload's file in a store. Until it is released, it holds a lock, so that no other task or process sends the upload.
 final class UploadEntry: Sendable {
     let file: URL
     private var lock: URL { file.appendingPathExtension("lock") }
     private var draft: URL { file.appendingPathExtension("new") }
-    /// nil after the lock was released.
-    private let descriptor = Mutex<Int32?>(nil)
+    private let descriptor: Int32
 
     init(_ file: URL) throws {
         self.file = file
-        let open = try PartFile.lockedFile(lock.filePath, O_CREAT)
-        descriptor.withLock { $0 = open }
+        descriptor = try PartFile.lockedFile(file.appendingPathExtension("lock").filePath, O_CREAT)
     }
 
-    deinit { close() }
+    /// Releases the lock. Without an upload, nothing is left.
+    deinit {
+        if (try? upload()) == nil { _ = unsafe unlink(lock.filePath) }
+        PrivateFile.unlock(descriptor)
+    }
 
     func upload() throws -> UnfinishedUpload? { try PartFile.record(in: file) }
 
@@ -118,13 +119,4 @@ final class UploadEntry: Sendable {
     }
 
     func forget() { for url in [file, draft] { _ = unsafe unlink(url.filePath) } }
-
-    /// Releases the lock. Without an upload, nothing is left.
-    func close() {
-        descriptor.withLock {
-            guard let open = $0.take() else { return }
-            if (try? upload()) == nil { _ = unsafe unlink(lock.filePath) }
-            PrivateFile.unlock(open)
-        }
-    }
 }

@@ -34,8 +34,6 @@ struct UploadedFile: Sendable {
     }
 
     func digest(of range: Range<Int>) async throws -> String {
-        var hasher = SHA256Hasher()
-        for try await piece in try FileBody(at: url, range: range).chunks() { hasher.update(piece) }
-        return Data(hasher.finalize()).base64EncodedString()
+        Data(try await FileBody(at: url, range: range).sha256()).base64EncodedString()
     }
 }
