@@ -53,21 +53,24 @@ public struct ContinueBodies: LoaderLink {
         guard request.responseDelivery != .buffered, request.method == .get, request.body.isEmpty,
             !request.isSignedOnce, !request[option: ContinuedOption.self]
         else { return try await next.load(request) }
-        try check(request)
-        let continued = AnyLoader { (request: HTTPRequest) async throws -> HTTPResponse in
+        return try await loading(request) { request in
             let source = BodySource(request, over: next, policy: self)
             var response = try await source.load()
             response.body = ContinuedBody(response, from: source).body(length: response.body.length)
             return try await response.delivered(to: request)
         }
-        // The first response's deadline ends with its body. This one includes the other responses.
-        return try await Deadline(clock: clock).load(request, next: continued)
     }
 
-    func check(_ request: HTTPRequest) throws(HTTPError) {
-        guard maximumAttempts < 0 else { return }
-        throw HTTPError(
-            .invalidRequest, request: request, message: "maximumAttempts of ContinueBodies is negative (use 0 or more)")
+    /// Runs work that loads several responses. The first response's deadline ends with its body. This one includes the
+    /// others.
+    func loading(
+        _ request: HTTPRequest, _ work: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) async throws(HTTPError) -> HTTPResponse {
+        guard maximumAttempts >= 0 else {
+            let rule = "maximumAttempts of ContinueBodies is negative (use 0 or more)"
+            throw HTTPError(.invalidRequest, request: request, message: rule)
+        }
+        return try await Deadline(clock: clock).load(request, next: AnyLoader(work))
     }
 }
 

@@ -23,11 +23,9 @@ final class ContinuedBody: Sendable {
         var isCancelled = false
     }
 
-    /// Thrown instead of an error if the caller can begin again.
-    struct Replaced: Error {
-        /// The response to a request for the rest. It doesn't continue the body.
-        let response: HTTPResponse
-    }
+    /// Thrown instead of an error if the caller can begin again. The response to the request for the rest doesn't
+    /// continue the body.
+    struct Replaced: Error { let response: HTTPResponse }
 
     private let source: BodySource
     private let part: BodyPart?
@@ -145,8 +143,7 @@ final class ContinuedBody: Sendable {
     /// - Throws: the failure if no attempt is left.
     private func wait(after failure: HTTPError) async throws(HTTPError) {
         let attempt = state.withLock { state in
-            state.attempts += 1
-            state.newCount = 0
+            (state.attempts, state.newCount) = (state.attempts + 1, 0)
             return state.attempts
         }
         try await source.policy.pause(before: attempt, after: failure, of: source.request)

@@ -105,7 +105,7 @@ extension HTTPClient {
         var request = HTTPRequest(method: .delete, url: upload.url)
         request.headers = UploadProtocol.named(upload.kind)?.headers ?? [:]
         request.acceptedStatuses = HTTPStatusSet.success.union([.notFound, .gone, .methodNotAllowed, .notImplemented])
-        let entry = try request.storing(isSent: false) { try store.entry(of: upload) }
+        let entry = try request.storing(isSent: false) { try store.entry(upload.id) }
         let current = try request.storing { try entry.upload() }
         try await send(request)
         // Another upload of the file may have replaced it.

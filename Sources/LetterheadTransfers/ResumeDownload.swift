@@ -10,15 +10,11 @@ struct ResumeDownload: LoaderLink {
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard case .file(let place) = request.responseDelivery else { return try await next.load(request) }
-        try policy.check(request)
         if let rule = brokenRule(for: request) { throw HTTPError(.invalidRequest, request: request, message: rule) }
-        let load = AnyLoader { (request: HTTPRequest) async throws -> HTTPResponse in
-            let download = ResumedDownload(
-                request: request, source: BodySource(request, over: next, policy: policy), place: place,
-                resumption: resumption, digest: digest)
-            return try await download.load()
+        return try await policy.loading(request) { request in
+            let source = BodySource(request, over: next, policy: policy)
+            return try await ResumedDownload(link: self, request: request, source: source, place: place).load()
         }
-        return try await Deadline(clock: policy.clock).load(request, next: load)
     }
 
     private func brokenRule(for request: HTTPRequest) -> String? {
@@ -31,14 +27,13 @@ struct ResumeDownload: LoaderLink {
 
 /// One load of a download that may have begun in an earlier load.
 private struct ResumedDownload {
+    let link: ResumeDownload
     let request: HTTPRequest
     let source: BodySource
     let place: URL
-    let resumption: DownloadResumption
-    let digest: ContentDigest?
 
     func load() async throws -> HTTPResponse {
-        let resource = resumption.identity(of: request)
+        let resource = link.resumption.identity(of: request)
         let remains = try filing { try PartFile.remains(beside: place, of: resource) }
         if let remains { return try await continued(remains, of: resource) }
         return try await fresh(try await source.load())
@@ -98,7 +93,7 @@ private struct ResumedDownload {
                 .invalidResponse, "the server sent a part of the file, although the whole file was requested")
         }
         let known = BodyPart(response).flatMap { whole in
-            resumption.identity(of: request).map { PartRecord(whole, of: $0, isByURL: resumption.isByURL) }
+            link.resumption.identity(of: request).map { PartRecord(whole, of: $0, isByURL: link.resumption.isByURL) }
         }
         let part = try open ?? filing(response) { try PartFile(beside: place) }
         try filing(response) { try part.restart(known) }
@@ -151,7 +146,7 @@ private struct ResumedDownload {
     }
 
     private func checkDigest(of response: HTTPResponse, in part: PartFile) async throws {
-        let expected = [digest, ContentDigest.reported(in: response.headers)].compactMap(\.self)
+        let expected = [link.digest, ContentDigest.reported(in: response.headers)].compactMap(\.self)
         guard !expected.isEmpty else { return }
         let hash = try await FileBody(at: part.url).sha256()
         if expected.allSatisfy({ $0.matches(hash) }) { return }

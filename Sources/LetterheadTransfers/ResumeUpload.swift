@@ -10,19 +10,17 @@ struct ResumeUpload: LoaderLink {
     let policy: ContinueBodies
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        try policy.check(request)
-        let load = AnyLoader { (request: HTTPRequest) async throws -> HTTPResponse in
+        try await policy.loading(request) { request in
             let identity = try identity(of: request)
             var file = try UploadedFile(self.file)
             if settings.checksFile { file.digest = try await file.digest(of: 0..<file.length) }
-            let entry = try request.storing(isSent: false) { try store.entry(of: identity) }
+            let entry = try request.storing(isSent: false) { try store.entry(store.id(of: identity)) }
             let exchange = UploadExchange(request, over: next, total: file.length)
             let chunkSize = settings.chunkSize ?? (settings.checksChunks ? 8 << 20 : .max)
             var upload = ResumedUpload(
                 link: self, file: file, entry: entry, exchange: exchange, chunkSize: chunkSize)
             return try await upload.load()
         }
-        return try await Deadline(clock: policy.clock).load(request, next: load)
     }
 
     /// Returns what identifies the upload.
@@ -117,7 +115,7 @@ private struct ResumedUpload {
                     guard range.upperBound == file.length || !last.status.isSuccess else { throw ended(last) }
                     return last
                 }
-                if last.status == .contentTooLarge, range.count > smallestChunk {
+                if last.status == .contentTooLarge, range.count > max(64 << 10, limits["min-append-size"] ?? 0) {
                     chunkSize = range.count / 4
                     continue
                 }
@@ -129,8 +127,6 @@ private struct ResumedUpload {
             }
         }
     }
-
-    var smallestChunk: Int { max(64 << 10, limits["min-append-size"] ?? 0) }
 
     var nextRange: Range<Int> {
         let size = min(max(chunkSize, limits["min-append-size"] ?? 0), limits["max-append-size"] ?? .max)

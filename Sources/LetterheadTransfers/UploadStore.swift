@@ -60,15 +60,13 @@ public struct UploadStore: Sendable {
     /// Opens and locks an upload's entry.
     ///
     /// - Throws: ``PartFile/IsInUse`` or an error from the file system.
-    func entry(of identity: String) throws -> UploadEntry {
+    func entry(_ id: String) throws -> UploadEntry {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        return try UploadEntry(folder.appendingPathComponent("\(owner)-\(Self.hash(identity)).json"))
+        return try UploadEntry(folder.appendingPathComponent(id))
     }
 
-    func entry(of upload: UnfinishedUpload) throws -> UploadEntry {
-        try UploadEntry(folder.appendingPathComponent(upload.id))
-    }
+    func id(of identity: String) -> String { "\(owner)-\(Self.hash(identity)).json" }
 
     private static func hash(_ text: String) -> String {
         String(hexadecimal(SHA256Hash.hash(Array(text.utf8))).prefix(32))
