@@ -41,9 +41,7 @@ private struct ResumedDownload {
 
     /// Runs work on the part. The part opens only when a response has arrived: a download that waits for a throttle
     /// holds no file.
-    private func filing<Value>(
-        _ response: HTTPResponse? = nil, _ work: () throws -> Value
-    ) throws(HTTPError) -> Value {
+    private func filing<Value>(_ response: HTTPResponse? = nil, _ work: () throws -> Value) throws(HTTPError) -> Value {
         try request.filing(
             "the part of \(place.lastPathComponent)", .partInUse, .cannotSaveResponse, response,
             isSent: response != nil, work)
@@ -106,27 +104,21 @@ private struct ResumedDownload {
         _ response: HTTPResponse, in part: PartFile, as whole: BodyPart? = nil, at position: Int = 0,
         restarts: Bool = true
     ) async throws -> HTTPResponse {
+        let limit = request.responseLimit
+        let tooLarge = response.error(.responseTooLarge, "the file is larger than \(limit) bytes (see responseLimit)")
+        if let length = whole?.completeLength ?? response.body.length, length > limit { throw tooLarge }
         let body = ContinuedBody(response, as: whole, at: position, from: source, isReplaceable: restarts)
+        var left = limit - position
         do {
-            try await write(body.body(length: nil), of: response, to: part, as: whole, at: position)
+            for try await piece in body.body(length: nil) {
+                left -= piece.count
+                guard left >= 0 else { throw tooLarge }
+                try filing(response) { try part.append(piece) }
+            }
         } catch let replaced as ContinuedBody.Replaced {
             return try await restarted(by: replaced.response, in: part)
         }
         return try await completed(response, part)
-    }
-
-    private func write(
-        _ body: HTTPResponseBody, of response: HTTPResponse, to part: PartFile, as whole: BodyPart?, at position: Int
-    ) async throws {
-        let limit = request.responseLimit
-        let tooLarge = response.error(.responseTooLarge, "the file is larger than \(limit) bytes (see responseLimit)")
-        if let length = whole?.completeLength ?? response.body.length, length > limit { throw tooLarge }
-        var left = limit - position
-        for try await piece in body {
-            left -= piece.count
-            guard left >= 0 else { throw tooLarge }
-            try filing(response) { try part.append(piece) }
-        }
     }
 
     /// Checks the digest, and hands the part over to the response, which moves it to its destination.
