@@ -14,7 +14,8 @@ extension ContractReport {
     /// Only what breaks decoding and isn't in the file is an error: a required member that is missing, a value of another
     /// type, a new value of an enumeration, a body that can't be decoded, and an endpoint without a response. As with
     /// ``RequestSnapshot``, a missing file is written, and the check fails so that you review it. If the environment
-    /// variable `LETTERHEAD_SNAPSHOTS` is `record`, the file is replaced and the check succeeds.
+    /// variable `LETTERHEAD_SNAPSHOTS` is `record`, the file is replaced and the check succeeds. A report replaces the whole
+    /// file, so give each test a file of its own.
     ///
     /// - Parameters:
     ///   - name: the file's name or its path, relative to the source file's folder.
@@ -27,14 +28,15 @@ extension ContractReport {
         guard let text = try RecordedText.read(file, replacedBy: now.map { "\($0)\n" }.joined(), named: "contract")
         else { return }
         let recorded = text.split(at: "\n").map(String.init)
-        let known = Set(recorded)
+        func rest(of path: String, in lines: [String]) -> String? {
+            lines.first { $0.begins(with: path) }.flatMap { String($0.utf8.dropFirst(path.utf8.count)) }
+        }
         var broken: [String] = []
-        for (path, line) in Set(findings.filter(\.kind.isBreak).map { "\($0.endpoint) \($0.path): " }).sorted()
-            .compactMap({ path in now.first { $0.begins(with: path) }.map { (path, $0) } })
-        where !known.contains(line) {
-            let was = recorded.first { $0.begins(with: path) }.map { String($0.utf8.dropFirst(path.utf8.count)) ?? "" }
-            let what = String(line.utf8.dropFirst(path.utf8.count)) ?? ""
-            broken.append("\(path)was \(was ?? "not known"), is \(what)")
+        let breaks = Dictionary(grouping: findings.filter(\.kind.isBreak)) { "\($0.endpoint) \($0.path): " }
+        for (path, found) in breaks.sorted(by: { $0.key < $1.key }) {
+            let was = rest(of: path, in: recorded)
+            if let was, found.allSatisfy({ $0.isKnown(in: was) }) { continue }
+            broken.append("\(path)was \(was ?? "not known"), is \(rest(of: path, in: now) ?? "")")
         }
         let checked = Set(now.compactMap(Self.endpoint))
         for endpoint in Set(recorded.compactMap(Self.endpoint)).subtracting(checked).sorted() {
@@ -47,5 +49,14 @@ extension ContractReport {
 
     private static func endpoint(of line: String) -> String? {
         line.utf8.firstRange(of: " $".utf8).flatMap { String(line[..<$0.lowerBound]) }
+    }
+}
+
+extension ContractReport.Finding {
+    /// Whether a contract has the break: its line, without the endpoint and the path, lists it after an equal demand.
+    fileprivate func isKnown(in line: String) -> Bool {
+        guard let middle = summary.utf8.firstRange(of: ", but ".utf8) else { return false }
+        let (demand, text) = (summary[..<middle.lowerBound], summary[middle.upperBound...])
+        return line.begins(with: "\(demand), ") && "\(line), ".utf8.firstRange(of: ", \(text), ".utf8) != nil
     }
 }

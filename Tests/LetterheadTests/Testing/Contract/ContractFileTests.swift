@@ -46,6 +46,27 @@ import Testing
         try await expect(broken, #"{"id":1,"login":"ada","plan":"pro","email":"","bio":"","new":1}"#)
     }
 
+    @Test func `one of several recorded breaks is accepted, and another one is not`() async throws {
+        func member(_ plan: String) -> String { #"{"id":1,"login":"ada","plan":"\#(plan)","email":""}"# }
+        _ = try? await expect(ada, member("gold"), member("max"), member("ultra"))
+        try await expect(ada, member("max"))
+        let error = await #expect(throws: SnapshotMismatch.self) { try await expect(ada, member("max"), member("go")) }
+        #expect(
+            error?.description.hasSuffix(
+                #"is required Plan, the new value "go", the new value "max""#) == true)
+    }
+
+    @Test func `a break of a member that is now demanded in another way is not accepted`() async throws {
+        _ = try? await expect(#"{"id":1,"login":"ada","plan":"pro"}"#, ada)
+        let text = try String(contentsOf: file, encoding: .utf8)
+        try text.replacingOccurrences(of: "email: required", with: "email: optional").write(
+            to: file, atomically: true, encoding: .utf8)
+        let error = await #expect(throws: SnapshotMismatch.self) {
+            try await expect(#"{"id":1,"login":"ada","plan":"pro"}"#, ada)
+        }
+        #expect(error?.description.hasSuffix("was optional String, absent, is required String, absent") == true)
+    }
+
     @Test func `an endpoint without a response is a break`() async throws {
         _ = try? await expect(ada)
         let error = await #expect(throws: SnapshotMismatch.self) { try await expect() }
