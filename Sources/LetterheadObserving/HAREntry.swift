@@ -12,6 +12,7 @@ struct HAREntry: Sendable {
     let date: Date
     let load: Int
     let attempt: Int
+    let template: String?
     let route: String?
     let start: Duration
     private(set) var request: HARMessage?
@@ -22,13 +23,15 @@ struct HAREntry: Sendable {
     private(set) var error: String?
     private(set) var wireBytes: Int?
     private(set) var bytes: Int?
+    /// Whether the response's body has not arrived to its end.
+    private(set) var isCut = false
     /// The time of each name's last event. The phases are computed from these.
     private(set) var ends: [HTTPEvent.Name: Duration] = [:]
     private let bodyLimit: Int
 
     init(_ event: HTTPEvent, date: Date, bodyLimit: Int) {
         (self.date, load, attempt, route) = (date, event.load, event.attempt, event.route)
-        (start, self.bodyLimit) = (event.time, bodyLimit)
+        (start, self.bodyLimit, template) = (event.time, bodyLimit, event.template)
     }
 
     mutating func note(_ event: HTTPEvent) {
@@ -36,8 +39,13 @@ struct HAREntry: Sendable {
         httpVersion = event[.httpVersion] ?? httpVersion
         address = event[.address] ?? address
         switch event.name {
-        case .responseHead, .exchangeFailed: status = event[.status] ?? status
-        case .bodyEnd: (wireBytes, bytes) = (event[.wireBytes], event[.bytes])
+        case .responseHead: status = event[.status] ?? status
+        case .exchangeFailed:
+            status = event[.status] ?? status
+            isCut = status != nil
+        case .bodyEnd:
+            (wireBytes, bytes) = (event[.wireBytes], event[.bytes])
+            isCut = event[.isComplete] == false
         default: break
         }
         error = event[.error] ?? error

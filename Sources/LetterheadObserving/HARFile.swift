@@ -33,6 +33,7 @@ struct HARFile: Encodable {
         var comment: String?
         let _load: Int
         let _attempt: Int
+        let _template: String?
         let _route: String?
         /// The time until the response or its streamed body's beginning, in milliseconds, and the error's code.
         var _wait: Double?
@@ -141,7 +142,8 @@ extension HARFile.Entry {
         response = HARFile.Response(entry, version)
         serverIPAddress = entry.address.map(Self.host)
         comment = entry.error
-        (_load, _attempt, _route) = (entry.load, entry.attempt, entry.route)
+        (_load, _attempt) = (entry.load, entry.attempt)
+        (_template, _route) = (entry.template, entry.route)
     }
 
     /// The address without the port and without IPv6 brackets.
@@ -179,6 +181,6 @@ extension HARFile.Response {
         content = HARFile.Content(
             size: entry.bytes ?? message?.body?.count ?? 0, mimeType: message?.mediaType ?? "x-unknown",
             text: message?.text?.text, encoding: message?.text?.encoding,
-            comment: message?.isCut == true ? "the body is not complete" : nil)
+            comment: entry.isCut || message?.isCut == true ? "the body is not complete" : nil)
     }
 }

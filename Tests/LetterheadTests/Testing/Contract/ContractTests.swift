@@ -183,6 +183,47 @@ import Testing
         #expect(report.lines.count == 6 && report.lines.allSatisfy { $0.hasPrefix("GET members/{} GetMember $") })
     }
 
+    /// The report of an archive of a `HARRecorder`.
+    private func report(of transport: some HTTPLoader, _ send: (HTTPClient) async throws -> Void) async throws
+        -> ContractReport
+    {
+        let recorder = HARRecorder()
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://api.test/v1"), observers: [recorder], transport: transport)
+        try await send(client)
+        let file = FileManager.default.temporaryDirectory.appending(path: "contracts-\(UUID()).har")
+        try recorder.data().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        return try await Contract.check(Cassette(file, mode: .replay), against: GetMember.self)
+    }
+
+    @Test func `a body that a recorder has seen in part is left out`() async throws {
+        let template = GetMember(login: "ada")
+        let failed = try await report(
+            of: AnyLoader {
+                let response = HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(Data("{".utf8)))
+                throw HTTPError(.connectionLost, request: $0, response: response)
+            }
+        ) { client in _ = try? await client.send(template) }
+        #expect(failed.lines.isEmpty)
+        let dropped = try await report(
+            of: AnyLoader {
+                HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(length: nil) { Data("{".utf8) })
+            }
+        ) { client in for try await _ in try await client.stream(template).body { break } }
+        #expect(dropped.lines.isEmpty)
+    }
+
+    @Test func `an archive of a recorder knows templates and routes`() async throws {
+        let stubs = StubLoader().on(GetMember.self) { _ in
+            Member(id: 1, login: "ada", plan: .free, email: "", bio: nil)
+        }
+        let report = try await report(of: stubs) { client in
+            _ = try await client.send(GetMember(login: "ada").header("X-Trace", "1"))
+        }
+        #expect(report.lines.count == 6 && report.lines.allSatisfy { $0.hasPrefix("GET members/{} GetMember $") })
+    }
+
     @Test func `strategies of the decoder apply`() async throws {
         struct Event: Decodable, Sendable {
             var happenedAt: Date
