@@ -25,6 +25,16 @@ private struct GetAccount: RequestTemplate {
     var path: RequestPath { "accounts/\(id)" }
 }
 
+private struct GetPlaceholder: RequestTemplate {
+    struct Response: Decodable, Sendable {}
+    var path: RequestPath { "placeholder" }
+}
+
+private struct GetScores: RequestTemplate {
+    typealias Response = [Int: Int]
+    var path: RequestPath { "scores" }
+}
+
 /// A template that decodes itself.
 private struct GetSecond: RequestTemplate {
     typealias Response = Account
@@ -43,11 +53,14 @@ private struct GetSecond: RequestTemplate {
         let client: HTTPClient
 
         init(
-            _ stubs: StubLoader, sampling: Double = 1, random: @escaping @Sendable () -> Double = { 0.5 }
+            _ stubs: StubLoader, sampling: Double = 1, maximumMembers: Int = 100,
+            random: @escaping @Sendable () -> Double = { 0.5 }
         ) {
             let (findings, found) = AsyncStream.makeStream(of: ContractReport.Finding.self)
             self.findings = findings
-            observer = ContractObserver(sampling: sampling, random: random) { found.yield($0) }
+            observer = ContractObserver(sampling: sampling, maximumMembers: maximumMembers, random: random) {
+                found.yield($0)
+            }
             client = HTTPClient(
                 environment: ServerEnvironment("https://api.test"), observers: [observer], transport: stubs)
         }
@@ -123,5 +136,38 @@ private struct GetSecond: RequestTemplate {
             random: { numbers.withLock { $0.removeFirst() } })
         for _ in 0..<2 { _ = try await scene.client.send(GetAccount(id: 7)) }
         #expect(await scene.first(1) == ["GET accounts/{} GetAccount $.second: unread"])
+    }
+
+    @Test func `responses that no load takes back make room`() async throws {
+        let scene = Scene(Self.stubs(#"{"id":7,"plan":"free","node":1}"#))
+        let request = HTTPRequest(url: try #require(URL(string: "https://api.test")))
+        let response = HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(Data("{}".utf8)))
+        for load in 1...1_000 { scene.observer.record(.response(response), of: HTTPEvent(.responseHead, load: -load)) }
+        _ = try await scene.client.send(GetAccount(id: 7))
+        #expect(await scene.first(1) == ["GET accounts/{} GetAccount $.node: unread"])
+    }
+
+    @Test func `names that may be values are not reported and take no room`() async throws {
+        let scores = (0..<40).map { #""\#($0)":1"# }.joined(separator: ",")
+        let stubs = Self.stubs(#"{"ada@x.test":1}"#, "{\(scores)}", #"{"id":7,"plan":"free","node":1}"#)
+        let scene = Scene(stubs, maximumMembers: 20)
+        _ = try await scene.client.send(GetPlaceholder())
+        _ = try await scene.client.send(GetScores())
+        _ = try await scene.client.send(GetAccount(id: 7))
+        #expect(
+            await scene.first(2) == [
+                "GET scores GetScores $: partly visible: its members are read by the names that are there",
+                "GET accounts/{} GetAccount $.node: unread",
+            ])
+    }
+
+    @Test func `the number of members of all endpoints is bounded`() async throws {
+        let stubs = Self.stubs(#"{"id":7,"plan":"free"}"#)
+        stubs.on(.any(), times: 1) { _ in .json(["name": 1], status: .conflict) }
+        stubs.on(.any(), times: 1) { _ in .json(["id": "7", "plan": "free"]) }
+        let scene = Scene(stubs, maximumMembers: 4)
+        for _ in 0..<3 { _ = try? await scene.client.send(GetAccount(id: 7)) }
+        #expect(await scene.first(1) == ["GET accounts/{} GetAccount $.id: required Int, but a string (1 of 2)"])
+        #expect(scene.observer.report.lines.count == 4)
     }
 }

@@ -73,8 +73,14 @@ private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { base.codingPath }
 
     var allKeys: [Key] {
-        reading.note(place.path) { $0.isOpen = true }
-        return base.allKeys
+        let keys = base.allKeys
+        if Key(stringValue: "\u{0}") != nil {
+            reading.note(place.path) { $0.isOpen = true }
+        } else {
+            // An enumeration of names. Its type asks which of them are there, as an enumeration with values does.
+            for key in keys { reading.note(member(key).path) { $0.probe() } }
+        }
+        return keys
     }
 
     func contains(_ key: Key) -> Bool {

@@ -119,40 +119,29 @@ final class ContractSamples: @unchecked Sendable {
 
     func keep<Value>(_ value: Value) { values[ObjectIdentifier(Value.self)] = value }
 
-    /// Returns a value of a type: an earlier one, or an empty one of a standard type.
-    func value<Value>(of type: Value.Type) -> Value? {
+    /// Returns a value of a type: an earlier one, an empty one, or an enumeration's first case.
+    func value<Value: Decodable>(of type: Value.Type) -> Value? {
         if let value = values[ObjectIdentifier(type)] as? Value { return value }
-        if let type = type as? any EmptyValue.Type { return type.empty as? Value }
         if let cases = type as? any CaseIterable.Type { return Self.first(of: cases) as? Value }
-        return Self.blanks.lazy.compactMap { $0 as? Value }.first
+        return Self.blanks.lazy.compactMap { try? JSONDecoder().decode(type, from: Data($0.utf8)) }.first
     }
 
     /// Returns whether decoders treat a type specially, or it has no members.
     static func isLeaf(_ type: Any.Type) -> Bool { leaves.contains(ObjectIdentifier(type)) }
 
-    private static let blanks: [any Decodable & Sendable] = [
-        "", false, 0, 0.0, Float(0), Int8(0), Int16(0), Int32(0), Int64(0), Int128(0), UInt(0), UInt8(0), UInt16(0),
-        UInt32(0), UInt64(0), UInt128(0), Decimal(0), Data(), Date(timeIntervalSince1970: 0), URL(filePath: "/"),
-        UUID(), JSONValue.null,
+    /// Documents of which most types decode one. The last is a UUID and a URL.
+    private static let blanks = [
+        "null", "[]", "{}", "\"\"", "0", "false", "\"00000000-0000-0000-0000-000000000000\"",
     ]
 
-    private static let leaves = Set(blanks.map { ObjectIdentifier(Swift.type(of: $0)) })
+    private static let leaves: Set<ObjectIdentifier> = {
+        let types: [Any.Type] = [
+            String.self, Bool.self, Double.self, Float.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self,
+            Int128.self, UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self, UInt128.self, Decimal.self,
+            Data.self, Date.self, URL.self, UUID.self, JSONValue.self,
+        ]
+        return Set(types.map { ObjectIdentifier($0) })
+    }()
 
     private static func first<Cases: CaseIterable>(of type: Cases.Type) -> Any? { type.allCases.first }
-}
-
-private protocol EmptyValue {
-    static var empty: Self { get }
-}
-
-extension Optional: EmptyValue {
-    fileprivate static var empty: Self { nil }
-}
-
-extension Array: EmptyValue {
-    fileprivate static var empty: Self { [] }
-}
-
-extension Dictionary: EmptyValue {
-    fileprivate static var empty: Self { [:] }
 }

@@ -16,12 +16,14 @@ import Synchronization
 /// The observer decodes some of the responses that the client decodes a second time, with the same decoder, and notes
 /// which members the type asks for. It also decodes the bodies of errors, to the template's `Failure` and as problem
 /// details. It does so in a separate task after the load, one response after the other. A finding names members and
-/// types, never a value. Each one is reported once, and ``report`` counts all of them.
+/// types, never a value. If the names of an object are values, such as addresses, decode it to a dictionary: its names
+/// aren't reported. Each finding is reported once, and ``report`` counts all of them.
 ///
-/// It keeps at most 16 responses of at most 1 MiB, and skips further ones until there is room. Streamed bodies and the
-/// responses that a cache returns aren't read. To check recorded responses, use `Contract` of LetterheadTesting.
+/// It reads responses of at most 1 MiB. It keeps those of the 64 newest sampled loads in progress, and 16 more that wait
+/// to be decoded, and skips the others. Streamed bodies and the responses that a cache returns aren't read. To check
+/// recorded responses, use `Contract` of LetterheadTesting.
 public final class ContractObserver: Sendable {
-    private static let (mostLoads, mostResponses, largestBody) = (1_000, 16, 1 << 20)
+    private static let (mostLoads, mostResponses, largestBody) = (64, 16, 1 << 20)
 
     /// What the observer and its task share.
     private final class Book: Sendable {
@@ -30,49 +32,44 @@ public final class ContractObserver: Sendable {
         init(limit: Int) { state = Mutex((ContractReport(limit: limit), [])) }
     }
 
-    private struct Job: Sendable {
-        let response: ContractResponse
-        /// Whether the client has decoded the response.
-        let isDecoded: Bool
-    }
-
     private let book: Book
     private let sampling: Double
     private let random: @Sendable () -> Double
-    private let jobs: AsyncStream<Job>.Continuation
+    private let sampled: AsyncStream<ContractResponse>.Continuation
     /// The last sampled response of each load in progress.
     private let pending = Mutex<[Int: HTTPResponse]>([:])
 
     /// - Parameters:
     ///   - sampling: the share of the responses to read, from 0 to 1.
-    ///   - maximumMembers: the number of members of an endpoint that are kept. Further ones are ignored. Default: 1,000.
+    ///   - maximumMembers: the number of members that are kept, of all endpoints together. Further ones are ignored.
+    ///     Default: 10,000.
     ///   - random: returns a number from 0 up to 1 for each response. Default: the system's random source.
     ///   - report: receives each new finding, in the observer's task.
     public init(
-        sampling: Double, maximumMembers: Int = 1_000,
+        sampling: Double, maximumMembers: Int = 10_000,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
         report: @escaping @Sendable (ContractReport.Finding) -> Void
     ) {
-        let book = Book(limit: max(1, maximumMembers))
+        let limit = max(1, maximumMembers)
+        let book = Book(limit: limit)
         (self.book, self.sampling, self.random) = (book, sampling, random)
-        let (stream, jobs) = AsyncStream.makeStream(of: Job.self, bufferingPolicy: .bufferingOldest(Self.mostResponses))
-        self.jobs = jobs
+        let (stream, sampled) = AsyncStream.makeStream(
+            of: ContractResponse.self, bufferingPolicy: .bufferingOldest(Self.mostResponses))
+        self.sampled = sampled
         // Ends when the observer does.
         Task(priority: .utility) {
-            for await job in stream {
-                var next = book.state.withLock { $0.report }
-                await next.add(job.response, isDecoded: job.isDecoded)
-                let found = next.findings
+            for await response in stream {
+                var sample = ContractReport(limit: limit)
+                await sample.add(response)
                 let new = book.state.withLock { state in
-                    state.report = next
-                    return found.filter { state.reported.insert($0.name).inserted }
+                    state.report.add(sample).filter { state.reported.insert($0.name).inserted }
                 }
                 for finding in new { report(finding) }
             }
         }
     }
 
-    deinit { jobs.finish() }
+    deinit { sampled.finish() }
 
     /// All that the sampled responses have shown.
     public var report: ContractReport { book.state.withLock { $0.report } }
@@ -90,10 +87,7 @@ extension ContractObserver: MessageObserver {
         let isError = !response.request.accepts(response.status)
         guard isError == (event.name == .loadFailed), let template = response.request.template?.root else { return }
         let route = event.route ?? template.path.route ?? "(no route)"
-        jobs.yield(
-            Job(
-                response: ContractResponse(response, of: type(of: template), route: route),
-                isDecoded: event.name == .decodingEnd))
+        sampled.yield((response, type(of: template), route, values: nil, isDecoded: event.name == .decodingEnd))
     }
 
     public func record(_ message: ObservedMessage, of event: HTTPEvent) {
@@ -102,7 +96,9 @@ extension ContractObserver: MessageObserver {
         let body = isSampled ? response.body.buffered : nil
         pending.withLock { pending in
             pending[event.load] = nil
-            guard let body, body.count <= Self.largestBody, pending.count < Self.mostLoads else { return }
+            guard let body, body.count <= Self.largestBody else { return }
+            // An exchange may outlive its load, which then never removes the response.
+            if pending.count >= Self.mostLoads, let oldest = pending.keys.min() { pending[oldest] = nil }
             pending[event.load] = response
         }
     }

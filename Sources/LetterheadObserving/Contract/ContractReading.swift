@@ -89,7 +89,9 @@ final class ContractReading: @unchecked Sendable {
     }
 
     /// Ends the reading with an error that no type has handled, and returns the place that caused it.
-    func end(_ mediaType: MediaType?, isEmpty: Bool) -> String {
+    func end(_ root: Any.Type, _ mediaType: MediaType?, isEmpty: Bool) -> String {
+        // The decoder hasn't come to the type.
+        if members.isEmpty { note("$") { $0.ask(root) } }
         let type = mediaType.map { " (\(ContractPlace.quoted($0.essence, upTo: 40)))" } ?? ""
         let problem = ContractProblem(
             .undecodable, isEmpty ? "an empty body" : "a body that the decoder can't read\(type)")
@@ -121,8 +123,14 @@ final class ContractReading: @unchecked Sendable {
         guard place.depth <= Self.maximumDepth else {
             throw ContractProblem(.undecodable, "a value that is nested more than \(Self.maximumDepth) levels deep")
         }
+        if ContractSamples.isLeaf(type) {
+            // A dictionary's value. The type's own initializer would not apply the decoder's strategies.
+            let slot = SingleSlot(container: try decoder.singleValueContainer())
+            return try read(type, at: place, from: slot, isNested: true)
+        }
         let value = try Value(from: ContractDecoder(base: decoder, place: place, reading: self))
-        if requests == earlier, let members = try? decoder.container(keyedBy: AnyName.self) {
+        // In production, the names of an object that a type doesn't look at may be values, such as addresses.
+        if samples != nil, requests == earlier, let members = try? decoder.container(keyedBy: AnyName.self) {
             list(members.allKeys, at: place)
         }
         if failures.count > count {
@@ -206,8 +214,8 @@ struct ContractPlace {
 struct ContractRoot<Value: Decodable>: Decodable, Sendable {
     init(from decoder: any Decoder) throws {
         guard let reading = ContractReading.current else { return }
-        _ = try reading.read(
-            Value.self, at: ContractPlace(), from: SingleSlot(container: decoder.singleValueContainer()))
+        let slot = SingleSlot(container: try decoder.singleValueContainer())
+        _ = try reading.read(Value.self, at: ContractPlace(), from: slot, isNested: !reading.members.isEmpty)
     }
 }
 

@@ -2,21 +2,12 @@
 package import Letterhead
 import LetterheadFoundation
 
-/// A response, and the endpoint that it belongs to.
-package struct ContractResponse: Sendable {
-    let response: HTTPResponse
-    let template: any RequestTemplate.Type
-    let route: String
-    /// The type of a stream's values. Nil if the response is decoded as a whole.
-    let values: (any (Decodable & Sendable).Type)?
-
-    package init(
-        _ response: HTTPResponse, of template: any RequestTemplate.Type, route: String,
-        values: (any (Decodable & Sendable).Type)? = nil
-    ) {
-        (self.response, self.template, self.route, self.values) = (response, template, route, values)
-    }
-}
+/// A response, and the endpoint that it belongs to. A stream is decoded to a type of values, any other body as a whole.
+/// `isDecoded` tells that the client has decoded the response.
+package typealias ContractResponse = (
+    response: HTTPResponse, template: any RequestTemplate.Type, route: String,
+    values: (any (Decodable & Sendable).Type)?, isDecoded: Bool
+)
 
 extension ContractReport {
     /// The number of values that are read of a stream.
@@ -25,23 +16,20 @@ extension ContractReport {
     private static let mostReplacements = 16
 
     /// Reads recorded responses. Each is read twice: what the first time finds in others replaces what doesn't fit.
-    package static func reading(_ responses: [ContractResponse]) async -> ContractReport {
+    /// The notes are lines after the endpoints.
+    package static func reading(_ responses: [ContractResponse], notes: [String]) async -> ContractReport {
         let samples = ContractSamples()
-        var report = ContractReport(limit: 10_000)
+        var report = ContractReport(limit: 100_000)
         for response in responses { await report.add(response, samples) }
-        report = ContractReport(limit: 10_000)
+        report = ContractReport(limit: 100_000, notes: notes)
         for response in responses { await report.add(response, samples) }
         return report
     }
 
     /// Reads a response. Redirects, and responses without a type that a decoder decodes, are left out.
     ///
-    /// - Parameters:
-    ///   - samples: replace what doesn't fit. Default: nil (reading ends there).
-    ///   - isDecoded: whether the template has decoded the response. Default: false (not known).
-    mutating func add(
-        _ response: ContractResponse, _ samples: ContractSamples? = nil, isDecoded: Bool = false
-    ) async {
+    /// - Parameter samples: replace what doesn't fit. Default: nil (reading ends there).
+    mutating func add(_ response: ContractResponse, _ samples: ContractSamples? = nil) async {
         func read<Template: RequestTemplate>(_ template: Template.Type) async {
             let message = response.response
             let endpoint = ContractEndpoint(
@@ -51,7 +39,7 @@ extension ContractReport {
                 if let values = response.values {
                     await addValues(of: message, as: values, to: endpoint, samples)
                 } else if let type = Template.Response.self as? any (Decodable & Sendable).Type {
-                    await add(message, as: type, to: endpoint, samples, isDecoded: isDecoded)
+                    await add(message, as: type, to: endpoint, samples, isDecoded: response.isDecoded)
                 }
             } else if message.status.code >= 400, message.body.buffered?.isEmpty == false {
                 let isProblem = message.mediaType?.essence == MediaType.problemJSON.essence
@@ -72,12 +60,14 @@ extension ContractReport {
     ) async {
         let isText = type == Data.self || type == String.self || type == Data?.self || type == String?.self
         let isEmpty = response.body.buffered?.isEmpty ?? true
-        guard !isText, !isEmpty || !(type is any OptionalType.Type) else { return }
+        // An empty body is no JSON value, but an optional's nil.
+        let isOptional = type is any ExpressibleByNilLiteral.Type && type != JSONValue.self
+        guard !isText, !isEmpty || !isOptional else { return }
         await read(endpoint, samples) {
             _ = try await response.decode(ContractRoot<Value>.self)
             if isProblem { _ = try await response.decode(ContractRoot<ProblemMembers>.self) }
         } failing: { reading in
-            reading.end(response.mediaType, isEmpty: isEmpty)
+            reading.end(type, response.mediaType, isEmpty: isEmpty)
         } insteadOfFailing: {
             isDecoded ? ContractReading(ofCustomDecoding: type) : nil
         }
@@ -100,7 +90,7 @@ extension ContractReport {
             }
         } catch {
             let reading = ContractReading()
-            _ = reading.end(response.mediaType, isEmpty: false)
+            _ = reading.end(type, response.mediaType, isEmpty: false)
             add(reading, to: endpoint)
         }
         for value in values {
@@ -110,7 +100,7 @@ extension ContractReport {
                 let decoder = try (response.request.decoder ?? JSONDecoder()).decoder(for: .json)
                 _ = try decoder.decode(ContractRoot<Value>.self, from: text)
             } failing: { reading in
-                reading.end(.json, isEmpty: false)
+                reading.end(type, .json, isEmpty: false)
             }
         }
     }
@@ -161,10 +151,6 @@ private struct ProblemMembers: Decodable {
     let detail: String?
     let instance: String?
 }
-
-private protocol OptionalType {}
-
-extension Optional: OptionalType {}
 
 extension HTTPResponse {
     fileprivate var mediaType: MediaType? { headers[.contentType].flatMap { MediaType($0) } }

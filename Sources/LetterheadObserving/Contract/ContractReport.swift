@@ -63,11 +63,15 @@ public struct ContractReport: Sendable, CustomStringConvertible {
 
     private let limit: Int
     private var endpoints: [ContractEndpoint: Responses] = [:]
+    /// The number of members of all endpoints.
+    private var count = 0
     /// Lines after the endpoints, such as exchanges without an endpoint.
-    package var notes: [String] = []
+    private let notes: [String]
 
-    /// Beyond the limit, further endpoints and an endpoint's further members are left out.
-    init(limit: Int) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: the number of members of all endpoints together. Further ones are left out.
+    ///   - notes: lines after the endpoints. Default: none.
+    init(limit: Int, notes: [String] = []) { (self.limit, self.notes) = (limit, notes) }
 
     public var description: String {
         var lines: [String] = []
@@ -125,12 +129,26 @@ public struct ContractReport: Sendable, CustomStringConvertible {
 
     /// Adds what one reading of one document has shown.
     mutating func add(_ reading: ContractReading, to endpoint: ContractEndpoint) {
-        guard endpoints[endpoint] != nil || endpoints.count < limit else { return }
-        var responses = endpoints[endpoint] ?? Responses()
-        responses.count += 1
-        for (path, member) in reading.members {
-            let room = member.isAsked ? limit : limit / 2
-            guard responses.members[path] != nil || responses.members.count < room else { continue }
+        add(Responses(count: 1, members: reading.members), to: endpoint)
+    }
+
+    /// Adds another report, and returns all findings of its endpoints.
+    mutating func add(_ other: ContractReport) -> [Finding] {
+        for (endpoint, responses) in other.endpoints { add(responses, to: endpoint) }
+        return other.endpoints.keys.sorted().flatMap { findings(of: $0, endpoints[$0] ?? Responses()) }
+    }
+
+    private mutating func add(_ new: Responses, to endpoint: ContractEndpoint) {
+        guard endpoints[endpoint] != nil || max(count, endpoints.count) < limit else { return }
+        var responses = endpoints.removeValue(forKey: endpoint) ?? Responses()
+        responses.count += new.count
+        for (path, member) in new.members {
+            // The names of an object that is read by any name are values.
+            if !member.isAsked, let parent = member.parent, new.members[parent]?.isOpen == true { continue }
+            if responses.members[path] == nil {
+                guard count < (member.isAsked ? limit : limit / 2) else { continue }
+                count += 1
+            }
             responses.members[path, default: ContractMember()].add(member)
         }
         endpoints[endpoint] = responses

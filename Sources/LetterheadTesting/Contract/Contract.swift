@@ -22,11 +22,12 @@ public enum Contract {
     ///
     /// A response with a status from 200 to 299 is decoded to the template's `Response`, and an error to its `Failure`
     /// and, if it has problem details, to their members. Decoding continues after a value that doesn't fit: another
-    /// response's value of the same type replaces it, or an empty one of a standard type. Where neither exists, the
-    /// report tells where decoding ended.
+    /// response's value of the same type replaces it, or one that the type decodes from `null`, `{}` or another empty
+    /// value. Where neither exists, the report tells where decoding ended.
     ///
-    /// A cassette knows the template of each recorded response. For another program's archive, list the routes. A type
-    /// that decodes itself is visible only in part. For a template with a custom `decode(_:)`, list its route with a
+    /// A cassette knows the name of each recorded response's template. If several of the types have one name, as
+    /// `Users.Get` and `Teams.Get` do, list their routes, and do so for another program's archive. A type that decodes
+    /// itself is visible only in part. For a template with a custom `decode(_:)`, list its route with a
     /// template that has the body's type, such as `Get<Envelope>`.
     ///
     /// - Parameters:
@@ -45,6 +46,7 @@ public enum Contract {
     ) async throws -> ContractReport {
         let entries = cassette.state.withLock { $0.entries.compactMap(\.self) }
         let known = endpoints + routes.map(\.value) + values.map(\.key)
+        let named = Dictionary(grouping: known) { StubInput.name(of: $0) }
         var responses: [ContractResponse] = []
         var unmatched: Set<String> = []
         var matched: Set<ObjectIdentifier> = []
@@ -55,27 +57,30 @@ public enum Contract {
             let input = StubInput(
                 request: request, body: entry.request.postData?.data, clock: cassette.exchange.clock, encoder: nil)
             let route = routes.first { $0.key.differences(from: input).isEmpty }
-            let recorded = known.first { StubInput.name(of: $0) == entry.template }
-            guard let template = recorded ?? route?.value else {
-                unmatched.insert("\(request.method.printable) \(Redaction.visible(String(input.path.prefix(100))))")
+            let recorded = entry.template.flatMap { named[$0] } ?? []
+            let isClear = recorded.allSatisfy { $0 == recorded[0] }
+            guard let template = (isClear ? recorded.first : nil) ?? route?.value else {
+                let reason = isClear ? "" : " (several templates are named \(StubInput.name(of: recorded[0])))"
+                unmatched.insert(
+                    "\(request.method.printable) \(Redaction.visible(String(input.path.prefix(100))))\(reason)")
                 continue
             }
             matched.insert(ObjectIdentifier(template))
+            let response = HTTPResponse(
+                request: request, status: HTTPStatus(entry.response.status), headers: entry.response.contentHeaders,
+                body: HTTPResponseBody(entry.response.content?.data ?? Data()))
             responses.append(
-                ContractResponse(
-                    HTTPResponse(
-                        request: request, status: HTTPStatus(entry.response.status),
-                        headers: entry.response.contentHeaders,
-                        body: HTTPResponseBody(entry.response.content?.data ?? Data())), of: template,
-                    route: entry.route ?? route?.key.pattern ?? "(no route)",
-                    values: values.first { $0.key == template }?.value))
+                (
+                    response, template, route: entry.route ?? route?.key.pattern ?? "(no route)",
+                    values: values.first { $0.key == template }?.value, isDecoded: false
+                ))
         }
-        var report = await ContractReport.reading(responses)
-        try Task.checkCancellation()
         let unused = known.filter { !matched.contains(ObjectIdentifier($0)) }.map { "\($0)" }
-        report.notes = [
+        let notes = [
             ("without an endpoint", unmatched.sorted()), ("without a response", Set(unused).sorted()),
         ].filter { !$1.isEmpty }.map { "\($0): \($1.joined(separator: ", "))" }
+        let report = await ContractReport.reading(responses, notes: notes)
+        try Task.checkCancellation()
         return report
     }
 }

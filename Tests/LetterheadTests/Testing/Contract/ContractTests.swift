@@ -67,6 +67,60 @@ import Testing
         #expect(report.found(.absent).isEmpty && report.found(.unread).isEmpty)
     }
 
+    @Test func `decoding continues with an empty value of many types`() async throws {
+        struct Bare: Decodable, Sendable { var note: String? }
+        struct Many: Decodable, Sendable {
+            enum Size: String, Decodable, CaseIterable { case small }
+            var id: UUID
+            var link: URL
+            var isOn: Bool
+            var count: Int8
+            var at: Date
+            var data: Data
+            var sum: Decimal
+            var tags: Set<String>
+            var size: Size
+            var bare: Bare
+        }
+        var recording = Recording()
+        try recording.add(
+            "a",
+            """
+            {"id":1,"link":[],"isOn":"","count":"","at":"","data":[],"sum":"","tags":1,"size":"large","bare":0,"end":1}
+            """)
+        let report = try await Contract.check(recording.cassette(), routes: [.get("/a"): Get<Many>.self])
+        #expect(report.findings.filter(\.kind.isBreak).count == 10, "\(report)")
+        #expect(report.found(.partlyVisible).isEmpty && report.found(.unread) == ["$.end: unread 0/0"])
+    }
+
+    @Test func `an empty body is an optional's value only`() async throws {
+        var recording = Recording()
+        for path in ["a", "b"] { try recording.add(path, "") }
+        let report = try await Contract.check(
+            recording.cassette(), routes: [.get("/a"): Get<Member?>.self, .get("/b"): Get<JSONValue>.self])
+        #expect(
+            report.description == """
+                GET /b Get<JSONValue>, 1 response
+                  $: required JSONValue, but an empty body (1 of 1)
+                  $: partly visible: decoding ends here, so what follows isn't checked
+                """)
+    }
+
+    @Test func `each case of an enumeration with values is a member`() async throws {
+        enum Shape: Decodable, Sendable { case circle(radius: Int), square(side: Int) }
+        var recording = Recording()
+        try recording.add("a", #"{"circle":{"radius":1,"center":0}}"#)
+        try recording.add("a", #"{"square":{"side":"2"},"color":"red"}"#)
+        let report = try await Contract.check(recording.cassette(), routes: [.get("/a"): Get<Shape>.self])
+        #expect(
+            report.description == """
+                GET /a Get<Shape>, 2 responses
+                  $.square.side: required Int, but a string (1 of 1)
+                  unread: $.circle.center, $.color
+                """)
+        #expect(report.lines.contains("GET /a Get<Shape> $.circle: optional"))
+    }
+
     @Test func `the body of an error is decoded to the failure, and problem details to their members`() async throws {
         var recording = Recording()
         try recording.add(
@@ -224,22 +278,60 @@ import Testing
         #expect(report.lines.count == 6 && report.lines.allSatisfy { $0.hasPrefix("GET members/{} GetMember $") })
     }
 
+    @Test func `templates with one name are told apart by their routes`() async throws {
+        enum Users {
+            struct Get: RequestTemplate {
+                typealias Response = Member
+                var path: RequestPath { "users" }
+            }
+        }
+        enum Teams {
+            struct Get: RequestTemplate {
+                typealias Response = RefusedBody
+                var path: RequestPath { "teams" }
+            }
+        }
+        var recording = Recording()
+        try recording.add("users", ada, template: "Get")
+        try recording.add("teams", #"{"reason":"x"}"#, template: "Get")
+        let report = try await Contract.check(
+            recording.cassette(), against: Users.Get.self, routes: [.get("/teams"): Teams.Get.self])
+        #expect(
+            report.description == """
+                GET teams Get, 1 response
+                without an endpoint: GET /users (several templates are named Get)
+                without a response: Get
+                """)
+        let same = try await Contract.check(recording.cassette(), against: Users.Get.self, Users.Get.self)
+        #expect(same.lines.contains("GET users Get $.id: required Int"))
+    }
+
     @Test func `strategies of the decoder apply`() async throws {
         struct Event: Decodable, Sendable {
             var happenedAt: Date
             var byName: [String: Int]
+            var times: [String: Date]
+            var links: [String: URL]
+            var blobs: [String: Data]
+            var sums: [String: Decimal]
         }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         decoder.dateDecodingStrategy = .iso8601
         var recording = Recording()
-        let body = #"{"happened_at":"2026-01-02T03:04:05Z","by_name":{"a_b":1,"aB":2}}"#
+        let body = """
+            {"happened_at":"2026-01-02T03:04:05Z","by_name":{"a_b":1,"aB":2},"times":{"a":"2026-01-02T03:04:05Z"},
+             "links":{"a":"https://api.test"},"blobs":{"a":"AAAA"},"sums":{"a":0.1}}
+            """
         try recording.add("event", body)
-        try recording.add("event", body.replacingOccurrences(of: "T", with: "?"))
+        try recording.add("event", body.replacingOccurrences(of: "-02T", with: "-02?"))
         let report = try await Contract.check(
             recording.cassette(), routes: [.get("/event"): Get<Event>.self], decoder: decoder)
         #expect(
-            report.findings.map(\.summary) == ["required Date, but a string that Date refuses"], "\(report)")
+            report.findings.map { "\($0.path) \($0.summary)" } == [
+                "$.happenedAt required Date, but a string that Date refuses",
+                "$.times.* required Date, but a string that Date refuses",
+            ], "\(report)")
     }
 
     @Test(arguments: ["application/x-ndjson", "text/event-stream"])
