@@ -50,7 +50,7 @@ public enum Contract {
         var responses: [ContractResponse] = []
         var unmatched: Set<String> = []
         var matched: Set<ObjectIdentifier> = []
-        for entry in entries where entry.response.isComplete {
+        for entry in entries where entry.response.isComplete && entry.failure == nil {
             var request = URL(string: entry.request.url).map { HTTPRequest(url: $0) } ?? HTTPRequest()
             request.method = HTTPMethod(rawValue: entry.request.method)
             request.decoder = decoder

@@ -404,6 +404,7 @@ import Testing
         try recording.add("members/a", #"{"id":"#, template: "GetMember", note: #","_truncated":true"#)
         try recording.add(
             "members/a", #"{"id":"#, template: "GetMember", note: #","comment":"the body is not complete""#)
+        try recording.add("members/a", #"{"id":"#, template: #"GetMember","_failure":"connectionLost"#)
         #expect(try await recording.check().lines.isEmpty)
     }
 }
