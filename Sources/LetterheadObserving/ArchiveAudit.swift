@@ -5,55 +5,108 @@ package import LetterheadFoundation
 /// Searches the text of an archive for strings that are likely to be secrets. A cassette's `audit()` and
 /// ``FlightRecorder/dump(around:to:redaction:)`` use it.
 ///
-/// Each method finds at most one string in a text: the one that matches the earliest rule.
+/// A method finds at most one string in a text without names: the one that matches the earliest rule.
 package struct ArchiveAudit: Sendable {
-    package struct Finding: Sendable {
-        package let place: String
-        package let rule: String
-        /// The string's beginning and its length.
-        package let excerpt: String
-    }
+    /// Where a string is, the rule that it matches, and its beginning and length.
+    package typealias Finding = (place: String, rule: String, excerpt: String)
 
     private let redaction: ArchiveRedaction
 
     package init(_ redaction: ArchiveRedaction) { self.redaction = redaction }
 
-    /// Searches a message of an entry: `request` or `response`.
+    /// Searches an entry. Random text in its path isn't a finding, because a path is often random and has no name.
+    ///
+    /// - Parameter messages: the request and the response.
     package func findings(
-        in message: String, of entry: String, _ fields: [(name: String, value: String)], body: Data?,
-        mediaType: String?
+        in entry: String, url: String,
+        _ messages: [(name: String, fields: [(name: String, value: String)], body: Data?, mediaType: String?)]
     ) -> [Finding] {
-        fields.flatMap { findings(inField: $0.name, $0.value, "\(entry), \(message)") }
-            + findings(inBody: body, mediaType, "\(entry), body of the \(message)")
+        let items = findings(inItems: URLParts(url).query ?? "", "\(entry), URL")
+        return (items.isEmpty ? findings(in: url, "\(entry), URL", judgesRandom: false) : items)
+            + messages.flatMap { message in
+                message.fields.flatMap { findings(inField: $0.name, $0.value, "\(entry), \(message.name)") }
+                    + findings(inBody: message.body, message.mediaType, "\(entry), body of the \(message.name)")
+            }
+    }
+
+    /// Searches a text without names.
+    ///
+    /// - Parameter judgesRandom: whether random text is a finding.
+    package func findings(in text: String, _ place: String, judgesRandom: Bool = true) -> [Finding] {
+        findings(
+            in: Array(text.utf8), hasSecret: !redaction.text(text).isSame(as: text), place, judgesRandom: judgesRandom)
     }
 
     private func findings(inField name: String, _ value: String, _ place: String) -> [Finding] {
-        let place = "\(place), header \(Redaction.visible(name))"
+        let place = "\(place), header \(Self.shown(name))"
         guard redaction.names.isSecret(header: HTTPHeaders.Name(name)), !value.holds(ArchiveRedaction.placeholder)
         else { return findings(in: value, place) }
         return [Self.finding(place, "value of a secret name", value.utf8)]
     }
 
-    package func findings(inBody data: Data?, _ mediaType: String?, _ place: String) -> [Finding] {
+    /// Searches a query or a form.
+    private func findings(inItems text: String, _ place: String) -> [Finding] {
+        QueryParameters(escaped: text).flatMap { item -> [Finding] in
+            let isSecret = item.name.isEmpty || redaction.names.isSecret(parameter: item.name)
+            return findings(
+                in: Array((item.value ?? "").utf8),
+                hasSecret: isSecret && !["", ArchiveRedaction.placeholder].contains(item.value ?? ""),
+                "\(place), \(Self.shown(item.name))")
+        }
+    }
+
+    private func findings(inBody data: Data?, _ mediaType: String?, _ place: String) -> [Finding] {
         guard let data, !data.isEmpty else { return [] }
         let type = mediaType.flatMap { MediaType($0) }
+        var found: [Finding] = []
+        if type?.essence == MediaType.form.essence {
+            let text = String(decoding: data, as: UTF8.self).replacingBytes(of: "+", with: "%20")
+            found = findings(inItems: text, place)
+        } else if let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
+            var path: [String] = []
+            search(json, redaction.redact(json, isSecret: false), &path, place, &found)
+        }
+        // A secret can be in a name, too.
         let hasSecret = redaction.body(data, mediaType: type, isSecret: false) != data
-        return findings(in: [UInt8](data), hasSecret: hasSecret, place)
+        return found.isEmpty ? findings(in: [UInt8](data), hasSecret: hasSecret, place) : found
     }
 
-    package func findings(in text: String, _ place: String) -> [Finding] {
-        findings(in: Array(text.utf8), hasSecret: !redaction.text(text).isSame(as: text), place)
+    /// Searches a JSON value, up to five findings.
+    private func search(
+        _ value: JSONValue, _ clean: JSONValue, _ path: inout [String], _ place: String, _ found: inout [Finding]
+    ) {
+        guard found.count < 5 else { return }
+        switch (value, clean) {
+        case (.object(let members), .object(let clean)):
+            for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+                path.append(Self.shown(name))
+                search(member, clean[name] ?? .null, &path, place, &found)
+                path.removeLast()
+            }
+        case (.array(let elements), .array(let clean)):
+            for (element, clean) in zip(elements, clean) { search(element, clean, &path, place, &found) }
+        default:
+            let text = if case .string(let text) = value { text } else { "" }
+            found += findings(
+                in: Array(text.utf8), hasSecret: value != clean, ([place] + path.suffix(8)).joined(separator: ", "))
+        }
     }
 
-    private func findings(in bytes: [UInt8], hasSecret: Bool, _ place: String) -> [Finding] {
-        if let (format, found) = Self.known(in: bytes) { return [Self.finding(place, format.rule, found)] }
-        if hasSecret { return [Self.finding(place, "value of a secret name", bytes)] }
-        return Self.random(in: bytes).map { [Self.finding(place, "random text", $0)] } ?? []
+    private func findings(
+        in bytes: [UInt8], hasSecret: Bool, _ place: @autoclosure () -> String, judgesRandom: Bool = true
+    ) -> [Finding] {
+        if let (format, found) = Self.known(in: bytes) { return [Self.finding(place(), format.rule, found)] }
+        if hasSecret { return [Self.finding(place(), "value of a secret name", bytes)] }
+        let random = judgesRandom ? Self.random(in: bytes) : nil
+        return random.map { [Self.finding(place(), "random text", $0)] } ?? []
     }
 
     private static func finding(_ place: String, _ rule: String, _ text: some Collection<UInt8>) -> Finding {
-        let start = Redaction.visible(String(decoding: text.prefix(4), as: UTF8.self))
-        return Finding(place: place, rule: rule, excerpt: "\(start)… (\(text.count) bytes)")
+        (place, rule, "\(Redaction.visible(String(decoding: text.prefix(4), as: UTF8.self)))… (\(text.count) bytes)")
+    }
+
+    private static func shown(_ name: String) -> String {
+        Redaction.visible(String(decoding: name.utf8.prefix(60), as: UTF8.self))
     }
 }
 
@@ -65,19 +118,25 @@ extension ArchiveAudit {
         let rest: @Sendable (UInt8) -> Bool
         /// The smallest number of bytes that follow.
         let length: Int
+        /// Whether what follows the beginning, and the bytes after it, can belong to a secret.
+        let accepts: @Sendable (_ found: ArraySlice<UInt8>, _ rest: ArraySlice<UInt8>) -> Bool
 
-        init(_ rule: String, _ starts: [String], _ more: String, _ length: Int) {
-            (self.rule, self.length) = (rule, length)
+        init(
+            _ rule: String, _ starts: [String], _ more: String, _ length: Int,
+            accepts: @escaping @Sendable (ArraySlice<UInt8>, ArraySlice<UInt8>) -> Bool = { _, _ in true }
+        ) {
+            (self.rule, self.length, self.accepts) = (rule, length, accepts)
             self.starts = starts.map { Array($0.utf8) }
             rest = { isAlphanumeric($0) || more.utf8.contains($0) }
         }
     }
 
-    private static let token = Format("JSON Web Token", ["eyJ"], "-_", 8)
-
     private static let formats = [
-        token,
-        Format("credentials", ["Bearer ", "Basic ", "bearer ", "basic "], "._~+/=-", 8),
+        Format("JSON Web Token", ["eyJ"], "-_", 8) { isToken($1) },
+        Format("credentials", ["Bearer ", "Basic ", "bearer ", "basic "], "._~+/=-", 8) { found, _ in
+            // A word, or a parameter's name as in `Bearer resource_metadata="`, has neither digits nor capitals inside.
+            found.prefix { $0 != UInt8(ascii: "=") }.dropFirst().contains { isDigit($0) || (0x41...0x5A).contains($0) }
+        },
         Format("private key", ["PRIVATE KEY-----"], "", 0),
         Format("AWS access key", ["AKIA", "ASIA"], "", 16),
         Format("GitHub token", ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "", 20),
@@ -101,7 +160,9 @@ extension ArchiveAudit {
                 let end = bytes[(place + start.count)...].firstIndex { !format.rest($0) } ?? bytes.count
                 ends[index] = end
                 let isFound = end - place - start.count >= format.length
-                if isFound, index > 0 || isToken(bytes[end...]) { best = (index, bytes[place..<end]) }
+                if isFound, format.accepts(bytes[(place + start.count)..<end], bytes[end...]) {
+                    best = (index, bytes[place..<end])
+                }
             }
         }
         return best.map { (formats[$0.index], $0.found) }
@@ -111,7 +172,7 @@ extension ArchiveAudit {
     private static func isToken(_ rest: ArraySlice<UInt8>) -> Bool {
         let point = UInt8(ascii: ".")
         guard rest.first == point else { return false }
-        let end = rest.dropFirst().firstIndex { !token.rest($0) } ?? rest.endIndex
+        let end = rest.dropFirst().firstIndex { !(isAlphanumeric($0) || "-_".utf8.contains($0)) } ?? rest.endIndex
         return end - rest.startIndex > 8 && end < rest.endIndex && rest[end] == point
     }
 

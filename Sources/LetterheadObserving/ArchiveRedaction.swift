@@ -31,22 +31,29 @@ package struct ArchiveRedaction: Sendable {
         if mediaType?.isMultipart == true {
             return isSecret ? Data(Self.placeholder.utf8) : multipart(data, mediaType)
         }
-        guard let text = String(data: data, encoding: .utf8) else {
-            return isSecret ? Data(Self.placeholder.utf8) : data
-        }
-        if mediaType?.essence == "application/x-www-form-urlencoded" {
-            // A text without any name is not a form.
-            let isHidden = isSecret || !text.isEmpty && !text.utf8.contains(UInt8(ascii: "="))
-            return Data((isHidden ? Self.placeholder : plain(names.redactForm(text))).utf8)
-        }
-        if let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
+        let isForm = mediaType?.essence == MediaType.form.essence
+        // A body can end within a character, or have another charset.
+        let valid = String(data: data, encoding: .utf8)
+        if !isForm, valid != nil, let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
             let redacted = redact(json, isSecret: isSecret)
             guard redacted != json else { return data }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             return (try? encoder.encode(redacted)) ?? Data(Self.placeholder.utf8)
         }
-        return Data((isSecret ? Self.placeholder : plain(names.redactURLs(names.redactJSON(text)))).utf8)
+        let text = valid ?? String(decoding: data, as: UTF8.self)
+        // A text without any name is not a form. A text in UTF-16 has zeros, and hides its names.
+        let isHidden =
+            isSecret || isForm && !text.isEmpty && !text.utf8.contains(UInt8(ascii: "="))
+            || mediaType.map(Self.isText) == true && data.contains(0)
+        if isHidden { return Data(Self.placeholder.utf8) }
+        let clean = plain(isForm ? names.redactForm(text) : names.redactURLs(names.redactJSON(text)))
+        return clean.isSame(as: text) ? data : Data(clean.utf8)
+    }
+
+    private static func isText(_ type: MediaType) -> Bool {
+        type.essence == MediaType.form.essence || type.essence.begins(with: "text/")
+            || ["json", "xml"].contains { type.essence.ends(with: $0) }
     }
 
     private func plain(_ text: String) -> String {
@@ -84,7 +91,7 @@ package struct ArchiveRedaction: Sendable {
 
     /// - Parameter keepsPublic: whether to keep the token response members that aren't secret. Everything inside a
     ///   secret member is secret.
-    private func redact(_ value: JSONValue, isSecret: Bool, keepsPublic: Bool = true) -> JSONValue {
+    func redact(_ value: JSONValue, isSecret: Bool, keepsPublic: Bool = true) -> JSONValue {
         switch value {
         case .object(let members):
             var redacted: [String: JSONValue] = [:]

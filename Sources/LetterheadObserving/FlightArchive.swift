@@ -15,6 +15,10 @@ struct FlightArchive {
         let chosen = loads.filter { failed == nil || $0.value.concerns($0.key, failed, in: loads) }
             .sorted { $0.value.start < $1.value.start }
         let redaction = ArchiveRedaction(names: redaction)
+        let requests = chosen.flatMap { $0.value.exchanges.map(\.request.redaction) }
+        // Texts and events have no request of their own.
+        let all = Set(requests + [(error as? HTTPError)?.request.redaction].compactMap(\.self))
+            .reduce(redaction) { $0.adding($1) }
         let exchanges = chosen.flatMap { number, load in
             load.exchanges.map { exchange in
                 let isLast = number == failed && exchange.number == load.exchanges.last?.number
@@ -24,23 +28,27 @@ struct FlightArchive {
             }
         }.sorted { $0.start < $1.start }
         let flight = HARFile.Flight(
-            failed: failed, error: redaction.shown(text),
+            failed: failed, error: all.shown(text),
             system: ProcessInfo.processInfo.operatingSystemVersionString,
-            loads: chosen.map { $0.value.description($0.key, redaction) })
+            loads: chosen.map { $0.value.description($0.key, all) })
         let comment = failed == nil ? "no load ended with this error, so this is everything that was kept" : nil
         file = HARFile(entries: exchanges.map(\.entry), comment: comment, flight: flight)
         let lines = flight.loads.flatMap { load in load.events.map { ("load \(load.load), events", $0) } }
         findings =
             exchanges.enumerated().flatMap { $1.entry.findings("entry \($0 + 1)", $1.audit) }
-            + (lines + [("error", flight.error)]).flatMap { ArchiveAudit(redaction).findings(in: $1, $0) }
+            + (lines + [("error", flight.error)]).flatMap {
+                ArchiveAudit(all).findings(in: $1, $0, judgesRandom: false)
+            }
     }
 
     /// Returns the latest load that ended with an error: at best, one that sent its request, otherwise one with the
-    /// same text.
+    /// same text. If the request is known, only a load that sent nothing can be such a one.
     private static func failed(_ loads: [Int: FlightLog.Load], _ id: HTTPRequest.ID?, _ text: String) -> Int? {
         func rank(_ load: FlightLog.Load) -> (Int, Int) {
             let isSame = load.events.last(where: \.isEndOfLoad)?[.error]?.isSame(as: text) == true
-            return ((load.exchanges.contains { $0.id == id } ? 2 : 0) + (isSame ? 1 : 0), load.start)
+            let canBe = id == nil || load.exchanges.isEmpty && load.removed == 0
+            let isOwn = load.exchanges.contains { $0.id == id }
+            return ((isOwn ? 2 : 0) + (isSame && (isOwn || canBe) ? 1 : 0), load.start)
         }
         return loads.filter { rank($0.value).0 > 0 }.max { rank($0.value) < rank($1.value) }?.key
     }
@@ -72,12 +80,7 @@ extension FlightLog.Load {
 
 extension FlightLog.Exchange {
     fileprivate var settingLines: [String] {
-        let named: [(name: String, value: (any Sendable)?)] = [
-            ("timeout", settings.timeout), ("idleTimeout", settings.idleTimeout),
-            ("connectTimeout", settings.connectTimeout), ("deadline", settings.deadline),
-            ("maximumRetries", settings.maximumRetries), ("acceptedStatuses", settings.acceptedStatuses),
-        ]
-        return named.compactMap { name, value in
+        settings.compactMap { name, value in
             value.map { "\(name): \($0 as? Duration == .never ? "never" : "\($0)")" }
         }
     }
@@ -86,13 +89,13 @@ extension FlightLog.Exchange {
         of load: FlightLog.Load, partial: FlightMessage?, _ redaction: ArchiveRedaction
     ) -> HARFile.Entry {
         let events = load.events.filter { $0[.exchange] == number }
-        var noted = HAREntry(events.first ?? HTTPEvent(.exchangeStart), date: date, bodyLimit: 0)
+        var noted = HAREntry(begin, date: date, bodyLimit: 0)
         for event in events { noted.note(event) }
         var entry = HARFile.Entry(noted)
-        let url = redaction.shown(events.first?[.url] ?? "")
+        let url = redaction.shown(begin[.url] ?? "")
         let query = URLParts(url).query.map { QueryParameters(escaped: $0) }
         entry.request = HARFile.Request(
-            method: events.first?[.method] ?? "", url: url, httpVersion: entry.request.httpVersion,
+            method: begin[.method] ?? "", url: url, httpVersion: entry.request.httpVersion,
             headers: request.pairs(redaction),
             queryString: query?.map { HARFile.Pair(name: $0.name, value: $0.value ?? "") } ?? [],
             postData: request.post(redaction))
@@ -155,13 +158,17 @@ extension HARFile.Entry {
             text.flatMap { encoding == nil ? Data($0.utf8) : Data(base64Encoded: $0) }
         }
         let (post, content) = (request.postData, response.content)
-        return audit.findings(in: request.url, "\(place), URL")
-            + audit.findings(
-                in: "request", of: place, request.headers.map { ($0.name, $0.value) },
-                body: data(post?.text, post?._encoding), mediaType: post?.mimeType)
-            + audit.findings(
-                in: "response", of: place, response.headers.map { ($0.name, $0.value) },
-                body: data(content.text, content.encoding), mediaType: content.mimeType)
-            + audit.findings(in: comment ?? "", "\(place), error")
+        return audit.findings(
+            in: place, url: request.url,
+            [
+                (
+                    "request", request.headers.map { ($0.name, $0.value) }, data(post?.text, post?._encoding),
+                    post?.mimeType
+                ),
+                (
+                    "response", response.headers.map { ($0.name, $0.value) }, data(content.text, content.encoding),
+                    content.mimeType
+                ),
+            ]) + audit.findings(in: comment ?? "", "\(place), error", judgesRandom: false)
     }
 }

@@ -4,17 +4,13 @@ import LetterheadFoundation
 
 /// The loads that a flight recorder keeps, and their sizes.
 struct FlightLog: Sendable {
-    /// The settings that an observer sees.
-    typealias Settings = (
-        timeout: Duration?, idleTimeout: Duration?, connectTimeout: Duration?, deadline: Duration?,
-        maximumRetries: Int?, acceptedStatuses: HTTPStatusSet?
-    )
-
     struct Exchange: Sendable {
         let number: Int
+        /// The event of its start.
+        let begin: HTTPEvent
         let id: HTTPRequest.ID
         let date: Date
-        let settings: Settings
+        let settings: [(name: String, value: (any Sendable)?)]
         let request: FlightMessage
         var response: FlightMessage?
         /// Where it begins in the order of all events that the recorder has received.
@@ -28,14 +24,14 @@ struct FlightLog: Sendable {
         let start: Int
         var end: Int?
         var events: [HTTPEvent] = []
+        var eventBytes = 0
         var exchanges: [Exchange] = []
         /// How many of its exchanges are no longer kept.
         var removed = 0
 
         /// What it counts for, as a load without exchanges is kept, too.
         var count: Int { max(1, exchanges.count) }
-        /// An event takes about 384 bytes.
-        var bytes: Int { exchanges.reduce(384 * events.count) { $0 + $1.bytes } }
+        var bytes: Int { exchanges.reduce(eventBytes) { $0 + $1.bytes } }
     }
 
     let mostExchanges: Int
@@ -55,8 +51,10 @@ struct FlightLog: Sendable {
             order.append(event.load)
             count += 1
         }
-        guard loads[event.load]?.add(event, at: events, mostBytes / 4_096) == true else { return }
-        bytes += 384
+        guard let index = loads.index(forKey: event.load) else { return }
+        let most = max(mostBytes / 4_096, 64)
+        if loads.values[index].events.count >= most { removeFirst(at: index) }
+        bytes += loads.values[index].add(event, at: events, most)
         trim()
     }
 
@@ -74,25 +72,54 @@ struct FlightLog: Sendable {
     /// Removes the oldest loads, and of the last one the oldest exchanges.
     private mutating func trim() {
         while count > mostExchanges || bytes > mostBytes, let oldest = order.first {
-            if order.count == 1, let load = loads[oldest], load.exchanges.count > 1 {
-                (count, bytes) = (count - 1, bytes - load.exchanges[0].bytes)
-                loads[oldest]?.exchanges.removeFirst()
-                loads[oldest]?.removed += 1
+            if order.count == 1, let index = loads.index(forKey: oldest), removeFirst(at: index) {
+                continue
             } else if let load = loads.removeValue(forKey: order.removeFirst()) {
                 (count, bytes) = (count - load.count, bytes - load.bytes)
             }
         }
     }
+
+    /// Removes a load's oldest exchange, unless it's the only one.
+    @discardableResult private mutating func removeFirst(at index: Dictionary<Int, Load>.Index) -> Bool {
+        guard let freed = loads.values[index].removeFirst() else { return false }
+        (count, bytes) = (count - 1, bytes - freed)
+        return true
+    }
+}
+
+extension HTTPEvent {
+    /// About its memory.
+    fileprivate var bytes: Int { 384 + (self[.url]?.utf8.count ?? 0) + (self[.error]?.utf8.count ?? 0) }
 }
 
 extension FlightLog.Load {
-    /// Returns whether the event is kept. Of a load with very many events, the last ones aren't, except for its end.
-    fileprivate mutating func add(_ event: HTTPEvent, at place: Int, _ most: Int) -> Bool {
-        let isEnd = event.isEndOfLoad
-        if isEnd { end = place }
-        guard events.count < most || isEnd else { return false }
+    /// The results of an exchange, which are kept even if it has very many events.
+    private static let results: Set<HTTPEvent.Name> = [.responseHead, .exchangeEnd, .exchangeFailed]
+
+    /// Returns by how many bytes the load has grown.
+    fileprivate mutating func add(_ event: HTTPEvent, at place: Int, _ most: Int) -> Int {
+        if event.isEndOfLoad { end = place }
+        guard events.count < most || event.isEndOfLoad || Self.results.contains(event.name) else { return 0 }
         events.append(event)
-        return true
+        let bytes = event.bytes
+        eventBytes += bytes
+        return bytes
+    }
+
+    /// Removes the oldest exchange, with the events between the load's start and the next exchange. Returns the bytes
+    /// that are free now, or nil for the only exchange.
+    fileprivate mutating func removeFirst() -> Int? {
+        guard exchanges.count > 1 else { return nil }
+        let first = exchanges.removeFirst()
+        removed += 1
+        let next = exchanges[0].number
+        let end = events.firstIndex { $0[.exchange] == next } ?? events.endIndex
+        let old = 1..<max(1, end)
+        let freed = events[old].reduce(0) { $0 + $1.bytes }
+        events.removeSubrange(old)
+        eventBytes -= freed
+        return first.bytes + freed
     }
 
     /// Returns by how much the load counts for more.

@@ -30,6 +30,7 @@ struct FlightMessage: Sendable {
     init(_ response: HTTPResponse, _ names: SecretNames, _ limits: Limits) {
         self.init(response.headers, of: response.request, names)
         (reason, isStreamed) = (response.status.reasonPhrase, response.body.buffered == nil)
+        if response.body.buffered?.isEmpty == true { return }
         keep(response.body.buffered, of: response.request, limits)
     }
 
@@ -49,29 +50,32 @@ struct FlightMessage: Sendable {
         bodyBytes += data.count + 64
     }
 
-    private mutating func keep(_ data: Data?, of request: HTTPRequest, _ limits: Limits) {
-        if data?.isEmpty == true { return }
-        guard limits.keepsBinary || isText else { return gap = "the body was not kept, because it is not text" }
-        if data == nil, request.isSecret { return gap = "the body was not kept, because it is secret" }
-        guard var kept = data else {
-            return gap = isStreamed ? nil : "the body was not kept, because it can be read only once"
+    /// - Parameter data: encodes the body, and runs only if the body's type is kept.
+    private mutating func keep(_ data: @autoclosure () -> Data?, of request: HTTPRequest, _ limits: Limits) {
+        // Nothing in compressed bytes can be redacted.
+        if headers.contains(.contentEncoding) { return gap = "the body was not kept, because it is compressed" }
+        guard limits.keepsBinary || isText else { return gap = "the body was not kept, because of its media type" }
+        guard var kept = data() else {
+            if request.isSecret { return gap = "the body was not kept, because it is secret" }
+            return gap = isStreamed ? nil : "the body was not kept, because it was not in memory"
         }
         if request.isSecret {
             let type = headers[.contentType].flatMap { MediaType($0) }
             kept = ArchiveRedaction(names: .standard).adding(redaction).body(kept, mediaType: type, isSecret: true)
         }
-        append(kept, at: .zero, limits)
+        if !kept.isEmpty { append(kept, at: .zero, limits) }
     }
 
+    /// Whether the type is a text that ``ArchiveRedaction`` knows, or one that an audit can judge.
     private var isText: Bool {
-        guard let type = headers[.contentType], !headers.contains(.contentEncoding) else { return false }
+        guard let type = headers[.contentType] else { return false }
         // Parsing a media type takes longer than keeping a message may.
         let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }.map { $0 | 0x20 }
-        return essence.starts(with: "text/".utf8) || Self.textEndings.contains { essence.suffix($0.count) == $0 }
+        return essence.suffix(4).elementsEqual("json".utf8) || Self.texts.contains(essence)
     }
 
-    private static let textEndings = ["json", "xml", "javascript", "yaml", "graphql", "x-www-form-urlencoded"]
-        .map { Array($0.utf8)[...] }
+    private static let texts = ["text/plain", "text/event-stream", "application/x-www-form-urlencoded"]
+        .map { Array($0.utf8) }
 }
 
 /// Remembers which names of headers are secret, because judging a name takes longer than keeping a message may.

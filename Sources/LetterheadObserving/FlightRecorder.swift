@@ -18,9 +18,10 @@ import Synchronization
 ///
 /// Use a ``HARRecorder`` instead to record all of a client's traffic from a certain moment on.
 ///
-/// The recorder is made for production. It removes secret headers, query values and whole secret bodies before it keeps
-/// a message. It keeps any other body by reference and doesn't copy it. ``dump(around:to:redaction:)`` removes the secret
-/// values inside such a body. A body that isn't text isn't kept, unless you ask for it.
+/// The recorder is made for production. It removes secret headers, secret query values of the request's URL and whole
+/// secret bodies before it keeps a message. It keeps any other body by reference and doesn't copy it.
+/// ``dump(around:to:redaction:)`` removes the secret values inside such a body, and in URLs in headers. The recorder
+/// keeps bodies of JSON, forms, event streams and plain text, and other ones only if you ask for it.
 public final class FlightRecorder: HTTPObserver {
     private let log: Mutex<FlightLog>
     private let bodies: FlightMessage.Limits
@@ -34,7 +35,8 @@ public final class FlightRecorder: HTTPObserver {
     ///     Default: 50.
     ///   - bytes: the memory for messages and events, at least 65,536 bytes. A smaller number counts as that. A body
     ///     takes at most an eighth. If the memory is used up, the oldest load goes first. Default: 4 MiB.
-    ///   - keepsBinaryBodies: whether bodies are kept that aren't text by their media type. Default: false.
+    ///   - keepsBinaryBodies: whether bodies of other types are kept, too, such as XML, HTML and images. Only the audit
+    ///     searches them for secrets, and a compressed body is never kept. Default: false.
     ///   - now: returns the date for the file's entries. Default: the system's date.
     public init(
         last: Int = 50, bytes: Int = 4 << 20, keepsBinaryBodies: Bool = false,
@@ -104,11 +106,12 @@ extension FlightRecorder: MessageObserver {
         case .request(let request):
             // Bodies are encoded outside of the lock.
             let new = FlightLog.Exchange(
-                number: exchange, id: request.id, date: now(),
-                settings: (
-                    request.timeout, request.idleTimeout, request.connectTimeout, request.deadline,
-                    request.maximumRetries, request.acceptedStatuses
-                ), request: FlightMessage(request, names, bodies))
+                number: exchange, begin: event, id: request.id, date: now(),
+                settings: [
+                    ("timeout", request.timeout), ("idleTimeout", request.idleTimeout),
+                    ("connectTimeout", request.connectTimeout), ("deadline", request.deadline),
+                    ("maximumRetries", request.maximumRetries), ("acceptedStatuses", request.acceptedStatuses),
+                ], request: FlightMessage(request, names, bodies))
             log.withLock { $0.add(new, of: event.load) }
         case .response(let response):
             let message = FlightMessage(response, names, bodies)

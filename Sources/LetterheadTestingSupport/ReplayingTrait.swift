@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Testing)
     import Foundation
+    public import Letterhead
     public import LetterheadTesting
     public import Testing
 
@@ -20,6 +21,7 @@
     public struct ReplayingTrait: TestTrait, TestScoping {
         let file: URL
         let matching: Cassette.Matching
+        let redaction: Redaction
         let clock: TestClock?
 
         /// Returns this trait for each test case, and nil for a test as a whole.
@@ -33,7 +35,7 @@
             for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
         ) async throws {
             let clock = clock ?? TestClock()
-            let cassette = try Cassette(flight: file, matching: matching, clock: clock)
+            let cassette = try Cassette(flight: file, matching: matching, redaction: redaction, clock: clock)
             async let _: Void = clock.runUntilCancelled()
             defer { do { try cassette.verify() } catch { Issue.record("\(error)") } }
             try await ScopedLoader.run(over: cassette.loader) { try await function() }
@@ -46,16 +48,18 @@
         /// - Parameters:
         ///   - path: the file's path, relative to the folder of the test's source file.
         ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
+        ///   - redaction: the secret names. Pass those that you have passed to the recorder's `dump`. Default: the
+        ///     standard names.
         ///   - clock: the clock for the recorded waits. The trait moves it while the test runs. Pass the clock of your
         ///     client's retries so that their waits take no time, too. Default: a new clock for each test case.
         ///   - source: the source file's path. Default: the calling file.
         public static func replaying(
-            _ path: String, matching: Cassette.Matching = .init(), clock: TestClock? = nil,
-            in source: String = #filePath
+            _ path: String, matching: Cassette.Matching = .init(), redaction: Redaction = .standard,
+            clock: TestClock? = nil, in source: String = #filePath
         ) -> Self {
             ReplayingTrait(
                 file: URL(filePath: source).deletingLastPathComponent().appending(path: path), matching: matching,
-                clock: clock)
+                redaction: redaction, clock: clock)
         }
     }
 #endif

@@ -172,6 +172,51 @@ import Testing
         #expect(flight.loads[0]["removedExchanges"] as? Int == 7)
     }
 
+    @Test func `with the least memory, the last attempts keep their events and results`() async throws {
+        let recorder = FlightRecorder(last: 10_000, bytes: 65_536)
+        let client = client(recorder, retrying: .init(maximumRetries: 99, strategy: .immediate, budget: .unlimited)) {
+            throw HTTPError(.connectionLost, request: $0)
+        }
+        let error = try await thrown { _ = try await client.send(TestEndpoint("a")) }
+        let flight = try Flight(recorder.dump(around: error, to: folder.url))
+        #expect(flight.entries.last?["_attempt"] as? Int == 100 && flight.entries.count > 3)
+        #expect(flight.entries.allSatisfy { $0["_failure"] as? String == "connectionLost" })
+        #expect(flight.urls.allSatisfy { $0 == "https://a.test/a" })
+        let events = try #require(flight.loads[0]["events"] as? [String])
+        #expect(events.count <= 70 && events[0].contains("load.start") && events.last?.contains("load.failed") == true)
+        #expect(flight.loads[0]["removedExchanges"] as? Int == 100 - flight.entries.count)
+    }
+
+    @Test func `an exchange of a load with very many events keeps its URL and its status`() async throws {
+        let recorder = FlightRecorder(bytes: 65_536)
+        let noisy = ModifyRequest { request in for _ in 0..<100 { request.record("noise") } }
+        let client = HTTPClient(
+            environment: .of("https://a.test"), links: noisy, observers: [recorder],
+            transport: AnyLoader { json($0, "{}", status: .notFound) })
+        let error = try await thrown { _ = try await client.send(TestEndpoint("a")) }
+        let flight = try Flight(recorder.dump(around: error, to: folder.url))
+        #expect(flight.urls == ["https://a.test/a"] && flight.statuses == [404])
+        #expect((flight.loads[0]["events"] as? [String])?.count ?? 0 <= 70)
+    }
+
+    @Test func `long URLs count for the memory`() async throws {
+        let recorder = FlightRecorder(last: 1_000, bytes: 65_536)
+        let client = client(recorder) { json($0, "{}") }
+        let path = String(repeating: "x", count: 10_000)
+        for _ in 1...20 { _ = try await client.send(TestEndpoint("\(path)")) }
+        #expect((1...3).contains(recorder.count))
+    }
+
+    @Test func `another load that failed with the same text is not the failed one`() async throws {
+        let recorder = FlightRecorder(last: 1)
+        let client = client(recorder) { throw HTTPError(.connectionLost, request: $0) }
+        let first = try await thrown { _ = try await client.send(TestEndpoint("a")) }
+        let second = try await thrown { _ = try await client.send(TestEndpoint("a")) }
+        #expect(try Flight(recorder.dump(around: second, to: folder.url)).log["failed"] != nil)
+        let flight = try Flight(recorder.dump(around: first, to: folder.url))
+        #expect(flight.log["failed"] == nil && flight.text.contains("no load ended with this error"))
+    }
+
     @Test func `the memory is bounded, and the oldest loads go first`() async throws {
         let recorder = FlightRecorder(last: 1_000, bytes: 65_536)
         let text = #"{"text":"\#(String(repeating: "x", count: 6_000))"}"#
@@ -182,7 +227,7 @@ import Testing
         #expect(flight.text.utf8.count < 200_000)
     }
 
-    @Test func `a body that is too large or not text is not kept, and the file says so`() async throws {
+    @Test func `a body that is too large or of another type is not kept, and the file says so`() async throws {
         let large = String(repeating: "x", count: 8_300)
         for keepsBinary in [false, true] {
             let recorder = FlightRecorder(bytes: 65_536, keepsBinaryBodies: keepsBinary)
@@ -200,8 +245,46 @@ import Testing
             #expect((contents[0]["comment"] as? String)?.contains("too large") == true)
             #expect(contents[0]["size"] as? Int == 8_300)
             #expect(contents[1]["text"] as? String == (keepsBinary ? "AJ//" : nil))
-            #expect(((contents[1]["comment"] as? String)?.contains("not text") == true) == !keepsBinary)
+            #expect(((contents[1]["comment"] as? String)?.contains("media type") == true) == !keepsBinary)
         }
+    }
+
+    @Test(arguments: [
+        ("application/json", true), ("application/problem+JSON", true), ("application/x-ndjson", true),
+        ("text/plain;charset=utf-8", true), ("text/event-stream", true), ("application/x-www-form-urlencoded", true),
+        ("application/xml", false), ("text/html", false), ("text/yaml", false), ("application/javascript", false),
+        ("application/graphql", false),
+    ])
+    func `a body is kept by default if its secrets can be found`(type: String, isKept: Bool) async throws {
+        for keepsAll in [false, true] {
+            let recorder = FlightRecorder(keepsBinaryBodies: keepsAll)
+            let client = client(recorder) { request in
+                HTTPResponse(
+                    request: request, status: .ok, headers: [.contentType: type],
+                    body: HTTPResponseBody(Data("a=1".utf8)))
+            }
+            _ = try await client.send(TestEndpoint("a"))
+            let content = try #require(
+                Flight(recorder.dump(around: CancellationError(), to: folder.url)).contents.first)
+            #expect((content["text"] as? String == "a=1") == (isKept || keepsAll))
+        }
+    }
+
+    @Test func `a body that is not kept is not encoded, and a body that is not in memory has a comment`() async throws {
+        let recorder = FlightRecorder()
+        let client = client(recorder) { json($0, "{}") }
+        let encoded = Counter()
+        let file = FileBody(at: try folder.file("a.txt", Data("text".utf8)))
+        for body: any HTTPBody in [CountedBody(encoded: encoded), file] {
+            _ = try await client.send(TestEndpoint("a").with { ($0.method, $0.body) = (.post, body) })
+        }
+        let flight = try Flight(recorder.dump(around: CancellationError(), to: folder.url))
+        let comments = flight.entries.compactMap { entry in
+            ((entry["request"] as? [String: Any])?["postData"] as? [String: Any])?["comment"] as? String
+        }
+        #expect(comments.count == 2 && comments[0].contains("media type"))
+        #expect(comments.last?.contains("was not in memory") == true)
+        #expect(encoded.next() == 1)
     }
 
     @Test func `a stream is kept in its pieces up to the limit, and the file says so`() async throws {
@@ -247,4 +330,11 @@ import Testing
         let flight = try Flight(recorder.dump(around: CancellationError(), to: folder.url))
         #expect(flight.statuses == Array(repeating: 200, count: 200) && flight.loads.count == 200)
     }
+}
+
+/// A body of an image that counts how often it's encoded.
+private struct CountedBody: HTTPBody {
+    let encoded: Counter
+    var additionalHeaders: HTTPHeaders { [.contentType: "image/png"] }
+    func encode() throws -> Data { Data([UInt8(truncatingIfNeeded: encoded.next())]) }
 }

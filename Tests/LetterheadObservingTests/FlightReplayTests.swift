@@ -144,12 +144,13 @@ import Testing
                 body: HTTPResponseBody(Data([1])))
         }
         _ = try await client.send(TestEndpoint("a"))
-        let refused = try await #require(throws: HTTPError.self) {
-            try await replaying(CancellationError()).0.send(TestEndpoint("a"))
-        }
+        let (replay, cassette) = try replaying(CancellationError())
+        let refused = try await #require(throws: HTTPError.self) { try await replay.send(TestEndpoint("a")) }
         #expect(
             refused.code == .unexpectedRequest
-                && refused.message.contains("the body was not kept, because it is not text"))
+                && refused.message.contains("the body was not kept, because of its media type"))
+        let verdict = try await thrown { try cassette.verify() }
+        #expect("\(verdict)" == refused.message && "\(verdict)".contains("GET https://a.test/a"))
     }
 
     @Test func `a token is fetched again from the recording`() async throws {

@@ -113,7 +113,8 @@ import Testing
         ("AIza" + String(repeating: "a", count: 35), "Google API key"),
         ("Bearer eyJhbGciOiJI.eyJzdWIiOiIx.c2ln", "JSON Web Token"),
         ("q83vEjRWeJq83vEjRWeJ0aB7cD9eF2gH4iJ6", "random text"),
-        ("https://a.test/?token=abc", "value of a secret name"),
+        ("https://a.test/?token=abc", "value of a secret name"), ("Basic dXNlcjpwYXNz", "credentials"),
+        ("{\"a\":\"Basic dXNlcjpwYXNzdw==\"}", "credentials"),
     ])
     func `the audit finds each kind of secret, and never shows it`(text: String, rule: String) {
         let audit = ArchiveAudit(ArchiveRedaction(names: .standard))
@@ -124,9 +125,11 @@ import Testing
     @Test(arguments: [
         "https://a.test/v1/organizations/42/repositories/letterhead/commits", "eyJhbGciOiJI.short.c2ln",
         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "AKIA", "Bearer", "hello, world",
-        "3c2a5f2e-6f0a-4f6d-9c3b-1d2e3f4a5b6c",
+        "3c2a5f2e-6f0a-4f6d-9c3b-1d2e3f4a5b6c", "some basic information about it", "Basic charset=\"UTF-8\"",
+        "Bearer resource_metadata=\"https://a.test/.well-known/oauth-protected-resource\", error=\"invalid_token\"",
+        "Bearer authorization_uri=\"https://login.test/\"", "Basic realm=Users",
     ])
-    func `the audit leaves paths, traces and plain text alone`(text: String) {
+    func `the audit leaves paths, traces, challenges and plain text alone`(text: String) {
         let audit = ArchiveAudit(ArchiveRedaction(names: .standard))
         #expect(audit.findings(in: text, "place").map(\.rule) == [])
     }
@@ -137,10 +140,47 @@ import Testing
         for isSecret in [false, true] {
             #expect(ArchiveRedaction(names: names).body(body, mediaType: type, isSecret: isSecret) == body)
         }
-        #expect(ArchiveAudit(ArchiveRedaction(names: names)).findings(inBody: body, "application/json", "a").isEmpty)
+        let audit = ArchiveAudit(ArchiveRedaction(names: names))
+        #expect(audit.findings(in: "a", url: "", [("response", [], body, "application/json")]).isEmpty)
         let own = ArchiveRedaction(names: names.adding(parameters: ["tokenType"]))
         let hidden = own.body(body, mediaType: type, isSecret: false)
         #expect(String(decoding: hidden, as: UTF8.self).contains(#""token_type":"REDACTED""#))
+    }
+
+    @Test(arguments: [
+        (#"{"users":[{"note":"ghp_abcdefghijklmnopqrst"}]}"#, "application/json", "users, note"),
+        (#"{"a":1,"user":{"password":"hunter2"}}"#, "application/json", "user, password"),
+        (#"{"otp":[1234]}"#, "application/json", "otp"), ("a=1&note=Bearer+abcdefgh1234", "", "note"),
+        ("a=1&password=hunter2", "", "password"),
+    ])
+    func `a finding in a body names the member or the field`(body: String, type: String, name: String) {
+        let audit = ArchiveAudit(ArchiveRedaction(names: .standard))
+        let type = type.isEmpty ? "application/x-www-form-urlencoded" : type
+        let findings = audit.findings(in: "entry 1", url: "", [("request", [], Data(body.utf8), type)])
+        #expect(findings.map(\.place) == ["entry 1, body of the request, \(name)"])
+    }
+
+    @Test func `a finding in a URL names the query item, and random text in a path is none`() {
+        let (audit, random) = (ArchiveAudit(ArchiveRedaction(names: .standard)), "q83vEjRWeJq83vEjRWeJ0aB7cD9eF2gH4iJ6")
+        #expect(audit.findings(in: "entry 1", url: "https://a.test/files/\(random)?page=2", []).isEmpty)
+        let findings = audit.findings(in: "entry 1", url: "https://a.test/?page=2&note=\(random)", [])
+        #expect(findings.map(\.place) == ["entry 1, URL, note"] && findings[0].rule == "random text")
+        let known = audit.findings(in: "entry 1", url: "https://a.test/ghp_abcdefghijklmnopqrst", [])
+        #expect(known.map(\.place) == ["entry 1, URL"])
+    }
+
+    @Test func `a body with very many secrets in deep members has few findings, in linear time`() {
+        let secrets = Array(repeating: #"{"password":"hunter2"}"#, count: 20_000).joined(separator: ",")
+        let name = String(repeating: "n", count: 10_000)
+        let open = String(repeating: #"{"\#(name)":"#, count: 20)
+        let text = open + "[\(secrets)]" + String(repeating: "}", count: 20)
+        let audit = ArchiveAudit(ArchiveRedaction(names: .standard))
+        let clock = ContinuousClock()
+        let time = clock.measure {
+            let found = audit.findings(in: "a", url: "", [("request", [], Data(text.utf8), "application/json")])
+            #expect(found.count == 5 && found.allSatisfy { $0.place.utf8.count < 1_000 })
+        }
+        #expect(time < .seconds(60))
     }
 
     @Test func `the audit takes linear time`() {
@@ -148,7 +188,7 @@ import Testing
         for part in ["eyJ", "eyJabcdefgh.", "sk-", "AKIA", "ghp_", "Bearer "] {
             let text = String(repeating: part, count: 60_000 / part.utf8.count)
             let clock = ContinuousClock()
-            let time = clock.measure { _ = audit.findings(inBody: Data(text.utf8), "text/plain", "place") }
+            let time = clock.measure { _ = audit.findings(in: text, "place") }
             #expect(time < .seconds(20), "\(part)")
         }
     }

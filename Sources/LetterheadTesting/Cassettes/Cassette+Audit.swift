@@ -29,14 +29,14 @@ extension Cassette {
             (fields ?? []).map { ($0.name, $0.value) }
         }
         return entries.enumerated().flatMap { index, entry -> [ArchiveAudit.Finding] in
-            guard let entry else { return [] }
-            let (place, post, content) = ("entry \(index + 1)", entry.request.postData, entry.response.content)
-            return audit.findings(in: entry.request.url, "\(place), URL")
-                + audit.findings(
-                    in: "request", of: place, pairs(entry.request.headers), body: post?.data, mediaType: post?.mimeType)
-                + audit.findings(
-                    in: "response", of: place, pairs(entry.response.headers), body: content?.data,
-                    mediaType: content?.mimeType)
+            guard let (request, response) = entry.map({ ($0.request, $0.response) }) else { return [] }
+            let (post, content) = (request.postData, response.content)
+            return audit.findings(
+                in: "entry \(index + 1)", url: request.url,
+                [
+                    ("request", pairs(request.headers), post?.data, post?.mimeType),
+                    ("response", pairs(response.headers), content?.data, content?.mimeType),
+                ])
         }.map { Finding(place: $0.place, rule: $0.rule, excerpt: $0.excerpt) }
     }
 }

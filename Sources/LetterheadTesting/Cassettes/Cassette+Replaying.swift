@@ -11,6 +11,11 @@ extension Cassette {
         if request.host != nil { try exchange.check(request) }
         let key = CassetteKey(await archived(request), matching, redaction)
         guard let entry = claim(key) else { return nil }
+        if let content = entry.response.content, content.isDropped == true {
+            let line = "\(request.method) \(request.redaction.outline(of: request))"
+            throw refused(
+                request, "the response to \(line) cannot be replayed: \(content.comment ?? "it was not recorded")")
+        }
         return try await exchange.load(request) { [exchange] request in
             if let wait = entry.wait { try await exchange.clock.pause(for: Duration(limiting: wait / 1_000)) }
             return try entry.result(of: request, on: exchange.clock)
@@ -37,7 +42,12 @@ extension Cassette {
         } else {
             message += records ? ": record it with the link of the cassette" : ": it is empty"
         }
-        state.withLock { [message] in if $0.refused.count < 20 { $0.refused.append(message) } }
+        return refused(request, message)
+    }
+
+    /// Returns an error that ``verify()`` also throws.
+    private func refused(_ request: HTTPRequest, _ message: String) -> HTTPError {
+        state.withLock { if $0.refused.count < 20 { $0.refused.append(message) } }
         return HTTPError(.unexpectedRequest, request: request, message: message, mayHaveBeenSent: false)
     }
 
@@ -69,12 +79,6 @@ extension CassetteKey {
 extension HAR.Entry {
     /// Returns the recorded response, or throws the recorded error. An error of a streamed body is thrown by the body.
     fileprivate func result(of request: HTTPRequest, on clock: any Clock<Duration>) throws(HTTPError) -> HTTPResponse {
-        if response.content?.isDropped == true {
-            let reason = response.content?.comment ?? "it was not recorded"
-            throw HTTPError(
-                .unexpectedRequest, request: request, message: "the response cannot be replayed: \(reason)",
-                mayHaveBeenSent: false)
-        }
         let error = failure.map { code in
             // With these codes, nothing was sent.
             let isUnsent = ["cannotConnect", "insecureConnection", "proxyRefused"].contains(code)

@@ -179,10 +179,11 @@ public final class Cassette: Sendable {
         }
     }
 
-    /// Checks that each request had an entry. Call it at the end of a test, because the code under test may have caught
-    /// the errors.
+    /// Checks that each request had an entry with a response. Call it at the end of a test, because the code under test
+    /// may have caught the errors.
     ///
-    /// - Throws: an error that lists the requests without an entry and their differences from the nearest entries.
+    /// - Throws: an error that lists the requests without an entry and their differences from the nearest entries, and
+    ///   the responses that can't be replayed.
     public func verify() throws {
         let refused = state.withLock { $0.refused }
         guard !refused.isEmpty else { return }

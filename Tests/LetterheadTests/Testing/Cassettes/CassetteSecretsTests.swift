@@ -180,7 +180,8 @@ import Testing
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
         try Data(archive.utf8).write(to: file)
         let findings = try Cassette(file, mode: .replay).audit()
-        #expect(findings.map(\.place) == ["entry 1, body of the request", "entry 1, response, header Set-Cookie"])
+        #expect(
+            findings.map(\.place) == ["entry 1, body of the request, password", "entry 1, response, header Set-Cookie"])
         #expect(!findings.map(\.description).joined().contains("hunter2"))
     }
 }

@@ -206,7 +206,7 @@ private func newFile() -> URL {
         }
         let findings = try Cassette(file, mode: .replay).audit()
         #expect(findings.map(\.rule) == ["credentials", "GitHub token"])
-        #expect(findings[1].place == "entry 1, body of the response")
+        #expect(findings[1].place == "entry 1, body of the response, note")
         #expect(!"\(findings)".contains("abcdefghijkl"))
     }
 
