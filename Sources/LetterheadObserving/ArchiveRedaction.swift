@@ -45,15 +45,10 @@ package struct ArchiveRedaction: Sendable {
         // A text without any name is not a form. A text in UTF-16 has zeros, and hides its names.
         let isHidden =
             isSecret || isForm && !text.isEmpty && !text.utf8.contains(UInt8(ascii: "="))
-            || mediaType.map(Self.isText) == true && data.contains(0)
+            || data.contains(0) && mediaType.map { Redaction.hidesText([.contentType: $0.description]) } == true
         if isHidden { return Data(Self.placeholder.utf8) }
         let clean = plain(isForm ? names.redactForm(text) : names.redactURLs(names.redactJSON(text)))
         return clean.isSame(as: text) ? data : Data(clean.utf8)
-    }
-
-    private static func isText(_ type: MediaType) -> Bool {
-        type.essence == MediaType.form.essence || type.essence.begins(with: "text/")
-            || ["json", "xml"].contains { type.essence.ends(with: $0) }
     }
 
     private func plain(_ text: String) -> String {

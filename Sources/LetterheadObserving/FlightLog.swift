@@ -89,8 +89,15 @@ struct FlightLog: Sendable {
 }
 
 extension HTTPEvent {
-    /// About its memory.
-    fileprivate var bytes: Int { 384 + (self[.url]?.utf8.count ?? 0) + (self[.error]?.utf8.count ?? 0) }
+    /// About its memory. To search an event for its longest strings takes time, so only those events are searched that
+    /// each request has, and failures.
+    fileprivate var bytes: Int {
+        switch name {
+        case .loadStart, .exchangeStart, .exchangeFailed, .decodingFailed, .loadFailed:
+            384 + (self[.url]?.utf8.count ?? 0) + (self[.error]?.utf8.count ?? 0)
+        default: 384
+        }
+    }
 }
 
 extension FlightLog.Load {

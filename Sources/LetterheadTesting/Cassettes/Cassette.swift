@@ -154,7 +154,8 @@ public final class Cassette: Sendable {
     /// - Parameters:
     ///   - flight: the recorder's file. Any other archive is replayed without waits and failures.
     ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
-    ///   - redaction: the secret names. Default: the standard names.
+    ///   - redaction: the secret names. Pass those that you have passed to the recorder's `dump`. Default: the standard
+    ///     names.
     ///   - clock: the clock for the waits and the requests' time limits.
     /// - Throws: an error if the file doesn't exist, or if it is not an archive.
     public convenience init(
