@@ -108,8 +108,7 @@ struct ClientDefaults: Sendable {
         let hasOptions = !request.options.isEmpty
         request.options.fill(from: options)
         if hasOptions {
-            let omitted = options.omittedHeaders
-            if !omitted.isEmpty { request.omittedHeaders.formUnion(omitted) }
+            if !options.omittedHeaders.isEmpty { request.omittedHeaders.formUnion(options.omittedHeaders) }
             // A request that sets these to nil leaves them to the client.
             if request.decoder == nil { request.decoder = options.decoder }
             if request.encoder == nil, let own = options.encoder { request.encoder = own }
