@@ -244,6 +244,12 @@
             if entries.count != starts { note("archive", "\(starts) exchanges, and \(entries.count) entries") }
             let answered = entries.count { $0.response.status > 0 }
             if answered < ends { note("archive", "\(ends) exchanges ended, and \(answered) entries have a response") }
+            do {
+                let kept = try JSONDecoder().decode(Archive.self, from: try evidence.flight.get()).log.entries.count
+                if kept != starts { note("flight", "\(starts) exchanges, and \(kept) entries") }
+            } catch {
+                note("flight", "\(error)")
+            }
             let counted = evidence.statistics.origins.values.reduce(0) { $0 + $1.count }
             if counted != starts { note("statistics", "\(starts) exchanges, and \(counted) were counted") }
             if evidence.statistics.loadsInProgress != 0 {

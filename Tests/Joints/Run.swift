@@ -26,6 +26,8 @@
         let cookies: [String]
         let events: [HTTPEvent]
         let archive: Data?
+        /// What a flight recorder has kept, or the error of its file.
+        let flight: Result<Data, any Error>
         let statistics: HTTPStatistics
         let progress: [[HTTPRequest.Progress]]
         let running: Int
@@ -107,10 +109,15 @@
             guard let ended = result.value.withLock({ $0 }) else { throw CancellationError() }
             await settle(parts.recorder)
             let files = FileManager.default.subpaths(atPath: folder.path) ?? []
+            // An error that the recorder doesn't know: the file contains everything that it keeps.
+            let flight = Result {
+                try Data(
+                    contentsOf: parts.flight.dump(around: CancellationError(), to: folder.appending(path: "flight")))
+            }
             return Evidence(
                 testCase: testCase, seen: scene.seen, outcomes: ended.outcomes, plain: ended.plain,
                 cookies: ended.cookies,
-                events: parts.recorder.events, archive: try? parts.archive.data(),
+                events: parts.recorder.events, archive: try? parts.archive.data(), flight: flight,
                 statistics: parts.statistics.statistics,
                 progress: parts.progress.map { $0.value.withLock { $0 } }, running: parts.running,
                 files: files.sorted(),

@@ -17,6 +17,7 @@
     struct Parts: Sendable {
         let recorder = EventRecorder()
         let archive = HARRecorder()
+        let flight = FlightRecorder(last: 1_000)
         let statistics = StatisticsRecorder()
         let throttle = Throttle(limit: 1)
         let deduplicate = Deduplicate(ignoring: ["X-Call"])
@@ -56,7 +57,7 @@
             let observers: [any HTTPObserver] =
                 switch testCase[.observers] {
                 case "none": []
-                case "all": [parts.recorder, parts.archive, parts.statistics]
+                case "all": [parts.recorder, parts.archive, parts.flight, parts.statistics]
                 default: [parts.recorder]
                 }
             let transport = Self.transport(testCase)
