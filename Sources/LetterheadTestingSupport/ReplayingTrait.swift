@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Testing)
-    import Foundation
+    import LetterheadFoundation
     public import Letterhead
     public import LetterheadTesting
     public import Testing

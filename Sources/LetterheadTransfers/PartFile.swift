@@ -216,7 +216,9 @@ extension HTTPRequest {
             throw HTTPError(
                 isInUse ? inUse : failed, request: self, response: response?.withoutBody,
                 underlying: isInUse ? nil : error,
-                message: isInUse ? "another task or process uses \(name)" : "\(name) could not be read or written",
+                message: isInUse
+                    ? "another task or process uses \(name) (wait until it has ended)"
+                    : "\(name) could not be read or written",
                 mayHaveBeenSent: isSent)
         }
     }
