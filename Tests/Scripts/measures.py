@@ -29,7 +29,7 @@ limits = {
     "LetterheadObserving": 925,
     "LetterheadRelay": 744,
     "LetterheadResilience": 1_661,
-    "LetterheadSigning": 1_599,
+    "LetterheadSigning": 1_794,
     "LetterheadTesting": 5_299,
     "LetterheadTestingSupport": 26,
     "LetterheadTransfers": 1_033,
