@@ -32,7 +32,7 @@ limits = {
     "LetterheadSigning": 1_794,
     "LetterheadTesting": 5_299,
     "LetterheadTestingSupport": 26,
-    "LetterheadTransfers": 1_033,
+    "LetterheadTransfers": 1_570,
 }
 
 
