@@ -26,12 +26,12 @@ limits = {
     "LetterheadCaching": 1_923,
     "LetterheadFoundation": 31,
     "LetterheadOAuth": 1_721,
-    "LetterheadObserving": 925,
+    "LetterheadObserving": 2_450,
     "LetterheadRelay": 744,
     "LetterheadResilience": 1_661,
     "LetterheadSigning": 1_794,
-    "LetterheadTesting": 5_299,
-    "LetterheadTestingSupport": 26,
+    "LetterheadTesting": 5_311,
+    "LetterheadTestingSupport": 61,
     "LetterheadTransfers": 1_570,
 }
 
