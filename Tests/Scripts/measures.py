@@ -51,7 +51,7 @@ measures = [
 ]
 measures += [
     # what is counted, how many there are, the limit
-    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 170),
+    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 186),
     ("files", len(files), 188),
     ("folders at the top level", len(rooms), 7),
     (f"lines in the longest file, {longest}", lines[longest], 500),
