@@ -228,7 +228,7 @@
 
         @Test(arguments: Kind.allCases)
         func `a digest of each chunk is sent and checked`(kind: Kind) async throws {
-            let (server, box) = (UploadServer(kind), try Outbox())
+            let (server, box) = (UploadServer(kind) { $0.hash = SHA256Hash.hash }, try Outbox())
             server.enqueue("PATCH", .response("HTTP/1.1 460 Mismatch\r\nContent-Length: 0\r\n\r\n"))
             try await box.upload(to: server) {
                 $0.checksChunks = true; $0.chunkSize = 60_000
