@@ -246,7 +246,8 @@
             if answered < ends { note("archive", "\(ends) exchanges ended, and \(answered) entries have a response") }
             do {
                 let kept = try JSONDecoder().decode(Archive.self, from: try evidence.flight.get()).log.entries.count
-                if kept != starts { note("flight", "\(starts) exchanges, and \(kept) entries") }
+                let isRight = starts > 10 ? kept <= 10 : kept == starts
+                if !isRight { note("flight", "\(starts) exchanges, and \(kept) entries") }
             } catch {
                 note("flight", "\(error)")
             }

@@ -17,7 +17,7 @@
     struct Parts: Sendable {
         let recorder = EventRecorder()
         let archive = HARRecorder()
-        let flight = FlightRecorder(last: 1_000)
+        let flight = FlightRecorder(last: 10)
         let statistics = StatisticsRecorder()
         let throttle = Throttle(limit: 1)
         let deduplicate = Deduplicate(ignoring: ["X-Call"])
