@@ -68,13 +68,13 @@
             self.size = size
             let files = FileManager.default
             try files.createDirectory(at: folder, withIntermediateDirectories: true)
-            try Self.bytes(size).write(to: folder.appending(path: "large"))
+            try Data.blocks(size).write(to: folder.appending(path: "large"))
             for (name, text) in [("certificate", Certificates.valid), ("key", Certificates.validKey)] {
                 try text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
             }
             for _ in 0..<10 {
                 // Another program may take a port before nginx does. Then other ports are tried.
-                let (port, securePort) = (Self.freePort(), Self.freePort())
+                let (port, securePort) = (RawServer.freePort(), RawServer.freePort())
                 try Self.configuration(folder.path, port, securePort).write(
                     to: folder.appending(path: "conf"), atomically: true, encoding: .utf8)
                 let process = Process()
@@ -98,23 +98,6 @@
         deinit {
             kill(process, SIGKILL)
             try? FileManager.default.removeItem(at: folder)
-        }
-
-        /// Bytes in blocks that all differ.
-        private static func bytes(_ size: Int) -> Data {
-            var block = Data((0..<1_000_003).map { _ in UInt8.random(in: 0...255) })
-            var bytes = Data(capacity: size + block.count)
-            for number in 0...size / block.count {
-                withUnsafeBytes(of: number) { block.replaceSubrange(0..<8, with: $0) }
-                bytes.append(block)
-            }
-            return bytes.prefix(size)
-        }
-
-        private static func freePort() -> Int {
-            let server = RawServer { connection, _ in connection.close() }
-            server.stop()
-            return server.port
         }
 
         private static func configuration(_ folder: String, _ port: Int, _ securePort: Int) -> String {

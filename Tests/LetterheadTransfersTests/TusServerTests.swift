@@ -35,7 +35,7 @@
             let client = HTTPClient(
                 environment: ServerEnvironment("\(isHTTP2 ? "https" : "http")://127.0.0.1:\(proxy.port)"),
                 transport: HTTPClient.makeTransport(configuration))
-            let box = try Outbox(TusServer.bytes(size))
+            let box = try Outbox(Data.blocks(size))
             let start = ContinuousClock.now
             let sent = Mutex(0)
             var (response, calls): (HTTPResponse?, Int) = (nil, 0)
@@ -79,7 +79,7 @@
         init() async throws {
             try FileManager.default.createDirectory(
                 at: root.appending(path: "files"), withIntermediateDirectories: true)
-            let ports = (0..<3).map { _ in Self.freePort() }
+            let ports = (0..<3).map { _ in RawServer.freePort() }
             (port, securePort) = (ports[0], ports[1])
             for (name, text) in [
                 ("certificate", Certificates.valid), ("key", Certificates.validKey),
@@ -113,23 +113,6 @@
                 try FileManager.default.contentsOfDirectory(
                     at: root.appending(path: "files"), includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
             }
-        }
-
-        /// Bytes in blocks that all differ.
-        static func bytes(_ size: Int) -> Data {
-            var block = Data((0..<1_000_003).map { _ in UInt8.random(in: 0...255) })
-            var bytes = Data(capacity: size + block.count)
-            for number in 0...size / block.count {
-                withUnsafeBytes(of: number) { block.replaceSubrange(0..<8, with: $0) }
-                bytes.append(block)
-            }
-            return bytes.prefix(size)
-        }
-
-        private static func freePort() -> Int {
-            let server = RawServer { connection, _ in connection.close() }
-            server.stop()
-            return server.port
         }
 
         private static func program(_ root: String) -> String {

@@ -57,4 +57,17 @@
             complete == [file] && faults.isEmpty && appends.map(\.received).reduce(0, +) == file.count
         }
     }
+
+    extension Data {
+        /// Bytes in blocks that all differ.
+        static func blocks(_ size: Int) -> Data {
+            var block = Data((0..<1_000_003).map { _ in UInt8.random(in: 0...255) })
+            var bytes = Data(capacity: size + block.count)
+            for number in 0...size / block.count {
+                Swift.withUnsafeBytes(of: number) { block.replaceSubrange(0..<8, with: $0) }
+                bytes.append(block)
+            }
+            return bytes.prefix(size)
+        }
+    }
 #endif

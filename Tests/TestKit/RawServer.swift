@@ -12,6 +12,13 @@
         private let accepted = Atomic(0)
         private let tls: RawTLS?
 
+        /// Returns a port that was free just now, for another program.
+        package static func freePort() -> Int {
+            let server = RawServer { connection, _ in connection.close() }
+            server.stop()
+            return server.port
+        }
+
         /// - Parameters:
         ///   - backlog: how many connections may wait to be accepted.
         ///   - tls: speaks TLS on each connection. Default: nil, none.

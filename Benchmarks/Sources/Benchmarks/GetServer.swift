@@ -64,7 +64,7 @@
             guard let path = paths.first(where: { files.isExecutableFile(atPath: $0) }) else { return nil }
             // Another program may take the port before nginx does.
             for _ in 0..<5 {
-                guard let url = URL(string: "http://127.0.0.1:\(freePort())/item") else { return nil }
+                guard let url = URL(string: "http://127.0.0.1:\(RawServer.freePort())/item") else { return nil }
                 let file = directory.appendingPathComponent("nginx.conf")
                 try configuration(directory, port: url.port ?? 0).write(to: file, atomically: true, encoding: .utf8)
                 for (name, text) in [
@@ -104,12 +104,6 @@
                 }
             }
             """
-        }
-
-        private static func freePort() -> Int {
-            let server = RawServer { connection, _ in connection.close() }
-            server.stop()
-            return server.port
         }
     }
 #endif

@@ -179,7 +179,7 @@
             let probe = CurlLoader(trusting)
             for _ in 0..<10 {
                 // Another program may take the port before nginx does. Then another port is tried.
-                let (port, plainPort, endingPort) = (Self.freePort(), Self.freePort(), Self.freePort())
+                let (port, plainPort, endingPort) = (RawServer.freePort(), RawServer.freePort(), RawServer.freePort())
                 let text = Self.configuration(directory.path, port: port, plainPort: plainPort, endingPort: endingPort)
                 try Data(text.utf8).write(to: directory.appending(path: "conf"))
                 let process = try ChildProcess(
@@ -218,12 +218,6 @@
 
         private static func url(_ port: Int, _ path: String, scheme: String = "https") -> URL {
             URL(string: "\(scheme)://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/no-url")
-        }
-
-        private static func freePort() -> Int {
-            let server = RawServer { connection, _ in connection.close() }
-            server.stop()
-            return server.port
         }
 
         private static func configuration(_ directory: String, port: Int, plainPort: Int, endingPort: Int)
