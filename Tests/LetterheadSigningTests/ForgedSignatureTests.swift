@@ -58,7 +58,7 @@ import Testing
         #expect(await reason(request) == .malformed)
     }
 
-    @Test(arguments: ["soon", "1618884474.5", "?1", "9223372036854775808"])
+    @Test(arguments: ["soon", "1618884474.5", "?1"])
     func `a malformed time isn't ignored`(time: String) async throws {
         let expires = try message(#"("@method")"# + Self.time + ";expires=" + time, over: "\"@method\": POST\n")
         #expect(await reason(expires) == .invalidSignature)
@@ -66,7 +66,13 @@ import Testing
         #expect(await reason(created) == .invalidSignature)
     }
 
-    @Test(arguments: ["9223372036854775807", "-9223372036854775808"])
+    @Test(arguments: ["9223372036854775808", "-9223372036854775808", "1e9", "0x1"])
+    func `a time that isn't a structured integer is malformed`(time: String) async throws {
+        let request = try message(#"("@method");created="# + time, over: "\"@method\": POST\n")
+        #expect(await reason(request) == .malformed)
+    }
+
+    @Test(arguments: ["999999999999999", "-999999999999999"])
     func `a time far away is refused`(time: String) async throws {
         let request = try message(#"("@method");created="# + time, over: "\"@method\": POST\n")
         #expect(await reason(request) == .invalidSignature)
@@ -92,7 +98,6 @@ import Testing
 
     @Test(arguments: [
         (#"s=(  "@method"   "@path" );  created=1618884473"#, true),
-        (#"s=("@method""@path");created=1618884473"#, true),
         (#"s=("@path" "@method");created=1618884473"#, false),
     ]) func `an input's spaces don't matter, but its order does`(input: String, isValid: Bool) async throws {
         let lines = "\"@method\": POST\n\"@path\": /foo\n"

@@ -30,6 +30,10 @@ import Testing
             ("text/html;q=1.0, */*:a", "text/html;q=1.0, */*:a"), ("a, a", "a, a"), ("()", "()"),
             ("", nil), ("a,", nil), ("a b", nil), ("(a", nil), ("a=", nil), (#""a"#, nil), (":a", nil), ("a;", nil),
             ("1=2", nil), ("A=2", nil), ("a=?10", nil),
+            ("a=1, b=2;y, a=3", "a=3, b=2;y"), ("a;x=1;y;x=2", "a;x=2;y"), ("a=1e1", nil), ("a=0xA", nil), ("1.", nil),
+            ("1.2345", nil), ("1.2.3", nil), ("-inf", nil), ("1234567890123456", nil),
+            ("123456789012345", "123456789012345"),
+            ("?2", nil), ("/x", nil), ("a;X=1", nil), (":a b!:", nil), (#"("a""b")"#, nil), (#"a=1, "x""#, nil),
         ] as [(String, String?)])
     func `any structured field has one form`(line: String, value: String?) throws {
         #expect(try MessageComponent.structured("x-a").value(in: request("X-A", line), nil) == value)

@@ -32,10 +32,12 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
     /// A member of a field that is a dictionary, such as another signature in `Signature`.
     public static func member(_ key: String, of name: String) -> MessageComponent { MessageComponent(name, part: key) }
 
-    /// A structured field (RFC 9651) in its strict form, so that proxies may change spaces between its parts.
+    /// A structured field (RFC 9651) in its strict form, so that proxies may change spaces between its parts. Display
+    /// strings aren't supported.
     public static func structured(_ name: String) -> MessageComponent { MessageComponent(name, flags: ["sf"]) }
 
     /// The bytes of each of a field's lines, for a field that has several and isn't a list, such as `Set-Cookie`.
+    /// The lines must be UTF-8.
     public static func binaryWrapped(_ name: String) -> MessageComponent { MessageComponent(name, flags: ["bs"]) }
 
     /// A field in a response's trailers. Requests have none.
@@ -139,7 +141,8 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
         var text = ""
         for (component, identifier) in zip(components, identifiers ?? components.map(\.text)) {
             guard let value = component.value(in: request, response), ASCII.isFieldValue(value) else {
-                throw Failure(.malformed, "the signature covers \(identifier), which the message doesn't have")
+                let rule = "which the message doesn't have in this form"
+                throw Failure(.malformed, "the signature covers \(identifier), \(rule)")
             }
             text += "\(identifier): \(value)\n"
         }

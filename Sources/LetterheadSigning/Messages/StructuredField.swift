@@ -21,28 +21,43 @@ struct StructuredValue {
         return Data(base64Encoded: String(value.dropFirst().dropLast())).map { Array($0) }
     }
 
-    /// Returns a dictionary's members, or nil if it is malformed. The last member with a key counts.
+    /// Returns a dictionary's members, or nil if it is malformed.
     static func dictionary(_ fields: [String]) -> [String: StructuredValue]? {
         guard !fields.isEmpty else { return [:] }
-        guard let all = self.members(fields) else { return nil }
-        var members: [String: StructuredValue] = [:]
-        for var (key, value) in all {
-            // A key without a value is true, and its parameters follow it.
-            if key == nil, value.text.begins(with: value.value) {
-                (key, value.text) = (value.value, "?1" + value.text.dropFirst(value.value.utf8.count))
-            }
-            guard let key, !key.isEmpty else { return nil }
-            members[key] = value
-        }
-        return members
+        return members(fields).flatMap(entries).map { Dictionary(uniqueKeysWithValues: $0.map { ($0.key, $0.value) }) }
     }
 
     /// Returns the serialization of a field that is a list, a dictionary or an item, or nil if it is malformed.
     static func strict(_ fields: [String]) -> String? {
-        members(fields)?.map { key, value in
-            guard let key else { return value.text }
-            return key + (value.text.begins(with: "?1") ? value.text.dropFirst(2) : "=" + value.text)
+        guard let members = members(fields) else { return nil }
+        let isDictionary = members.contains { $0.key != nil }
+        guard isDictionary else { return members.map(\.value.text).joined(separator: ", ") }
+        return entries(members)?.map { key, value in
+            key + (value.text.begins(with: "?1") ? value.text.dropFirst(2) : "=" + value.text)
         }.joined(separator: ", ")
+    }
+
+    /// Returns a dictionary's members in their order, or nil if one has no key. The last value of a key counts, in the
+    /// place of the first (RFC 9651, 4.2.2).
+    private static func entries(
+        _ members: [(key: String?, value: StructuredValue)]
+    ) -> [(key: String, value: StructuredValue)]? {
+        var entries: [(key: String, value: StructuredValue)] = []
+        var places: [String: Int] = [:]
+        for var (key, value) in members {
+            // A key without a value is true, and its parameters follow it.
+            if key == nil, StructuredReader.isKey(value.value), value.text.begins(with: value.value) {
+                (key, value.text) = (value.value, "?1" + value.text.dropFirst(value.value.utf8.count))
+            }
+            guard let key else { return nil }
+            if let place = places[key] {
+                entries[place].value = value
+            } else {
+                places[key] = entries.count
+                entries.append((key, value))
+            }
+        }
+        return entries
     }
 
     /// Returns the members with their keys, or nil if there is none, one is malformed, or all are longer than 16 KiB.
@@ -63,9 +78,8 @@ private struct StructuredReader {
         repeat {
             skipBlanks()
             let start = place
-            let name = read(while: ASCII.isTokenCharacter)
-            let isKey = name.utf8.first.map { (97...122).contains($0) || $0 == UInt8(ascii: "*") } ?? false
-            let key = isKey && take("=") ? name : nil
+            let name = read(while: Self.isKeyByte)
+            let key = Self.isKey(name) && take("=") ? name : nil
             if key == nil { place = start }
             guard let value = value() else { return nil }
             members.append((key, value))
@@ -79,7 +93,7 @@ private struct StructuredReader {
         var items: [StructuredValue] = []
         skipBlanks()
         while !take(")") {
-            guard let item = withParameters(bareItem()) else { return nil }
+            guard let item = withParameters(bareItem()), next == 0x20 || next == UInt8(ascii: ")") else { return nil }
             items.append(item)
             skipBlanks()
         }
@@ -89,25 +103,28 @@ private struct StructuredReader {
 
     private mutating func withParameters(_ bare: StructuredValue?) -> StructuredValue? {
         guard var value = bare else { return nil }
+        var texts: [String: (place: Int, text: String)] = [:]
         while take(";") {
             skipBlanks()
-            let name = read(while: ASCII.isTokenCharacter)
-            guard !name.isEmpty, let parameter = take("=") ? bareItem() : .yes else { return nil }
+            let name = read(while: Self.isKeyByte)
+            guard Self.isKey(name), let parameter = take("=") ? bareItem() : .yes else { return nil }
             value.parameters[name] = parameter.value
-            value.text += ";" + name + (parameter.text.isSame(as: "?1") ? "" : "=" + parameter.text)
+            let text = ";" + name + (parameter.text.isSame(as: "?1") ? "" : "=" + parameter.text)
+            texts[name] = (texts[name]?.place ?? texts.count, text)
         }
+        for (_, text) in texts.values.sorted(by: { $0.place < $1.place }) { value.text += text }
         return value
     }
 
     private mutating func bareItem() -> StructuredValue? {
         guard take("\"") else {
             if take(":") {
-                let text = ":" + read { $0 < 0x80 && $0 != UInt8(ascii: ":") } + ":"
-                return take(":") ? StructuredValue(value: text, text: text) : nil
+                let text = read { $0 != UInt8(ascii: ":") }
+                guard take(":"), Data(base64Encoded: text) != nil else { return nil }
+                return StructuredValue(value: ":\(text):", text: ":\(text):")
             }
             let text = read { ASCII.isTokenCharacter($0) || "?/:@".utf8.contains($0) }
-            let isMalformed = text.isEmpty || text.begins(with: "?") && text.utf8.count != 2
-            return isMalformed ? nil : StructuredValue(value: text, text: Self.number(text) ?? text)
+            return Self.form(of: text).map { StructuredValue(value: text, text: $0) }
         }
         var decoded: [UInt8] = []
         while !take("\"") {
@@ -122,10 +139,37 @@ private struct StructuredReader {
         return StructuredValue(value: value, text: ASCII.quoted(value))
     }
 
-    /// Returns the shortest form of a number, or nil for anything else.
+    /// Returns the serialization of a number, a boolean, a date or a token, or nil for anything else.
+    private static func form(of text: String) -> String? {
+        guard let first = text.utf8.first else { return nil }
+        switch first {
+        case UInt8(ascii: "?"): return ["?0", "?1"].contains { text.isSame(as: $0) } ? text : nil
+        case UInt8(ascii: "@"): return number(String(text.dropFirst())).flatMap { Int64($0) }.map { "@\($0)" }
+        case UInt8(ascii: "-"), 0x30...0x39: return number(text)
+        case UInt8(ascii: "*"), 0x41...0x5A, 0x61...0x7A:
+            return "?@".utf8.contains(where: text.utf8.contains) ? nil : text
+        default: return nil
+        }
+    }
+
+    /// An integer has at most 15 digits, and a decimal at most 12 before the point and 3 after it.
     private static func number(_ text: String) -> String? {
-        guard let first = text.utf8.first, "-0123456789".utf8.contains(first) else { return nil }
+        let parts = text.utf8.drop { $0 == UInt8(ascii: "-") }.split(
+            separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let most = parts.count == 1 ? [15] : [12, 3]
+        guard parts.count == most.count, zip(parts, most).allSatisfy({ (1...$1).contains($0.count) }),
+            parts.joined().allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
         return Int64(text)?.description ?? Double(text)?.description
+    }
+
+    static func isKey(_ text: String) -> Bool {
+        text.utf8.first.map { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "*") } == true
+            && text.utf8.allSatisfy(isKeyByte)
+    }
+
+    private static func isKeyByte(_ byte: UInt8) -> Bool {
+        (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "_-.*".utf8.contains(byte)
     }
 
     private mutating func skipBlanks() { _ = read { $0 == 0x20 || $0 == 0x09 } }
