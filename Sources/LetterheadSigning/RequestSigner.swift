@@ -148,11 +148,15 @@ struct SignAttempts: LoaderLink {
         await next.reset()
     }
 
-    /// Returns a sent request with the original's body, which the caller may send again.
+    /// Returns a sent request with the original's body and its framing, which the caller may send again.
     private static func unframed(_ sent: HTTPRequest, as original: HTTPRequest) -> HTTPRequest {
-        guard !original.body.isEmpty else { return sent }
+        // A redirect may have dropped the body.
+        guard !original.body.isEmpty, !sent.body.isEmpty else { return sent }
         var request = sent
         request.body = original.body
+        for name in [.contentEncoding, .contentLength] as [HTTPHeaders.Name] {
+            request.headers[name] = original.headers[name]
+        }
         return request
     }
 

@@ -296,13 +296,29 @@ import Testing
         (400, [:], #"{"__type":"com.amazon.coral.service#UnrecognizedClientException"}"#, true),
         (400, ["x-amzn-ErrorType": "ExpiredTokenException:http://internal.amazon.com/"], "{}", true),
         // After a HEAD, and before a stream is read.
-        (400, [:], "", true), (400, [:], nil, true), (403, [:], "", false), (403, [:], nil, false),
+        (400, [:], "", true), (400, [:], nil, true), (403, [:], "", true), (403, [:], nil, true),
         (403, [:], "<Error><Code>AccessDenied</Code></Error>", false),
         (403, [:], "<Error><Code>SignatureDoesNotMatch</Code></Error>", false),
         (403, [:], "<Error><Code>RequestTimeTooSkewed</Code></Error>", false),
         (400, [:], #"{"__type":"ValidationException"}"#, false),
         (404, [:], "<Error><Code>ExpiredToken</Code></Error>", false),
     ]
+
+    @Test func `refusals without a reason drop the credentials once a minute`() async throws {
+        let (calls, now) = (SharedValue(0), SharedValue(Date(timeIntervalSince1970: 0)))
+        let provider = AWSCredentials.Provider {
+            calls.withLock { $0 += 1 }
+            return AWSCredentials(accessKey: "A", secretKey: "s")
+        }
+        let state = AWSState(provider) { now.withLock { $0 } }
+        for seconds in [0, 1, 59, 61] {
+            now.withLock { $0 = Date(timeIntervalSince1970: Double(seconds)) }
+            _ = try await state.credentials()
+            #expect(!state.learn(from: HTTPResponse(request: try HTTPRequest("https://s3.test/a"), status: .forbidden)))
+        }
+        _ = try await state.credentials()
+        #expect(calls.withLock { $0 } == 3)
+    }
 
     @Test(arguments: refusals.indices) func `only a refusal of the credentials drops them`(index: Int) async throws {
         let (status, headers, body, isDropped) = Self.refusals[index]

@@ -84,17 +84,18 @@ private actor AWSChunks {
         }
         isAtEnd = chunk.isEmpty
         sum = body.checksum?.updated(sum, with: chunk) ?? 0
-        sign("-PAYLOAD", AWSSeal.hash(""), AWSSeal.hash(chunk))
+        sign("-PAYLOAD", [AWSSeal.hash(""), AWSSeal.hash(chunk)])
         var frame = Data(AWSChunkedBody.head(chunk.count, signature).utf8) + chunk
         if isAtEnd, let checksum = body.checksum {
-            sign("-TRAILER", AWSSeal.hash(checksum.line(sum) + "\n"))
+            sign("-TRAILER", [AWSSeal.hash(checksum.line(sum) + "\n")])
             frame += Data(body.trailer(sum, signature).utf8)
         }
         return frame + Data("\r\n".utf8)
     }
 
-    private func sign(_ kind: String, _ hashes: String...) {
-        signature = signature.flatMap { body.seal?.signature(kind, [$0] + hashes) }
+    /// Without a signature, nothing is hashed.
+    private func sign(_ kind: String, _ hashes: @autoclosure () -> [String]) {
+        signature = signature.flatMap { body.seal?.signature(kind, [$0] + hashes()) }
     }
 }
 

@@ -97,6 +97,8 @@ final class AWSState: Sendable {
         var offset: TimeInterval = 0
         /// The text of the last second, because formatting takes longer than signing.
         var time: (seconds: Double, text: String)?
+        /// When a refusal without a reason dropped the credentials.
+        var refused = Date.distantPast
     }
 
     private let provider: AWSCredentials.Provider
@@ -154,15 +156,20 @@ final class AWSState: Sendable {
         }
         let body = response.body.buffered.map { String(decoding: $0.prefix(4_096), as: UTF8.self) }
         let reason = (response.headers["X-Amzn-ErrorType"] ?? "") + (body ?? "")
-        // S3 refuses an expired token with a 400, which has no body after a HEAD.
-        let isRefused = reason.isEmpty ? response.status == .badRequest : Self.codes.contains(where: reason.holds)
-        if isRefused { kept.withLock { $0.credentials = nil } }
+        let now = now()
+        kept.withLock { kept in
+            // A refusal of a HEAD or of a streamed request has no text. Denied requests must not ask the provider each time.
+            let isUnexplained = reason.isEmpty && now.timeIntervalSince(kept.refused) > 60
+            if isUnexplained { kept.refused = now }
+            if isUnexplained || Self.codes.contains(where: reason.holds) { kept.credentials = nil }
+        }
         return false
     }
 
     /// The errors that refuse credentials, and not what they may do: `ExpiredTokenException` begins like the first.
     private static let codes = [
         "ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "InvalidClientTokenId", "UnrecognizedClientException",
+        "AuthFailure", "RequestExpired",
     ]
 
     func reset() { kept.withLock { $0 = Kept() } }

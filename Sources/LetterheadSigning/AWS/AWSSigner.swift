@@ -87,7 +87,9 @@ public struct AWSSigner: RequestSigner {
     private func chunks(of request: HTTPRequest, _ seal: AWSSeal) async throws -> AWSChunkedBody? {
         guard sendsChunks, !request.body.isEmpty else { return nil }
         guard let length = try await SignedBody(request, need: .length).length, (0..<1 << 60).contains(length) else {
-            throw Failure(.misconfigured, "chunks for S3 need the body's length (set the length of a StreamBody)")
+            throw Failure(
+                .misconfigured,
+                "chunks for S3 need a body of a known length (set a StreamBody's length, or write to a file first)")
         }
         let isSigned = signsChunks || !Self.isSecure(request)
         return AWSChunkedBody(body: request.body, length: length, checksum: checksum, seal: isSigned ? seal : nil)
