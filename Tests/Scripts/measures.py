@@ -29,7 +29,7 @@ limits = {
     "LetterheadObserving": 2_450,
     "LetterheadRelay": 744,
     "LetterheadResilience": 1_661,
-    "LetterheadSigning": 1_794,
+    "LetterheadSigning": 1_843,
     "LetterheadTesting": 5_311,
     "LetterheadTestingSupport": 61,
     "LetterheadTransfers": 1_570,
