@@ -7,10 +7,10 @@ import Testing
     @Suite(.timeLimit(.minutes(5)))
     struct FuzzTests {
         /// More of them: `swift run fuzz 10000000`.
-        @Test func `five thousand mutated inputs are parsed without a crash, in linear time`() async throws {
-            let (status, output) = try await ChildProcess.run(ofPackage: "fuzz", ["5000"], seconds: 280)
+        @Test func `a thousand mutated inputs are parsed without a crash, in linear time`() async throws {
+            let (status, output) = try await ChildProcess.run(ofPackage: "fuzz", ["1000"], seconds: 280)
             #expect(status == 0, "\(output)")
-            #expect(output.contains("ok: 5000 inputs"))
+            #expect(output.contains("ok: 1000 inputs"))
         }
     }
 #endif

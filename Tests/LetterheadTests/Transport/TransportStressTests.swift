@@ -10,7 +10,7 @@
         @Test(
             "The transport under stress",
             arguments: [
-                ("posts", 5000), ("cancellations", 5000), ("many", 5000), ("exit", 50), ("leave", 64),
+                ("posts", 2000), ("cancellations", 2000), ("many", 2000), ("exit", 50), ("leave", 64),
                 ("fork", 5), ("exhaust", 64), ("drops", 50), ("memory", 6000), ("transfers", 128), ("rest", 1),
                 ("download", 50), ("mirror", 200), ("shared-folders", 1),
                 ("fuzz", 3000),
@@ -46,7 +46,7 @@
         }
 
         @Test(arguments: [
-            ("posts", 2000), ("cancellations", 2000), ("many", 2000), ("executor", 1000), ("transfers", 64),
+            ("posts", 1000), ("cancellations", 1000), ("many", 1000), ("executor", 500), ("transfers", 64),
         ])
         func `the transport works on a single processor`(name: String, count: Int) async throws {
             let program = try ChildProcess.path(ofPackage: "transport-stress")
