@@ -63,6 +63,8 @@ extension HTTPRequest {
         public let headers: Set<HTTPHeaders.Name>
         /// The query items that the authentication has added.
         public let query: [QueryParameters.Item]
+        /// The headers without the signature.
+        fileprivate let unsigned: HTTPHeaders
     }
 }
 
@@ -87,14 +89,16 @@ extension HTTPRequest {
         get { signature != nil }
         set {
             guard newValue != isSignedOnce else { return }
-            signature = newValue ? Signature(identity: "", headers: [], query: []) : nil
+            signature = newValue ? Signature(identity: "", headers: [], query: [], unsigned: [:]) : nil
         }
     }
 
-    /// Removes an ended load's signature, so that the request is signed anew. A relay's mark has no parts.
+    /// Removes an ended load's signature, so that the request is signed anew, and restores the headers that it has
+    /// replaced. A relay's mark has no parts.
     mutating func removeSignature() {
         guard let signature, !signature.headers.isEmpty || !signature.query.isEmpty else { return }
         for name in signature.headers { headers[name] = nil }
+        headers.replace(with: HTTPHeaders(signature.unsigned.filter { signature.headers.contains($0.name) }))
         query = QueryParameters(query.filter { !signature.query.contains($0) })
         self.signature = nil
     }
@@ -107,7 +111,8 @@ extension HTTPRequest {
         guard !names.isEmpty || !items.isEmpty else { return }
         signature = Signature(
             identity: (signature.map { $0.identity + " " } ?? "") + identity,
-            headers: names.union(signature?.headers ?? []), query: items + (signature?.query ?? []))
+            headers: names.union(signature?.headers ?? []), query: items + (signature?.query ?? []),
+            unsigned: signature?.unsigned ?? unsigned.headers)
     }
 }
 
