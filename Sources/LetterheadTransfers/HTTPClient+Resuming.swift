@@ -58,8 +58,7 @@ extension HTTPClient {
     ///   - template: a GET without a body.
     ///   - file: the destination. Only one download at a time can write its part, which is open while the body arrives.
     ///   - resumption: how the part is recognized.
-    ///   - digest: the complete file's digest. Default: nil (checks only the server's digest, if any). On Linux, a
-    ///     second of processor time hashes about 200 MB in a release build, and 4 to 6 MB in a debug build.
+    ///   - digest: the complete file's digest. Default: nil (checks only the server's digest, if any).
     ///   - policy: when and how often a lost connection is continued.
     /// - Throws: `.partInUse` if another download writes the part, `.digestMismatch` if the file has another digest
     ///   (the part is then removed, and the destination doesn't change), and the errors of `download(_:to:)`.

@@ -38,17 +38,26 @@ package struct SHA256Hasher: ~Copyable {
 }
 
 #if !canImport(CryptoKit)
-    /// FIPS 180-4, 6.2. Memory is allocated once and read without bounds checks, because files may be large.
-    ///
-    /// Only whole blocks of 64 bytes are read, and there are 64 words and constants.
-    private struct PlainSHA256 {
-        private var state: [UInt32] = [
-            0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-        ]
-        private var words = [UInt32](repeating: 0, count: 64)
+    /// FIPS 180-4, 6.2, over whole blocks of 64 bytes: by libcrypto, which libcurl usually loads, or else in Swift.
+    @safe struct PlainSHA256 {
+        /// Has the layout of libcrypto's public `SHA256_CTX`, in which the state comes first.
+        private var context: [UInt32] =
+            [
+                0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+            ] + [UInt32](repeating: 0, count: 20)
+        private let library: Absorb?
         /// The incomplete last block.
         private var rest: [UInt8] = []
         private var count: UInt64 = 0
+
+        typealias Absorb = @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer?, Int) -> Int32
+
+        /// nil if the process hasn't loaded it.
+        static let libcrypto: Absorb? = unsafe dlsym(nil, "SHA256_Update").map {
+            unsafe unsafeBitCast($0, to: Absorb.self)
+        }
+
+        init(usesLibrary: Bool = true) { unsafe library = usesLibrary ? Self.libcrypto : nil }
 
         mutating func update(bufferPointer bytes: UnsafeRawBufferPointer) {
             count += UInt64(bytes.count)
@@ -72,61 +81,46 @@ package struct SHA256Hasher: ~Copyable {
             let padding = [0x80] + [UInt8](repeating: 0, count: (119 - rest.count) % 64)
             unsafe (padding + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * UInt64($0))) })
                 .withUnsafeBytes { unsafe update(bufferPointer: $0) }
-            return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
-        }
-
-        private mutating func absorb(_ blocks: UnsafeRawBufferPointer) {
-            unsafe words.withUnsafeMutableBufferPointer { words in
-                unsafe Self.constants.withUnsafeBufferPointer { constants in
-                    for start in stride(from: 0, to: blocks.count, by: 64) {
-                        unsafe Self.schedule(blocks, from: start, in: words)
-                        unsafe Self.mix(words, constants, into: &state)
-                    }
-                }
+            return context[..<8].flatMap { word in
+                (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) }
             }
         }
 
-        private static func mix(
-            _ words: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>,
-            into state: inout [UInt32]
-        ) {
-            var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-            var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+        private mutating func absorb(_ blocks: UnsafeRawBufferPointer) {
+            if let library = unsafe library {
+                // It uses the pointers only until it returns.
+                _ = unsafe library(&context, blocks.baseAddress, blocks.count)
+            } else {
+                var words = [UInt32](repeating: 0, count: 64)
+                for start in stride(from: 0, to: blocks.count, by: 64) { unsafe mix(blocks, from: start, &words) }
+            }
+        }
+
+        private mutating func mix(_ bytes: UnsafeRawBufferPointer, from start: Int, _ words: inout [UInt32]) {
+            // Each block has 16 words.
+            for index in 0..<16 {
+                let word = unsafe bytes.loadUnaligned(fromByteOffset: start + 4 * index, as: UInt32.self)
+                words[index] = UInt32(bigEndian: word)
+            }
+            for index in 16..<64 {
+                let (early, late) = (words[index - 15], words[index - 2])
+                let small0 = rotated(early, 7) ^ rotated(early, 18) ^ (early >> 3)
+                let small1 = rotated(late, 17) ^ rotated(late, 19) ^ (late >> 10)
+                words[index] = words[index - 16] &+ small0 &+ words[index - 7] &+ small1
+            }
+            var (a, b, c, d) = (context[0], context[1], context[2], context[3])
+            var (e, f, g, h) = (context[4], context[5], context[6], context[7])
             for round in 0..<64 {
                 let sum1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
-                let first = unsafe h &+ sum1 &+ ((e & f) ^ (~e & g)) &+ constants[round] &+ words[round]
+                let first = h &+ sum1 &+ ((e & f) ^ (~e & g)) &+ Self.constants[round] &+ words[round]
                 let sum0 = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)
                 let second = sum0 &+ ((a & b) ^ (a & c) ^ (b & c))
                 (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
             }
-            state[0] &+= a
-            state[1] &+= b
-            state[2] &+= c
-            state[3] &+= d
-            state[4] &+= e
-            state[5] &+= f
-            state[6] &+= g
-            state[7] &+= h
+            for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { context[index] &+= word }
         }
 
-        /// Writes a block's 64 words (6.2.2, step 1).
-        private static func schedule(
-            _ bytes: UnsafeRawBufferPointer, from start: Int, in words: UnsafeMutableBufferPointer<UInt32>
-        ) {
-            for index in 0..<16 {
-                let word = unsafe bytes.loadUnaligned(fromByteOffset: start + 4 * index, as: UInt32.self)
-                unsafe words[index] = UInt32(bigEndian: word)
-            }
-            for index in 16..<64 {
-                let (early, late) = unsafe (words[index - 15], words[index - 2])
-                let small0 = rotated(early, 7) ^ rotated(early, 18) ^ (early >> 3)
-                let small1 = rotated(late, 17) ^ rotated(late, 19) ^ (late >> 10)
-                unsafe words[index] = words[index - 16] &+ small0 &+ words[index - 7] &+ small1
-            }
-        }
-
-        @inline(__always)
-        private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+        private func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
 
         private static let constants: [UInt32] = [
             0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,

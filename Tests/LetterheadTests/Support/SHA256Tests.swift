@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Letterhead
+@testable import Letterhead
 import Testing
 
 private func hex(_ bytes: [UInt8]) -> String {
@@ -51,6 +51,22 @@ private func hex(_ bytes: [UInt8]) -> String {
         }
         #expect(hasher.finalize() == SHA256Hash.hash(message))
     }
+
+    #if !canImport(CryptoKit)
+        @Test func `libcrypto and the code in Swift compute the same hashes`() {
+            for length in (0..<200) + [1_000, 4_096, 100_003] {
+                let message = (0..<length).map { _ in UInt8.random(in: 0...255) }
+                let hashes = [true, false].map { usesLibrary in
+                    var hash = PlainSHA256(usesLibrary: usesLibrary)
+                    for piece in [message.prefix(length / 3), message.dropFirst(length / 3)] {
+                        unsafe piece.withUnsafeBytes { unsafe hash.update(bufferPointer: $0) }
+                    }
+                    return hash.finalize()
+                }
+                #expect(hashes[0] == hashes[1], "\(length) bytes")
+            }
+        }
+    #endif
 
     @Test func `Base64 for URLs has no padding`() {
         #expect(RandomBytes.base64URL([3, 236, 255, 224, 193]) == "A-z_4ME")
