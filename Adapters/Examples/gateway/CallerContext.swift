@@ -2,6 +2,8 @@
 import HTTPTypes
 import Hummingbird
 import Letterhead
+import LetterheadServiceLifecycle
+import Logging
 
 /// Makes the caller's trace and time limit apply to the requests that are sent while a request is handled, and responds
 /// to their failures.
@@ -18,7 +20,8 @@ struct CallerContext<Context: RequestContext>: RouterMiddleware {
         ) {
             try await TraceContext.$current.withValue(trace) {
                 do { return try await next(request, context) } catch let error as HTTPError {
-                    context.logger.error("\(error)")
+                    let isExpected = error.code == .cancelled || error.gatewayStatus == .notFound
+                    context.logger.log(level: isExpected ? .info : .error, "\(error)")
                     throw Hummingbird.HTTPError(error.gatewayStatus)
                 }
             }
@@ -49,6 +52,7 @@ extension HTTPError {
     var gatewayStatus: HTTPTypes.HTTPResponse.Status {
         switch code {
         case .timedOut: .gatewayTimeout
+        case .shuttingDown: .serviceUnavailable
         case .unacceptableStatus where response?.status == .notFound: .notFound
         default: .badGateway
         }

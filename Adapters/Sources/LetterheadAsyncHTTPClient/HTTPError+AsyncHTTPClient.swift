@@ -52,8 +52,10 @@ extension HTTPError {
         case ChannelError.connectTimeout: Meaning(.timedOut, "the connect timeout passed", unsent: true)
         case is ChannelError: hasHead ? .truncated : .lost
         case NIOSSLError.uncleanShutdown: hasHead ? .truncated : .lost
-        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: hasHead ? .lost : .handshake
-        case let error as IOError: unreachableErrors.contains(error.errnoCode) && !hasHead ? .unreachable : .lost
+        case is NIOSSLError, is NIOSSLExtraError: hasHead ? .lost : .handshake
+        // An established connection reports it, too.
+        case is BoringSSLError: hasHead ? .lost : Meaning(.insecureConnection, "TLS failed")
+        case let error as IOError: !hasHead && isUnsent(error) ? .unreachable : .lost
         case is any NIOHTTP2Error: .lost
         default: Meaning(.unknown, "AsyncHTTPClient failed")
         }
@@ -78,8 +80,14 @@ extension HTTPError {
         }
     }
 
-    /// The errors of a connection that could not be made.
-    private static let unreachableErrors: Set<CInt> = [
-        ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EMFILE, ENFILE, ENETDOWN, EHOSTDOWN, EACCES,
-    ]
+    /// Whether a connection could not be made. An established one that loses its route has some of the same codes, so
+    /// these count only if connecting has failed.
+    private static func isUnsent(_ error: IOError) -> Bool {
+        if [ECONNREFUSED, EMFILE, ENFILE].contains(error.errnoCode) { return true }
+        let codes = [EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, ENETDOWN, EHOSTDOWN, EACCES]
+        return codes.contains(error.errnoCode)
+            && ["connect(", "finishing a non-blocking connect", "socket("].contains {
+                error.description.hasPrefix($0)
+            }
+    }
 }

@@ -7,7 +7,7 @@ public import Letterhead
 ///
 /// ```swift
 /// let transport = HTTPTypesLoader { head, body in
-///     let (response, data) = try await session.upload(for: head, from: body)
+///     let (response, data) = try await library.send(head, body)   // your library's call
 ///     return HTTPTypesLoader.Reply(response, body: HTTPResponseBody(data))
 /// }
 /// let client = HTTPClient(environment: .production, transport: transport)
@@ -15,8 +15,9 @@ public import Letterhead
 ///
 /// The closure sends one request, without following redirects, and ends when its task is cancelled. The loader cancels
 /// the task when the request's `timeout` or its deadline has passed. It checks the request, adds `Content-Length` if
-/// the body's length is known, enforces `responseLimit`, and delivers the body in memory, streamed or to a file. The
-/// closure's errors become the underlying errors of an `HTTPError`.
+/// the body's length is known, enforces `responseLimit`, and delivers the body in memory, streamed or to a file. Once a
+/// streamed response has arrived, no time limit applies to its body, except those of your library. The closure's errors
+/// become the underlying errors of an `HTTPError`.
 public struct HTTPTypesLoader: HTTPLoader {
     /// What a closure returns: the response's head, its body, and its trailers.
     public struct Reply: Sendable {

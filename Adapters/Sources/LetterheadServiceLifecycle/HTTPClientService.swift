@@ -19,6 +19,8 @@ public import ServiceLifecycle
 /// 2. Running requests, with their retries and their streamed bodies, have the time of the limit.
 /// 3. Those that are left are cancelled, and the service ends when they have ended.
 ///
+/// Tokens, cookies and caches stay, and so do the requests of the client that you passed.
+///
 /// If the service's task is cancelled, running requests are cancelled at once.
 public struct HTTPClientService: Service, CustomStringConvertible {
     /// The client to send with. Only its requests, and those of clients derived from it, are counted and refused.
@@ -42,7 +44,7 @@ public struct HTTPClientService: Service, CustomStringConvertible {
         try? await gracefulShutdown()
         requests.close()
         if !Task.isCancelled { await waitForRequests() }
-        await client.reset()
+        await requests.cancel()
     }
 
     private func waitForRequests() async {

@@ -10,6 +10,7 @@ final class RunningRequests: LoaderLink {
     }
 
     private let state = Mutex(State())
+    private let running = Autocancel()
     private let ended = AsyncStream<Never>.makeStream()
 
     /// Counts a request until it has failed, or its response has been read.
@@ -23,7 +24,7 @@ final class RunningRequests: LoaderLink {
                 .shuttingDown, request: request, message: "the program is shutting down", mayHaveBeenSent: false)
         }
         do throws(HTTPError) {
-            let response = try await next.load(request)
+            let response = try await running.load(request, next: next)
             response.body.onEnd { [self] _ in remove() }
             return response
         } catch {
@@ -43,6 +44,9 @@ final class RunningRequests: LoaderLink {
 
     /// Waits until no request is running after ``close()``, or until the task is cancelled.
     func end() async { for await _ in ended.stream {} }
+
+    /// Cancels the requests that are running. Unlike a client's reset, it keeps tokens, cookies and caches.
+    func cancel() async { await running.reset(next: AnyLoader { HTTPResponse(request: $0, status: .ok) }) }
 
     private func remove() {
         let isLast = state.withLock { state in

@@ -5,6 +5,7 @@ import LetterheadServiceLifecycle
 import Logging
 import ServiceLifecycle
 import ServiceLifecycleTestKit
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
@@ -71,6 +72,36 @@ struct HTTPClientServiceTests {
         }
         let error = await #expect(throws: HTTPError.self) { try await request.value }
         #expect(error?.code == .cancelled)
+    }
+
+    @Test func `a shutdown resets nothing, and leaves the requests of the base client alone`() async throws {
+        let count = ResetCount()
+        let base = HTTPClient(
+            environment: ServerEnvironment("https://a.test"), attemptLinks: count, transport: upstream.transport)
+        let service = HTTPClientService(base, limit: .milliseconds(20))
+        let held = Task { try await base.send(Endpoint<HTTPResponse>(.get, "held")).status }
+        await upstream.waitForRequest()
+        await testGracefulShutdown { trigger in
+            async let run: Void = service.run()
+            trigger.triggerGracefulShutdown()
+            await run
+        }
+        upstream.released.continuation.yield()
+        #expect(try await held.value == .ok && count.value.withLock { $0 } == 0)
+    }
+
+    /// Counts the resets of the client that has it.
+    private final class ResetCount: LoaderLink {
+        let value = Mutex(0)
+
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+            try await next.load(request)
+        }
+
+        func reset(next: any HTTPLoader) async {
+            value.withLock { $0 += 1 }
+            await next.reset()
+        }
     }
 
     @Test func `a streamed body counts until it has been read`() async throws {

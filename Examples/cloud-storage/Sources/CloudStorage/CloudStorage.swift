@@ -94,7 +94,7 @@ private struct Media: RequestTemplate {
     /// Checks the file before it replaces the destination.
     func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
         let response = try result.get()
-        guard let file = response.savedFile, try CRC32C(of: file).base64 != object.crc32c else { return response }
+        if let file = response.savedFile, try CRC32C(of: file).base64 == object.crc32c { return response }
         throw StorageError(.damaged, message: "the content of \(object.name) does not have its checksum")
     }
 }
