@@ -39,9 +39,26 @@ package struct ArchiveAudit: Sendable {
 
     private func findings(inField name: String, _ value: String, _ place: String) -> [Finding] {
         let place = "\(place), header \(Self.shown(name))"
-        guard redaction.names.isSecret(header: HTTPHeaders.Name(name)), !value.holds(ArchiveRedaction.placeholder)
-        else { return findings(in: value, place) }
+        let name = HTTPHeaders.Name(name)
+        guard redaction.names.isSecret(header: name), !value.holds(ArchiveRedaction.placeholder) else {
+            let text = name == "Upload-Metadata" ? Self.decoded(value) : value
+            return findings(in: text, place, judgesRandom: !Self.digests.contains(name))
+        }
         return [Self.finding(place, "value of a secret name", value.utf8)]
+    }
+
+    /// The fields in which random text is expected.
+    private static let digests: Set<HTTPHeaders.Name> = [
+        "Content-Digest", "Content-MD5", "Repr-Digest", "Upload-Checksum", .eTag, "If-Match", .ifNoneMatch, .ifRange,
+    ]
+
+    /// Decodes the values in tus's metadata, which are in Base64.
+    private static func decoded(_ metadata: String) -> String {
+        let values = ASCII.members(of: [metadata]).map { member in
+            member.cut(at: " ").flatMap { Data(base64Encoded: String($1)) }.map { String(decoding: $0, as: UTF8.self) }
+                ?? String(member)
+        }
+        return values.joined(separator: " ")
     }
 
     /// Searches a query or a form.

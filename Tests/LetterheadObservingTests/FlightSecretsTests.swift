@@ -113,4 +113,26 @@ import Testing
         let error = try await thrown { _ = try await client.send(template) }
         #expect(try Flight(recorder.dump(around: error, to: folder.url)).entries.count == 1)
     }
+
+    @Test(arguments: ["ETag", "Content-Digest", "Upload-Checksum", "Upload-Metadata"])
+    func `an entity tag, a digest and the metadata of an upload do not refuse a flight`(name: String) async throws {
+        let recorder = FlightRecorder()
+        let random = "q83vEjRWeJq83vEjRWeJ0aB7cD9eF2gH4iJ6"
+        let value =
+            name == "Upload-Metadata"
+            ? "filename \(Data("a long name of a film.mp4 é".utf8).base64EncodedString())" : random
+        let client = client(recorder) {
+            HTTPResponse(request: $0, status: .ok, headers: [HTTPHeaders.Name(name): value])
+        }
+        _ = try await client.send(TestEndpoint("a").with { $0.headers = [HTTPHeaders.Name(name): value] })
+        #expect(try Flight(recorder.dump(around: CancellationError(), to: folder.url)).entries.count == 1)
+    }
+
+    @Test func `a secret in the metadata of an upload refuses a flight`() async throws {
+        let recorder = FlightRecorder()
+        let client = client(recorder) { HTTPResponse(request: $0, status: .ok) }
+        let value = "filename YQ==,key \(Data("ghp_abcdefghijklmnopqrstuvwxyz".utf8).base64EncodedString())"
+        _ = try await client.send(TestEndpoint("a").with { $0.headers = ["Upload-Metadata": value] })
+        #expect(throws: (any Error).self) { try recorder.dump(around: CancellationError(), to: folder.url) }
+    }
 }
