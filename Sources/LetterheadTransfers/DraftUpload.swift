@@ -8,11 +8,11 @@ extension UploadProtocol {
         name: "draft", headers: ["Upload-Draft-Interop-Version": "8"], contentType: "application/partial-upload",
         isEndedByRequest: true,
         isAnnounced: { headers in headers.contains("Upload-Limit") },
-        create: { headers, file in
+        create: { headers, content in
+            headers.replace(with: content.headers)
             headers["Upload-Complete"] = "?0"
-            headers["Upload-Length"] = "\(file.length)"
-            headers[.contentType] = file.mediaType
-            headers["Repr-Digest"] = file.digest.map { "sha-256=:\($0):" }
+            headers["Upload-Length"] = "\(content.length)"
+            headers["Repr-Digest"] = content.digest.map { "sha-256=:\($0):" }
         },
         append: { headers, range, isLast, digest in
             headers["Upload-Complete"] = isLast ? "?1" : "?0"

@@ -2,9 +2,10 @@
 public import Letterhead
 public import LetterheadFoundation
 
-/// Determines how `HTTPClient.upload(_:from:resuming:_:continuing:)` sends a file.
+/// Determines how `HTTPClient.upload(_:from:resuming:_:continuing:)` sends a file or bytes.
 public struct UploadSettings: Sendable {
-    /// What identifies the upload in the store. Default: nil (the URL with its query, and the file's path).
+    /// What identifies the upload in the store. Default: nil (the URL with its query, and the file's path or the digest
+    /// of bytes in memory).
     ///
     /// Set a key, such as `"video-3"`, if the URL or the path changes between launches: for a signed URL, for an app's
     /// container on iOS, or if a closure provides the client's environment. In the last case, the template's secret
@@ -23,7 +24,8 @@ public struct UploadSettings: Sendable {
     /// doesn't check that the server supports SHA-256. Default: false.
     public var checksChunks = false
     /// Calculates the file's SHA-256 digest when the call begins. It identifies the file in addition to its size and its
-    /// modification time, and the client sends it as `Repr-Digest` (RFC 9530, 3) in the IETF's protocol. Default: false.
+    /// modification time, and the client sends it as `Repr-Digest` (RFC 9530, 3) in the IETF's protocol. Bytes in memory
+    /// are always identified so. Default: false.
     public var checksFile = false
 
     public init() {}
@@ -31,10 +33,10 @@ public struct UploadSettings: Sendable {
 
 /// What happened in an upload. You get it from `HTTPResponse.upload`.
 public struct CompletedUpload: Sendable, Hashable {
-    /// Why an earlier upload of the same file was not continued.
+    /// Why an earlier upload was not continued.
     public enum Restart: String, Sendable {
-        /// The file has changed since the earlier upload began.
-        case fileChanged
+        /// The file, or the bytes with the same key, have changed since the earlier upload began.
+        case contentChanged
         /// The server no longer has the earlier upload.
         case forgotten
         /// The server's date or the store's maximum age has passed.
@@ -59,28 +61,31 @@ extension HTTPResponse {
 }
 
 extension HTTPClient {
-    /// Sends a file, and continues an upload that was interrupted, even if the program has ended in between. The server
-    /// must support tus 1.0 or the IETF's resumable uploads.
+    /// Sends a file or bytes, and continues an upload that was interrupted, even if the program has ended in between. The
+    /// server must support tus 1.0 or the IETF's resumable uploads.
     ///
     /// ```swift
-    /// let response = try await client.upload(AddVideo(), from: file, resuming: store)
+    /// let response = try await client.upload(AddVideo(), from: FileBody(at: file), resuming: store)
+    /// let note = DataBody(text, contentType: "text/plain")
+    /// try await client.upload(AddNote(), from: note, resuming: store)
     /// ```
     ///
-    /// The call creates an upload at the server, remembers its URL in the store, and sends the file with PATCH. After
+    /// The call creates an upload at the server, remembers its URL in the store, and sends the content with PATCH. After
     /// each lost connection, it asks for the server's offset with HEAD and continues there, so no byte that the server
     /// has accepted is sent again. If the upload fails or is cancelled, the next call continues it.
     ///
-    /// A file that has changed is a new upload, and so is one that has expired or that the server has forgotten, which
-    /// starts again once. `HTTPResponse.upload` tells which.
+    /// Content that has changed is a new upload. An upload that has expired starts again, and so does one that the server
+    /// has forgotten, but only once. `HTTPResponse.upload` tells which.
     ///
     /// Each request passes through the client's links, so credentials can be renewed in the middle. The client's retry
     /// settings don't apply to PATCH: `policy` determines how often and how long the call tries. A deadline includes the
-    /// whole call, and a timeout applies to each request. The progress counts the file's bytes and never decreases.
+    /// whole call, and a timeout applies to each request. The progress counts the content's bytes and never decreases.
     ///
     /// - Parameters:
     ///   - template: the request that creates the upload, without a body: a POST for tus. Its headers are sent with all
     ///     requests, except those about its content. If the server names another origin, secrets are left out.
-    ///   - file: the file. It must not change during the upload.
+    ///   - content: a `FileBody`, or any body in memory, such as a `DataBody`. Its media type describes the upload. A file
+    ///     must not change meanwhile.
     ///   - store: remembers the upload.
     ///   - settings: the protocol, the size of a request, and digests.
     ///   - policy: when and how often the call tries again.
@@ -89,10 +94,10 @@ extension HTTPClient {
     ///   `.uploadFileChanged`, `.uploadMismatch`, `.uploadStoreFailed`, and the errors of `send(_:)`.
     @discardableResult
     public func upload<Template: RequestTemplate>(
-        _ template: Template, from file: URL, resuming store: UploadStore,
+        _ template: Template, from content: any HTTPBody, resuming store: UploadStore,
         _ settings: UploadSettings = UploadSettings(), continuing policy: ContinueBodies = ContinueBodies()
     ) async throws -> HTTPResponse {
-        try await addingLink(ResumeUpload(file: file, store: store, settings: settings, policy: policy))
+        try await addingLink(ResumeUpload(content: content, store: store, settings: settings, policy: policy))
             .stream(template)
     }
 
@@ -116,7 +121,7 @@ extension HTTPClient {
 extension HTTPError.Code {
     /// Another task or process sends the same upload.
     public static let uploadInUse = Self(rawValue: "uploadInUse")
-    /// The server announces no protocol for uploads that continue, or not for this file. Nothing of it was sent.
+    /// The server announces no protocol for uploads that continue, or not for this content. Nothing of it was sent.
     public static let uploadUnsupported = Self(rawValue: "uploadUnsupported")
     /// The file changed while it was being uploaded. The next call starts a new upload.
     public static let uploadFileChanged = Self(rawValue: "uploadFileChanged")

@@ -224,7 +224,7 @@ extension HTTPRequest {
     }
 }
 
-extension FileBody {
+extension HTTPBody {
     func sha256() async throws -> [UInt8] {
         var hasher = SHA256Hasher()
         for try await piece in try chunks() {

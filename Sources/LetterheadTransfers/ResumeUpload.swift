@@ -2,43 +2,43 @@
 import Letterhead
 import LetterheadFoundation
 
-/// Sends a file in an upload that a later load continues.
+/// Sends the content in an upload that a later load continues.
 struct ResumeUpload: LoaderLink {
-    let file: URL
+    let content: any HTTPBody
     let store: UploadStore
     let settings: UploadSettings
     let policy: ContinueBodies
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await policy.loading(request) { request in
-            let identity = try identity(of: request)
-            var file = try UploadedFile(self.file)
-            if settings.checksFile { file.digest = try await file.digest(of: 0..<file.length) }
+            let resource = try resource(of: request)
+            let content = try await UploadContent(self.content, isHashed: settings.checksFile)
+            let identity = settings.key == nil ? "\(request.method) \(resource) \(content.identity)" : resource
             let entry = try request.storing(isSent: false) { try store.entry(store.id(of: identity)) }
-            let exchange = UploadExchange(request, over: next, total: file.length)
+            let exchange = UploadExchange(request, over: next, total: content.length)
             let chunkSize = settings.chunkSize ?? (settings.checksChunks ? 8 << 20 : .max)
             var upload = ResumedUpload(
-                link: self, file: file, entry: entry, exchange: exchange, chunkSize: chunkSize)
+                link: self, content: content, entry: entry, exchange: exchange, chunkSize: chunkSize)
             return try await upload.load()
         }
     }
 
-    /// Returns what identifies the upload.
-    private func identity(of request: HTTPRequest) throws(HTTPError) -> String {
+    /// Returns what identifies the upload's resource: the caller's key, or the URL.
+    private func resource(of request: HTTPRequest) throws(HTTPError) -> String {
         var marked = request
         marked.method = .post
         let resource = (settings.key.map(DownloadResumption.fromPart(key:)) ?? .fromPart).identity(of: request)
         let rules = [
             (!marked.isIdempotent, "an upload's template isn't marked idempotent, because each chunk has an offset"),
-            (request.body.isEmpty, "an upload's template has no body, because the file is the content"),
-            (![.get, .head].contains(request.method), "a \(request.method) has no content (use POST for an upload)"),
+            (request.body.isEmpty, "an upload's template has no body, because its content is an argument"),
+            (!request.method.isSafe, "a \(request.method) creates nothing (use POST for an upload)"),
             (settings.chunkSize ?? 1 > 0, "chunkSize is less than 1"),
             (resource != nil, "the URL isn't known when the upload begins (set the key of UploadSettings)"),
         ]
         guard let resource, rules.allSatisfy(\.0) else {
             throw HTTPError(.invalidRequest, request: request, message: rules.first { !$0.0 }?.1 ?? "")
         }
-        return settings.key == nil ? "\(request.method) \(resource) \(file.standardizedFileURL.filePath)" : resource
+        return resource
     }
 }
 
@@ -55,7 +55,7 @@ private struct ResumedUpload {
     static let temporary = Retry.Condition.standardStatuses.union([.conflict, .locked, 460])
 
     let link: ResumeUpload
-    let file: UploadedFile
+    let content: UploadContent
     let entry: UploadEntry
     let exchange: UploadExchange
     var kind = UploadProtocol.tus
@@ -82,7 +82,7 @@ private struct ResumedUpload {
             response = try await transferred()
         }
         entry.forget()
-        if response.status.isSuccess { exchange.report(file.length) }
+        if response.status.isSuccess { exchange.report(content.length) }
         response[option: CompletedUploadValue.self] = known.map {
             CompletedUpload(url: $0.url, continuedFrom: continuedFrom, restart: restart)
         }
@@ -94,7 +94,7 @@ private struct ResumedUpload {
         var last = try await begun()
         while true {
             if last.isUploadComplete == true {
-                guard offset == file.length else { throw ended(last) }
+                guard offset == content.length else { throw ended(last) }
                 // The final response was lost. The server may send it again.
                 do {
                     let replayed = try await append(offset..<offset)
@@ -104,7 +104,7 @@ private struct ResumedUpload {
                     return last
                 }
             }
-            if offset == file.length, !kind.isEndedByRequest {
+            if offset == content.length, !kind.isEndedByRequest {
                 try checkFile()
                 return last
             }
@@ -112,7 +112,7 @@ private struct ResumedUpload {
             do {
                 last = try await append(range)
                 if last.isUploadComplete == true {
-                    guard range.upperBound == file.length || !last.status.isSuccess else { throw ended(last) }
+                    guard range.upperBound == content.length || !last.status.isSuccess else { throw ended(last) }
                     return last
                 }
                 if last.status == .contentTooLarge, range.count > max(64 << 10, limits["min-append-size"] ?? 0) {
@@ -130,7 +130,7 @@ private struct ResumedUpload {
 
     var nextRange: Range<Int> {
         let size = min(max(chunkSize, limits["min-append-size"] ?? 0), limits["max-append-size"] ?? .max)
-        return offset..<(file.length - offset <= size ? file.length : offset + size)
+        return offset..<(content.length - offset <= size ? content.length : offset + size)
     }
 }
 
@@ -145,13 +145,13 @@ extension ResumedUpload {
         {
             self.kind = kind
             let isLive = earlier.expires > link.store.now()
-            if isLive, file.isSame(as: earlier) {
-                (known, sent) = (earlier, file.length)
+            if isLive, content.isSame(as: earlier) {
+                (known, sent) = (earlier, content.length)
                 let response = try await retrying { try await $0.queried() }
                 continuedFrom = offset
                 return response
             }
-            restart = isLive ? .fileChanged : .expired
+            restart = isLive ? .contentChanged : .expired
             // The server can free the space. Otherwise, the upload expires there. The entry stays until another upload
             // replaces it.
             _ = try? await exchange.send(.delete, to: earlier.url, kind.headers)
@@ -201,7 +201,7 @@ extension ResumedUpload {
 
     mutating func created() async throws -> HTTPResponse {
         var headers = kind.headers
-        kind.create(&headers, file)
+        kind.create(&headers, content)
         let response = try await exchange.send(nil, headers)
         guard response.status.isSuccess else { throw refusal(of: response) }
         guard let url = response.location,
@@ -210,9 +210,9 @@ extension ResumedUpload {
             throw failure(.uploadMismatch, "the new upload has no Location with an http or https URL", response)
         }
         known = UnfinishedUpload(
-            id: entry.file.lastPathComponent, url: url, fileName: file.url.lastPathComponent, byteCount: file.length,
-            created: link.store.now(), expires: .distantPast, kind: kind.name, modified: file.modified,
-            digest: file.digest)
+            id: entry.file.lastPathComponent, url: url, fileName: content.name, byteCount: content.length,
+            created: link.store.now(), expires: .distantPast, kind: kind.name, modified: content.modified,
+            digest: content.digest)
         try remember(response)
         return response
     }
@@ -220,13 +220,14 @@ extension ResumedUpload {
     mutating func append(_ range: Range<Int>) async throws -> HTTPResponse {
         try checkFile()
         var headers = kind.headers
-        let digest = link.settings.checksChunks && !range.isEmpty ? try await file.digest(of: range) : nil
-        kind.append(&headers, range, range.upperBound == file.length, digest)
+        let digest = link.settings.checksChunks && !range.isEmpty ? try await content.digest(of: range) : nil
+        kind.append(&headers, range, range.upperBound == content.length, digest)
+        headers[.contentType] = kind.contentType.description
         // A server that refuses the chunk can do so before it's sent.
         if attempts > 0, !range.isEmpty { headers[.expect] = "100-continue" }
         sent = max(sent, range.upperBound)
-        let body = FileBody(at: file.url, range: range, contentType: kind.contentType)
-        let response = try await exchange.send(.patch, to: known?.url, headers, body: body, from: range.lowerBound)
+        let response = try await exchange.send(
+            .patch, to: known?.url, headers, body: content.body(range), from: range.lowerBound)
         try checkFile()
         return response
     }
@@ -242,8 +243,8 @@ extension ResumedUpload {
         guard let new = response.headers.count(of: "Upload-Offset") else {
             throw failure(.uploadMismatch, "the response has no valid Upload-Offset", response)
         }
-        if let other = response.headers.count(of: "Upload-Length"), other != file.length {
-            throw failure(.uploadMismatch, "the server expects \(other) bytes instead of \(file.length)", response)
+        if let other = response.headers.count(of: "Upload-Length"), other != content.length {
+            throw failure(.uploadMismatch, "the server expects \(other) bytes instead of \(content.length)", response)
         }
         try advance(to: new, response)
         return response
@@ -281,11 +282,11 @@ extension ResumedUpload {
     mutating func remember(_ response: HTTPResponse) throws {
         let new = response.uploadLimits
         limits.merge(new) { $1 }
-        if file.length > limits["max-size"] ?? .max || file.length < limits["min-size"] ?? 0 {
+        if content.length > limits["max-size"] ?? .max || content.length < limits["min-size"] ?? 0 {
             let range = "\(limits["min-size"] ?? 0) to \(limits["max-size"].map { "\($0)" } ?? "any number of")"
             throw failure(.uploadUnsupported, "the server continues uploads of \(range) bytes", response)
         }
-        if let most = limits["max-append-size"], most < min(1024, file.length) {
+        if let most = limits["max-append-size"], most < min(1024, content.length) {
             throw failure(.uploadUnsupported, "the server accepts at most \(most) bytes in a request", response)
         }
         guard var upload = known else { return }
@@ -311,7 +312,7 @@ extension ResumedUpload {
     }
 
     func checkFile() throws(HTTPError) {
-        guard !file.isUnchanged else { return }
+        guard !content.isUnchanged else { return }
         if var upload = known {
             // No file has this time: the next load starts a new upload, even if the file is restored.
             upload.modified = -1
@@ -328,7 +329,7 @@ extension ResumedUpload {
     }
 
     func ended(_ response: HTTPResponse) -> HTTPError {
-        failure(.uploadMismatch, "the server ended the upload before it had all \(file.length) bytes", response)
+        failure(.uploadMismatch, "the server ended the upload before it had all \(content.length) bytes", response)
     }
 
     func refusal(of response: HTTPResponse) -> HTTPError {

@@ -8,12 +8,11 @@ extension UploadProtocol {
         name: "tus", headers: ["Tus-Resumable": "1.0.0"], contentType: "application/offset+octet-stream",
         isEndedByRequest: false,
         isAnnounced: { ASCII.members(of: $0.values(for: "Tus-Version")).contains { $0.isSame(as: "1.0.0") } },
-        create: { headers, file in
-            let metadata = [("filename", file.url.lastPathComponent), ("filetype", file.mediaType)].map {
-                "\($0) \(Data($1.utf8).base64EncodedString())"
-            }
-            headers["Upload-Length"] = "\(file.length)"
-            headers["Upload-Metadata"] = metadata.joined(separator: ",")
+        create: { headers, content in
+            let metadata = [("filename", content.name), ("filetype", content.headers[.contentType] ?? "")]
+            headers["Upload-Length"] = "\(content.length)"
+            headers["Upload-Metadata"] = metadata.filter { !$1.isEmpty }
+                .map { "\($0) \(Data($1.utf8).base64EncodedString())" }.joined(separator: ",")
         },
         append: { headers, range, _, digest in
             headers["Upload-Offset"] = "\(range.lowerBound)"

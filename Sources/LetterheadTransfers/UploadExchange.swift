@@ -36,7 +36,7 @@ final class UploadExchange: Sendable {
     ///   - body: the content. Default: nil.
     ///   - offset: the position of the content's first byte. Default: 0.
     func send(
-        _ method: HTTPMethod? = nil, to url: URL? = nil, _ headers: HTTPHeaders = [:], body: FileBody? = nil,
+        _ method: HTTPMethod? = nil, to url: URL? = nil, _ headers: HTTPHeaders = [:], body: (any HTTPBody)? = nil,
         from offset: Int = 0
     ) async throws(HTTPError) -> HTTPResponse {
         var sent = request
@@ -56,10 +56,14 @@ final class UploadExchange: Sendable {
                 if $0.direction == .upload { self?.report(offset + $0.completedBytes) }
             }
         }
-        do throws(HTTPError) { return try await next.load(sent) } catch {
-            guard let response = error.response, !response.status.isSuccess else { throw error }
-            return response
+        let response: HTTPResponse
+        do throws(HTTPError) { response = try await next.load(sent) } catch {
+            guard let refused = error.response, !refused.status.isSuccess else { throw error }
+            response = refused
         }
+        // A body over the limit isn't in memory. The next request may need what a link has given it, such as a slot.
+        await response.body.discard()
+        return response
     }
 
     private static let withheld = ["content-", "upload-", "repr-digest", "if-", "range", "expect"]

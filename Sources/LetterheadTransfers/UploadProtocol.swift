@@ -15,8 +15,8 @@ public struct UploadProtocol: Sendable {
     /// Whether a response to OPTIONS announces the protocol.
     let isAnnounced: @Sendable (HTTPHeaders) -> Bool
     /// Adds the fields of the request that creates an upload.
-    let create: @Sendable (inout HTTPHeaders, UploadedFile) -> Void
-    /// Adds the fields of a request with a range of the file, and with the range's SHA-256 digest in Base64 if asked for.
+    let create: @Sendable (inout HTTPHeaders, UploadContent) -> Void
+    /// Adds the fields of a request with a range of the content, and with the range's SHA-256 digest in Base64 if asked for.
     let append: @Sendable (inout HTTPHeaders, Range<Int>, _ isLast: Bool, _ digest: String?) -> Void
 
     static func named(_ name: String) -> UploadProtocol? { all.first { $0.name.isSame(as: name) } }

@@ -7,12 +7,12 @@ public import LetterheadFoundation
 ///
 /// ```swift
 /// let store = UploadStore(in: folder, user: "ada")
-/// try await client.upload(AddVideo(), from: file, resuming: store)
+/// try await client.upload(AddVideo(), from: FileBody(at: file), resuming: store)
 /// for upload in try store.uploads() { print(upload.fileName, upload.created) }
 /// ```
 ///
-/// Each upload has a small file that contains the upload's URL, and the file's name, size and modification time. It
-/// contains no content and no credentials, and only the current user can read it. The URL may be enough to change or
+/// Each upload has a small file that contains the upload's URL, and the name, size and modification time of the file that
+/// is sent. It contains no content and no credentials, and only the current user can read it. The URL may be enough to change or
 /// end the upload if the server doesn't check credentials, so protect the folder as you protect the content.
 ///
 /// An entry is removed when its upload is complete or cancelled. An upload that has expired isn't continued, and
@@ -78,8 +78,9 @@ public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
     public let id: String
     /// The upload's URL at the server. It may be secret.
     public let url: URL
+    /// The file's name. Empty for bytes in memory.
     public let fileName: String
-    /// The file's size in bytes.
+    /// The content's size in bytes.
     public let byteCount: Int
     public let created: Date
     /// When the upload can no longer be continued: the server's date or the store's maximum age, whichever is earlier.

@@ -93,7 +93,7 @@
             await #expect(throws: HTTPError.self) { try await box.upload(to: server) }
             #expect(box.names.count == 2)
             let response = try await box.upload(to: server)
-            #expect(response.upload?.restart == .fileChanged && box.names.isEmpty)
+            #expect(response.upload?.restart == .contentChanged && box.names.isEmpty)
         }
 
         @Test(arguments: Kind.allCases, ["200 OK", "204 OK", "303 See Other"])
@@ -248,7 +248,7 @@
             let other = Data(repeating: 7, count: 5_000)
             try other.write(to: box.file)
             let response = try await box.upload(to: server)
-            #expect(server.complete == [other] && response.upload?.restart == .fileChanged)
+            #expect(server.complete == [other] && response.upload?.restart == .contentChanged)
             #expect(server.deletedCount == 1 && server.uploads.count == 1 && box.names.isEmpty)
         }
 
@@ -264,7 +264,7 @@
             let times = [facts.st_mtim, facts.st_mtim]
             #expect(date != nil && utimensat(AT_FDCWD, box.file.path, times, 0) == 0)
             let response = try await box.upload(to: server) { $0.checksFile = isAsked }
-            #expect(response.upload?.restart == (isAsked ? .fileChanged : nil))
+            #expect(response.upload?.restart == (isAsked ? .contentChanged : nil))
         }
 
         @Test(arguments: Kind.allCases)
@@ -276,7 +276,7 @@
             }
             #expect(error?.code == .uploadFileChanged && server.complete.isEmpty)
             let response = try await box.upload(to: server)
-            #expect(response.upload?.restart == .fileChanged)
+            #expect(response.upload?.restart == .contentChanged)
             #expect(server.complete == [Data(repeating: 7, count: content.count)])
         }
 
@@ -301,7 +301,7 @@
             let times = [facts.st_mtim, facts.st_mtim]
             #expect(utimensat(AT_FDCWD, box.file.path, times, 0) == 0)
             let response = try await box.upload(to: server)
-            #expect(response.upload?.restart == .fileChanged && server.complete == [content])
+            #expect(response.upload?.restart == .contentChanged && server.complete == [content])
         }
 
         @Test func `wrong input is an error before anything is sent`() async throws {
@@ -309,7 +309,11 @@
             let provided = HTTPClient(environment: .provided { _ in ServerEnvironment(baseURL: server.url) })
             let calls: [(String, () async throws -> Void)] = [
                 ("has no body", { try await box.upload(to: server, Post<HTTPResponse>("a", body: TextBody("b"))) }),
-                ("GET has no content", { try await box.upload(to: server, Get<HTTPResponse>("a")) }),
+                ("GET creates nothing", { try await box.upload(to: server, Get<HTTPResponse>("a")) }),
+                (
+                    "QUERY creates nothing",
+                    { try await box.upload(to: server, Endpoint<HTTPResponse>(.query, "a")) }
+                ),
                 ("marked idempotent", { try await box.upload(to: server, Post<HTTPResponse>("a").idempotent()) }),
                 ("chunkSize is less than 1", { try await box.upload(to: server) { $0.chunkSize = 0 } }),
                 ("maximumAttempts", { try await box.upload(to: server, attempts: -1) }),

@@ -46,7 +46,7 @@
                 }
                 do {
                     response = try await client.upload(
-                        template, from: box.file, resuming: box.store,
+                        template, from: FileBody(at: box.file), resuming: box.store,
                         continuing: ContinueBodies(.delayed(.milliseconds(300)), maximumAttempts: isOneCall ? 30 : 0))
                 } catch {
                     // The server waits for the lock of a request that has ended, and serves no other request meanwhile.

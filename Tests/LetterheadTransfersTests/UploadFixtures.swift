@@ -24,13 +24,14 @@
         @discardableResult
         func upload(
             to server: UploadServer, _ template: any RequestTemplate = Post<HTTPResponse>("files"),
-            attempts: Int = 5, store: UploadStore? = nil, client: HTTPClient? = nil,
+            of body: (any HTTPBody)? = nil, attempts: Int = 5, store: UploadStore? = nil, client: HTTPClient? = nil,
             _ change: (inout UploadSettings) -> Void = { _ in }
         ) async throws -> HTTPResponse {
             var settings = UploadSettings()
             change(&settings)
             return try await (client ?? server.client).upload(
-                template, from: file, resuming: store ?? self.store, settings, continuing: .immediately(attempts))
+                template, from: body ?? FileBody(at: file), resuming: store ?? self.store, settings,
+                continuing: .immediately(attempts))
         }
 
         /// A template that changes the file when so many bytes were sent.

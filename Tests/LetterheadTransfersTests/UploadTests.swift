@@ -2,6 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadResilience
     import LetterheadTransfers
     import Synchronization
     import TestKit
@@ -262,12 +263,99 @@
             #expect(server.isRight() && response.upload?.restart == nil)
         }
 
+        // MARK: Other contents than whole files
+
+        @Test(arguments: Kind.allCases, [nil, 30_000])
+        func `bytes in memory are continued by another call`(kind: Kind, size: Int?) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            server.enqueue("PATCH", .cut(after: 20_000))
+            for attempts in [0, 5] {
+                // A slice, as it comes from a larger message.
+                let body = DataBody((Data(count: 7) + content).dropFirst(7), contentType: "image/png")
+                let response = try? await box.upload(to: server, of: body, attempts: attempts) { $0.chunkSize = size }
+                #expect(response?.upload?.continuedFrom == (attempts == 0 ? nil : 20_000))
+            }
+            #expect(server.isRight() && box.names.isEmpty)
+            let post = server.seen[1].headers
+            #expect(post["upload-metadata"] == (kind == .tus ? "filetype aW1hZ2UvcG5n" : nil))
+            #expect(post["content-type"] == (kind == .draft ? "image/png" : nil))
+            #expect((post["repr-digest"] != nil) == (kind == .draft))
+        }
+
+        @Test(arguments: Kind.allCases) func `an upload may have no bytes`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            try await box.upload(to: server, of: DataBody(Data()))
+            #expect(server.isRight(Data()) && box.names.isEmpty)
+        }
+
+        @Test func `other bytes for the same URL are another upload, and the first one can still be continued`()
+            async throws
+        {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            server.enqueue("PATCH", .cut(after: 20_000))
+            _ = try? await box.upload(to: server, of: DataBody(content), attempts: 0)
+            let other = try await box.upload(to: server, of: DataBody(Data(content.reversed())))
+            #expect(other.upload?.restart == nil && server.deletedCount == 0)
+            #expect(try await box.upload(to: server, of: DataBody(content)).upload?.continuedFrom == 20_000)
+        }
+
+        @Test func `other bytes with the same key are a new upload`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            server.enqueue("PATCH", .cut(after: 20_000))
+            _ = try? await box.upload(to: server, of: DataBody(content), attempts: 0) { $0.key = "k" }
+            let response = try await box.upload(to: server, of: DataBody(Data(content.reversed()))) { $0.key = "k" }
+            #expect(response.upload?.restart == .contentChanged && server.deletedCount == 1)
+            #expect(server.complete == [Data(content.reversed())] && server.faults.isEmpty)
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `a range of a file is continued inside of the range`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            server.enqueue("PATCH", .cut(after: 20_000))
+            let body = FileBody(at: box.file, range: 1_000..<90_000)
+            let response = try await box.upload(to: server, of: body)
+            #expect(server.isRight(content[1_000..<90_000]) && response.upload?.restart == nil)
+            #expect(server.offsets == [0, 20_000])
+        }
+
+        @Test func `headers of the content describe the upload of the draft`() async throws {
+            let (server, box) = (UploadServer(.draft), try Outbox())
+            let body = DataBody(content, contentType: "text/plain", additionalHeaders: ["Content-Language": "fr"])
+            try await box.upload(to: server, of: body)
+            #expect(server.seen[1].headers["content-language"] == "fr" && server.isRight())
+            #expect(server.appends[0].headers["content-language"] == nil)
+        }
+
+        @Test func `content that can only be read from its beginning is refused`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            let bodies: [any HTTPBody] = [
+                StreamBody { AsyncStream<Data> { $0.finish() } }, FileBody(at: box.file).compressed(),
+            ]
+            for body in bodies {
+                let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server, of: body) }
+                #expect(error?.code == .invalidRequest && server.seen.isEmpty && box.names.isEmpty)
+                #expect("\(error as Any)".contains("a FileBody or a body in memory"))
+            }
+        }
+
+        @Test func `a refusal over the limit of the response doesn't keep the next request waiting`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            let page = String(repeating: "p", count: 40_000)
+            server.enqueue("PATCH", .response("HTTP/1.1 503 X\r\nContent-Length: 40000\r\n\r\n\(page)"))
+            let client = HTTPClient(
+                environment: ServerEnvironment(baseURL: server.url), attemptLinks: Throttle(limit: 1))
+            let template = Post<HTTPResponse>("files").responseLimit(10_000).deadline(in: .seconds(60))
+            try await box.upload(to: server, template, client: client)
+            #expect(server.isRight())
+        }
+
         @Test func `a deadline includes the whole call`() async throws {
             let (server, box) = (UploadServer(.tus), try Outbox())
             server.enqueue("PATCH", .cut(after: 10))
             let error = await #expect(throws: HTTPError.self) {
                 try await server.client.upload(
-                    Post<HTTPResponse>("files").deadline(in: .seconds(60)), from: box.file, resuming: box.store,
+                    Post<HTTPResponse>("files").deadline(in: .seconds(60)), from: FileBody(at: box.file),
+                    resuming: box.store,
                     continuing: ContinueBodies(.delayed(.seconds(61)), random: { 1 }))
             }
             #expect(error?.code == .timedOut && server.methods == ["OPTIONS", "POST", "PATCH"])

@@ -12,7 +12,7 @@
             let client = HTTPClient(environment: ServerEnvironment("http://127.0.0.1:\(port)"))
             do {
                 try await client.upload(
-                    Post<HTTPResponse>("files"), from: URL(filePath: file),
+                    Post<HTTPResponse>("files"), from: FileBody(at: URL(filePath: file)),
                     resuming: UploadStore(in: URL(filePath: folder)))
             } catch { fail("\(error)") }
             print("ok")
@@ -39,7 +39,8 @@
                     var settings = UploadSettings()
                     settings.chunkSize = (length << 20) / 2
                     try await client.upload(
-                        Post<HTTPResponse>("files"), from: file, resuming: UploadStore(in: root), settings,
+                        Post<HTTPResponse>("files"), from: FileBody(at: file), resuming: UploadStore(in: root),
+                        settings,
                         continuing: ContinueBodies(.immediate))
                     expect(server.uploads.first?.count == length << 20, "the server has another length")
                 }

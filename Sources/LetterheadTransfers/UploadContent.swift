@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+
+/// The bytes of an upload, which can be read from any position, and what identifies them.
+struct UploadContent: Sendable {
+    /// nil for bytes in memory.
+    private let file: FileBody?
+    private let bytes: Data
+    let length: Int
+    /// The time of the file's last modification, in nanoseconds, or 0 for bytes in memory.
+    let modified: Int64
+    /// The SHA-256 digest in Base64: of bytes in memory, and of a file if asked for.
+    private(set) var digest: String?
+    /// The body's own headers, such as its media type.
+    let headers: HTTPHeaders
+
+    /// - Throws: ``HTTPBodyError`` if the body can't be sent, or can be read only from its beginning.
+    init(_ body: any HTTPBody, isHashed: Bool) async throws {
+        // It inspects a file.
+        let chunks = try body.chunks()
+        (file, bytes, headers) = (body as? FileBody, chunks.data ?? Data(), body.additionalHeaders.httpHeaders)
+        guard let length = file == nil ? chunks.data?.count : chunks.length else {
+            throw HTTPBodyError.invalid("an upload's content is a FileBody or a body in memory")
+        }
+        self.length = length
+        modified = try file.map { try Self.modification(of: $0.url) } ?? 0
+        if isHashed || file == nil { digest = try await digest(of: 0..<length) }
+    }
+
+    /// The file's name, or an empty text.
+    var name: String { file?.url.lastPathComponent ?? "" }
+
+    /// What identifies the content if the caller has no key for it: the file's path and range, or the bytes.
+    var identity: String {
+        guard let file else { return digest ?? "" }
+        return file.url.standardizedFileURL.filePath + (file.range.map { " \($0)" } ?? "")
+    }
+
+    /// Whether a file still has its size and its modification time.
+    var isUnchanged: Bool {
+        guard let file else { return true }
+        return (try? file.chunks().length) == length && (try? Self.modification(of: file.url)) == modified
+    }
+
+    /// Whether an earlier upload has the same content. A digest counts only if both have one.
+    func isSame(as earlier: UnfinishedUpload) -> Bool {
+        earlier.byteCount == length && earlier.modified == modified && (digest == nil || digest == earlier.digest)
+    }
+
+    /// Returns a range of the content. Its media type is for the request to set.
+    func body(_ range: Range<Int>) -> any HTTPBody {
+        guard let file else { return DataBody(bytes.dropFirst(range.lowerBound).prefix(range.count)) }
+        let start = file.range?.lowerBound ?? 0
+        return FileBody(at: file.url, range: start + range.lowerBound..<start + range.upperBound)
+    }
+
+    func digest(of range: Range<Int>) async throws -> String {
+        Data(try await body(range).sha256()).base64EncodedString()
+    }
+
+    private static func modification(of file: URL) throws -> Int64 {
+        var facts = stat()
+        // The system reads the path, and writes the facts, only until it returns.
+        guard unsafe stat(file.filePath, &facts) == 0 else { throw POSIXError.last }
+        return SystemTime.modification(of: facts)
+    }
+}
