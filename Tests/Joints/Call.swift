@@ -47,6 +47,7 @@
             case bytes(Data), items([Item]), lines([String]), events([Int])
             /// The reader has left before the end.
             case part
+            case upload
         }
 
         var description: String {
@@ -58,6 +59,7 @@
                 case .lines(let lines): "\(lines.count) lines"
                 case .events(let events): "events \(events)"
                 case .part: "a part"
+                case .upload: "an upload, status \(status ?? 0)"
                 }
             case .failure(_, _, let text): text
             case .cancelled: "CancellationError"
@@ -92,7 +94,7 @@
             let absolute = URL(string: setup.scene.url(.api, "/api/"))
             return ItemTemplate(
                 method: HTTPMethod(testCase[.method]), baseURL: testCase[.environment] == "absolute" ? absolute : nil,
-                body: testCase[.order] == "nested" ? EmptyBody() : body)
+                body: testCase[.order] == "nested" || testCase.isUpload ? EmptyBody() : body)
         }
 
         private var body: any HTTPBody { Bodies.make(testCase, in: setup.folder) }
@@ -131,7 +133,9 @@
             func setting(_ body: some HTTPBody, in template: AnyTemplate<Response>) -> AnyTemplate<Response> {
                 AnyTemplate(template.body(body))
             }
-            add(testCase[.order] == "nested" && testCase[.body] != "none") { setting(body, in: $0) }
+            add(testCase[.order] == "nested" && testCase[.body] != "none" && !testCase.isUpload) {
+                setting(body, in: $0)
+            }
             add(testCase.is(.progress, "closure")) { [progress = setup.parts.progress[number - 1]] template in
                 AnyTemplate(template.onProgress { update in progress.value.withLock { $0.append(update) } })
             }
@@ -169,6 +173,7 @@
                 let policy = ContinueBodies(.immediate, maximumAttempts: 3)
                 return saved(
                     try await setup.client.download(template, to: file, resuming: .fromPart, continuing: policy))
+            case "uploaded": return try await uploaded()
             case "events" where testCase.isOverChain || testCase[.entry] == "request":
                 let response = try await response(.streamed)
                 return try await collect(response.events(), response) { .events(numbers($0)) }
@@ -205,6 +210,19 @@
                 return try await collect(setup.client.items(of: pages), nil) { .items($0) }
             default: return try await buffered()
             }
+        }
+
+        private func uploaded() async throws -> Outcome {
+            let content = body
+            if let data = try? content.encode() { setup.parts.contents.value.withLock { $0.append(data) } }
+            var settings = UploadSettings()
+            // A second call continues what the first one has left.
+            settings.key = testCase[.concurrency] == "both" ? "\(number)" : "item"
+            settings.chunkSize = testCase[.limit] == "small" ? 900 : nil
+            let response = try await setup.client.upload(
+                template, from: content, resuming: UploadStore(in: setup.folder.appending(path: "uploads")), settings,
+                continuing: ContinueBodies(.immediate, maximumAttempts: 3))
+            return .value(.upload, status: response.status.code)
         }
 
         private func buffered() async throws -> Outcome {

@@ -16,7 +16,7 @@
             (self.evidence, testCase) = (evidence, evidence.testCase)
             checkEnds()
             checkValues()
-            checkBodies()
+            if testCase.isUpload { checkUploads() } else { checkBodies() }
             checkOrigins()
             checkSignatures()
             checkCookies()
@@ -51,8 +51,8 @@
             }
             // What is held back by the server must have ended as the case says.
             let isHeld =
-                !requests.isEmpty && !testCase.isHedged && testCase[.concurrency] != "both"
-                && testCase[.plan] != "early"
+                requests.contains { !testCase.isUpload || $0.isChunk } && !testCase.isHedged
+                && testCase[.concurrency] != "both" && testCase[.plan] != "early"
             if isHeld, testCase.is(.ending, "cancel", "reset"), let first = evidence.outcomes.first, !first.isCancelled
             {
                 note("ending", "after \(testCase[.ending]), the caller got \(first)")
@@ -67,7 +67,7 @@
 
         private mutating func checkValues() {
             for outcome in evidence.outcomes {
-                guard case .value(let received, let status) = outcome else { continue }
+                guard case .value(let received, let status) = outcome, received != .upload else { continue }
                 if let status, status != 200, !(status == 204 && testCase[.delivery] == "reconnecting") {
                     note("value", "the caller got a value with status \(status)")
                 }
@@ -79,7 +79,7 @@
                     case .bytes: .bytes(bytes)
                     case .items: .items(isHead ? [] : Content.items)
                     case .lines: .lines(String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init))
-                    case .events, .part: .events(isHead ? [] : events)
+                    case .events, .part, .upload: .events(isHead ? [] : events)
                     }
                 if received != expected { note("value", "the caller got \(outcome)") }
             }
@@ -133,6 +133,34 @@
                     && (seen["content-type"] ?? "").hasPrefix("multipart/form-data; boundary=")
             case "compressed": seen["content-encoding"] == "gzip" && body.starts(with: [0x1F, 0x8B])
             default: body == Data(Bodies.text.utf8)
+            }
+        }
+
+        /// A server never has an upload with other bytes, and a success is one complete upload.
+        private mutating func checkUploads() {
+            let (uploads, contents) = (evidence.uploads, evidence.contents)
+            for bytes in uploads.complete where !contents.contains(bytes) {
+                note("upload", "the server has \(bytes.count) other bytes")
+            }
+            var count = 0
+            for case .value(_, let status) in evidence.outcomes {
+                count += 1
+                if ![200, 201, 204].contains(status) { note("value", "an upload ended with status \(status ?? 0)") }
+            }
+            if uploads.complete.count < count {
+                note("upload", "\(count) uploads ended, \(uploads.complete.count) are complete")
+            }
+            // A hedge may create an upload twice, and one without bytes is then complete.
+            if uploads.complete.count > evidence.outcomes.count, !testCase.isHedged {
+                note("upload", "\(evidence.outcomes.count) uploads were sent \(uploads.complete.count) times")
+            }
+            // What a cancelled request has sent may arrive after the next call has asked for the offset.
+            if uploads.wrongOffsets > 0, testCase.is(.ending, "complete", "drop") {
+                note("upload", "\(uploads.wrongOffsets) chunks had a wrong offset")
+            }
+            for seen in requests where seen.values("content-length").count + seen.values("transfer-encoding").count > 1
+            {
+                note("framing", "\(seen.method) has several lengths")
             }
         }
 
@@ -199,11 +227,11 @@
             guard testCase[.cookies] != "none" else { return }
             let isAlone =
                 testCase[.concurrency] != "both" && !testCase.is(.plan, "stale", "early") && !testCase.isHedged
-                && testCase[.authentication] != "oauth-home"
+                && testCase[.authentication] != "oauth-home" && !testCase.isUpload
             if testCase.is(.ending, "cancel", "reset"), isAlone, evidence.cookies.contains("api") {
                 note("stored", "after \(testCase[.ending]), the jar has \(evidence.cookies)")
             }
-            let isAnswered = requests.contains { $0.site != .other && $0.status == 200 }
+            let isAnswered = requests.contains { $0.site != .other && [200, 204].contains($0.status) }
             if testCase[.ending] == "complete", isAnswered, case .value? = evidence.outcomes.first {
                 let plain = evidence.seen.last { $0.path == "plain" }
                 if plain?["cookie"]?.contains("api=1") != true { note("cookie", "the plain request has no cookie") }
@@ -285,6 +313,9 @@
                 let isLock = name.hasPrefix(".letterhead-") && name.hasSuffix(".lock")
                 // The folder that a file is saved in.
                 let isFolder = testCase[.delivery] == "folder" && name == file
+                // Its entries are removed when an upload is complete.
+                let isUnfinished = evidence.outcomes.contains { if case .value = $0 { false } else { true } }
+                if name == "uploads", name == file || isUnfinished { continue }
                 if ["body", "cookies", "cache"].contains(name) || isLock || isPart || isFolder { continue }
                 let place = name.hasPrefix("download-") ? Int(name.dropFirst(9)).map { $0 - 1 } : nil
                 if let place, evidence.outcomes.indices.contains(place), case .value = evidence.outcomes[place] {

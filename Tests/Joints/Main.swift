@@ -5,7 +5,8 @@ import Synchronization
 /// Tries the features of the library in combination.
 ///
 /// `joints check 4000 20260101` runs cases of a covering array, and prints each rule that is broken with the smallest case
-/// that breaks it. `joints run plan=302 delivery=stream` runs one case, and `joints show` also prints what happened.
+/// that breaks it, and `joints check 1000 1 delivery=uploaded` sets the same level in each. `joints run plan=302
+/// delivery=stream` runs one case, and `joints show` also prints what happened.
 @main
 enum Main {
     static func main() async {
@@ -16,7 +17,8 @@ enum Main {
             case "check":
                 let count = arguments.dropFirst().first.flatMap { Int($0) } ?? 4_000
                 let seed = arguments.dropFirst(2).first.flatMap { UInt64($0) } ?? 1
-                await Check(count: count, seed: seed).run()
+                guard let fixed = Case(arguments.dropFirst(3).joined(separator: " ")) else { return usage() }
+                await Check(count: count, seed: seed, fixed: fixed).run()
             case "run", "show":
                 guard let testCase = Case(arguments.dropFirst().joined(separator: " ")) else { return usage() }
                 let faults = await Run.faults(of: testCase, shows: arguments.first == "show")
@@ -29,7 +31,9 @@ enum Main {
     }
 
     private static func usage() {
-        print("joints check [COUNT] [SEED], or joints run or show FACTOR=LEVEL …; the factors and their levels:")
+        print(
+            "joints check [COUNT] [SEED] [FACTOR=LEVEL …], or joints run or show FACTOR=LEVEL …; the factors and their levels:"
+        )
         for factor in Factor.allCases { print("  \(factor): \(factor.levels.joined(separator: " "))") }
         exit(2)
     }
@@ -40,6 +44,8 @@ enum Main {
     struct Check {
         let count: Int
         let seed: UInt64
+        /// The levels that each case has.
+        let fixed: Case
         /// How many cases with the same broken rule are shrunk.
         private static let mostShrunk = 4
         private static let width = 8
@@ -52,7 +58,7 @@ enum Main {
             await withTaskGroup { group in
                 for _ in 0..<Self.width {
                     group.addTask {
-                        while let testCase = Self.next(of: cases) {
+                        while let testCase = next(of: cases) {
                             for fault in await Run.faults(of: testCase, within: .seconds(10)) {
                                 found.value.withLock { $0.append((testCase, fault)) }
                             }
@@ -73,10 +79,13 @@ enum Main {
             exit(failed == 0 ? 0 : 1)
         }
 
-        private static func next(of cases: Mutexed<(array: CoveringArray, left: Int)>) -> Case? {
+        private func next(of cases: Mutexed<(array: CoveringArray, left: Int)>) -> Case? {
             cases.value.withLock { cases in
                 cases.left -= 1
-                return cases.left >= 0 ? cases.array.next() : nil
+                guard cases.left >= 0 else { return nil }
+                var testCase = cases.array.next()
+                for factor in fixed.changed { testCase[factor] = fixed[factor] }
+                return testCase
             }
         }
 

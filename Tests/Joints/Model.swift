@@ -43,6 +43,18 @@
             if testCase[.delivery] == "resumed", testCase[.method] != "GET" || testCase[.body] != "none" {
                 return Expectation(end: .failure([.invalidRequest]), sites: [])
             }
+            if testCase.isUpload {
+                let isRefused =
+                    testCase.is(.method, "GET", "HEAD", "QUERY") || testCase[.retry] == "idempotent"
+                    || testCase.is(.body, "stream", "once")
+                if isRefused { return Expectation(end: .failure([.invalidRequest]), sites: []) }
+                // Losses and temporary failures are overcome.
+                let isOvercome = testCase.is(
+                    .plan, "ok", "503", "busy", "429", "page", "cut", "cut-chunks", "cut-twice", "reset", "stale",
+                    "interim",
+                    "until-close", "gzip", "slow", "pieces")
+                return isOvercome ? Expectation(end: .value, sites: nil) : nil
+            }
             if testCase[.method] == "HEAD", testCase[.body] != "none" {
                 return Expectation(end: .failure([.invalidRequest]), sites: [])
             }

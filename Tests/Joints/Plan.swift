@@ -17,6 +17,11 @@ enum Step: Hashable {
 }
 
 extension Step {
+    /// Whether a chunk of an upload arrives, at least in part.
+    var storesUpload: Bool {
+        [.ok, .cut, .cutChunks, .interim, .untilClose, .gzip, .slow, .pieces].contains(self)
+    }
+
     fileprivate var isPassedByProxies: Bool { ![.cut, .cutChunks, .reset, .stale, .interim].contains(self) }
 }
 

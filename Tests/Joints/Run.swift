@@ -30,6 +30,9 @@
         let flight: Result<Data, any Error>
         let statistics: HTTPStatistics
         let progress: [[HTTPRequest.Progress]]
+        let uploads: Uploads
+        /// What the calls have uploaded.
+        let contents: [Data]
         let running: Int
         /// The files that are left.
         let files: [String]
@@ -119,7 +122,8 @@
                 cookies: ended.cookies,
                 events: parts.recorder.events, archive: try? parts.archive.data(), flight: flight,
                 statistics: parts.statistics.statistics,
-                progress: parts.progress.map { $0.value.withLock { $0 } }, running: parts.running,
+                progress: parts.progress.map { $0.value.withLock { $0 } }, uploads: scene.uploads,
+                contents: parts.contents.value.withLock { $0 }, running: parts.running,
                 files: files.sorted(),
                 leaks: leaks, urls: Dictionary(uniqueKeysWithValues: Site.allCases.map { ($0, scene.origin($0)) }))
         }

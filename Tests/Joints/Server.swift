@@ -30,7 +30,9 @@
         var path: String {
             String(target.split(separator: "?").first ?? "").split(separator: "/").last.map(String.init) ?? ""
         }
-        var isOfCall: Bool { path == "item" || path == "away" }
+        var isOfCall: Bool { ["item", "away", "upload"].contains(path) }
+        /// Whether it has bytes of an upload.
+        var isChunk: Bool { path == "upload" && method == "PATCH" }
         var call: String { self["x-call"] ?? "none" }
         /// Whether the server has done what a second request would do once more.
         var isProcessed: Bool { isOfCall && body != nil && isSigned && step?.processes == true }
@@ -45,6 +47,7 @@
             var tokenCount = 0
             var nonces: Set<String> = []
             var counts: Set<String> = []
+            var uploads = Uploads()
             var isHeld: Bool
         }
 
@@ -71,6 +74,7 @@
         }
 
         var seen: [Seen] { state.withLock { $0.seen } }
+        var uploads: Uploads { state.withLock { $0.uploads } }
 
         func origin(_ site: Site) -> String {
             let port = nginx?.ports[site] ?? servers.withLock { $0[site]?.port ?? 0 }
@@ -137,8 +141,10 @@
                     _ = connection.waitForEnd()
                     return
                 }
+                if seen["expect"] != nil { connection.write("HTTP/1.1 100 Continue\r\n\r\n") }
                 guard let body = connection.readBody(of: head) else { return }
                 state.withLock { $0.seen[place].body = body }
+                seen.body = body
                 guard respond(to: seen, at: place, over: connection) else { return }
                 earlier += 1
             }
@@ -147,7 +153,10 @@
         /// Adds a request to what was seen, and chooses the step for it.
         private func note(_ seen: inout Seen) -> Int {
             state.withLock { state in
-                if seen.isOfCall, seen.isSigned {
+                // The plan of an upload is for its chunks.
+                if seen.isOfCall, testCase.isUpload, !seen.isChunk {
+                    seen.step = .ok
+                } else if seen.isOfCall, seen.isSigned {
                     let steps = testCase.steps
                     let number = state.nextSteps[seen.call, default: 0]
                     state.nextSteps[seen.call] = number + 1
@@ -161,7 +170,10 @@
         }
 
         private func respond(to seen: Seen, at place: Int, over connection: RawConnection) -> Bool {
-            if seen.isOfCall, testCase.is(.ending, "cancel", "reset", "deadline") { hold() }
+            let isHeld =
+                testCase.is(.ending, "cancel", "reset", "deadline")
+                || testCase.isUpload && testCase.is(.ending, "cancel-body", "reset-body")
+            if seen.isOfCall, isHeld, !testCase.isUpload || seen.isChunk { hold() }
             var response: Response
             switch seen.path {
             case "token":
@@ -169,7 +181,7 @@
                 response.type = "application/json"
                 response.body = Array("{\"access_token\":\"\(newToken())\",\"token_type\":\"Bearer\"}".utf8)
             case _ where !seen.isSigned: response = challenge(seen)
-            case "item", "away": return perform(seen.step ?? .ok, seen, at: place, over: connection)
+            case "item", "away", "upload": return perform(seen.step ?? .ok, seen, at: place, over: connection)
             default:
                 response = Response(200, seen, self)
                 response.body = Array("plain".utf8)
@@ -180,7 +192,7 @@
 
         private func perform(_ step: Step, _ seen: Seen, at place: Int, over connection: RawConnection) -> Bool {
             var response = Response(200, seen, self)
-            response.fill()
+            if testCase.isUpload { update(&response, seen, step) } else { response.fill() }
             switch step {
             case .reset:
                 connection.reset()
@@ -197,8 +209,10 @@
                 response = Response(status, seen, self)
                 response.body = status == 307 ? [] : Array("moved".utf8)
                 response.isChunked = status == 302
-                let target = isAway ? url(.other, "/away") : "\(response.base)\(prefix)/api/item"
-                response.fields.append("Location: \(target)?hop=1")
+                let page = testCase.isUpload ? "upload" : isAway ? "away" : "item"
+                let target = isAway ? url(.other, "/\(page)") : "\(response.base)\(prefix)/api/\(page)"
+                let query = testCase.isUpload ? seen.target.split(separator: "?").last.map { "&\($0)" } ?? "" : ""
+                response.fields.append("Location: \(target)?hop=1\(query)")
             case .refuse:
                 if let token = seen["authorization"]?.split(separator: " ").last {
                     _ = state.withLock { $0.tokens.remove(String(token)) }
@@ -218,6 +232,7 @@
             state.withLock { $0.seen[place].status = response.status }
             let bytes = response.bytes
             let half = bytes.count - response.body.count / 2
+            if [.cut, .cutChunks].contains(step), testCase.isUpload { return false }
             if [.cut, .cutChunks].contains(step), response.hasBody {
                 connection.write(Array(bytes[..<half]))
                 return false
@@ -228,6 +243,18 @@
                 return connection.write(Array(bytes[half...])) && !response.endsWithConnection
             }
             return connection.write(bytes) && !response.endsWithConnection
+        }
+
+        /// Makes it the response to a request of an upload. A connection that is cut loses half of the chunk or only the
+        /// response.
+        private func update(_ response: inout Response, _ seen: Seen, _ step: Step) {
+            guard step.storesUpload else { return }
+            let place = "\(response.base)\(prefix)/api"
+            let (status, fields) = state.withLock {
+                $0.uploads.respond(to: seen, at: place, share: step == .cut ? 0.5 : 1)
+            }
+            response.status = status
+            response.fields += fields
         }
 
         /// Holds the first response back until the caller has done what ends the call.

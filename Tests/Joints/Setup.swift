@@ -23,6 +23,8 @@
         let deduplicate = Deduplicate(ignoring: ["X-Call"])
         /// By call.
         let progress = [Mutexed<[HTTPRequest.Progress]>([]), Mutexed([])]
+        /// What the calls upload.
+        let contents = Mutexed<[Data]>([])
 
         var running: Int { throttle.running + throttle.waiting + deduplicate.running + deduplicate.waiting }
     }
@@ -206,9 +208,10 @@
 
         /// Some deliveries are functions of a client.
         private var needsClient: Bool {
-            self.is(.delivery, "folder", "resumed", "decoded", "reconnecting", "parts", "pages", "links")
+            self.is(.delivery, "folder", "resumed", "uploaded", "decoded", "reconnecting", "parts", "pages", "links")
         }
 
+        var isUpload: Bool { self[.delivery] == "uploaded" }
         var isPaged: Bool { self.is(.delivery, "pages", "links") }
         var fetchesTokens: Bool { self.is(.authentication, "provider", "oauth", "oauth-home", "session") }
         var isDirect: Bool { self.is(.transport, "curl", "tls", "http2") }
