@@ -32,7 +32,7 @@ limits = {
     "LetterheadSigning": 1_843,
     "LetterheadTesting": 5_311,
     "LetterheadTestingSupport": 61,
-    "LetterheadTransfers": 1_570,
+    "LetterheadTransfers": 1_594,
 }
 
 
