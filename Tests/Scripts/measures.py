@@ -26,7 +26,7 @@ limits = {
     "LetterheadCaching": 1_923,
     "LetterheadFoundation": 31,
     "LetterheadOAuth": 1_721,
-    "LetterheadObserving": 2_450,
+    "LetterheadObserving": 2_463,
     "LetterheadRelay": 744,
     "LetterheadResilience": 1_661,
     "LetterheadSigning": 1_843,
