@@ -41,14 +41,16 @@ package struct SHA256Hasher: ~Copyable {
     /// FIPS 180-4, 6.2, over whole blocks of 64 bytes: by libcrypto, which libcurl usually loads, or else in Swift.
     @safe struct PlainSHA256 {
         /// Has the layout of libcrypto's public `SHA256_CTX`, in which the state comes first.
-        private var context: [UInt32] =
-            [
-                0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-            ] + [UInt32](repeating: 0, count: 20)
+        private var context = Self.start
         private let library: Absorb?
         /// The incomplete last block.
         private var rest: [UInt8] = []
         private var count: UInt64 = 0
+
+        private static let start: [UInt32] =
+            [
+                0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+            ] + [UInt32](repeating: 0, count: 20)
 
         typealias Absorb = @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer?, Int) -> Int32
 
@@ -77,13 +79,18 @@ package struct SHA256Hasher: ~Copyable {
 
         /// Appends a one bit, zeros, and the length in bits, up to a multiple of 64 bytes (5.1.1).
         consuming func finalize() -> [UInt8] {
-            let length = count * 8
-            let padding = [0x80] + [UInt8](repeating: 0, count: (119 - rest.count) % 64)
-            unsafe (padding + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * UInt64($0))) })
-                .withUnsafeBytes { unsafe update(bufferPointer: $0) }
-            return context[..<8].flatMap { word in
-                (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) }
+            // Few allocations, because most messages are short.
+            rest.reserveCapacity(128)
+            rest.append(0x80)
+            while rest.count % 64 != 56 { rest.append(0) }
+            unsafe withUnsafeBytes(of: (count * 8).bigEndian) { unsafe rest.append(contentsOf: $0) }
+            unsafe rest.withUnsafeBytes { unsafe absorb($0) }
+            var hash: [UInt8] = []
+            hash.reserveCapacity(32)
+            for word in context[..<8] {
+                unsafe withUnsafeBytes(of: word.bigEndian) { unsafe hash.append(contentsOf: $0) }
             }
+            return hash
         }
 
         private mutating func absorb(_ blocks: UnsafeRawBufferPointer) {
