@@ -7,6 +7,7 @@ final class RunningRequests: LoaderLink {
     private struct State {
         var count = 0
         var isClosed = false
+        var isCancelled = false
     }
 
     private let state = Mutex(State())
@@ -24,7 +25,14 @@ final class RunningRequests: LoaderLink {
                 .shuttingDown, request: request, message: "the program is shutting down", mayHaveBeenSent: false)
         }
         do throws(HTTPError) {
-            let response = try await running.load(request, next: next)
+            let loader = AnyLoader { [self] request in
+                // The cancellation may have come before the link knew of the request.
+                if state.withLock({ $0.isCancelled }) {
+                    throw HTTPError(.cancelled, request: request, message: "the program is shutting down")
+                }
+                return try await next.load(request)
+            }
+            let response = try await running.load(request, next: loader)
             response.body.onEnd { [self] _ in remove() }
             return response
         } catch {
@@ -46,7 +54,10 @@ final class RunningRequests: LoaderLink {
     func end() async { for await _ in ended.stream {} }
 
     /// Cancels the requests that are running. Unlike a client's reset, it keeps tokens, cookies and caches.
-    func cancel() async { await running.reset(next: AnyLoader { HTTPResponse(request: $0, status: .ok) }) }
+    func cancel() async {
+        state.withLock { $0.isCancelled = true }
+        await running.reset(next: AnyLoader { HTTPResponse(request: $0, status: .ok) })
+    }
 
     private func remove() {
         let isLast = state.withLock { state in
