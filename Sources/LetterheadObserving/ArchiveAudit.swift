@@ -47,18 +47,17 @@ package struct ArchiveAudit: Sendable {
         return [Self.finding(place, "value of a secret name", value.utf8)]
     }
 
-    /// The fields in which random text is expected.
+    /// The fields in which random text is expected, as in a path.
     private static let digests: Set<HTTPHeaders.Name> = [
-        "Content-Digest", "Content-MD5", "Repr-Digest", "Upload-Checksum", .eTag, "If-Match", .ifNoneMatch, .ifRange,
+        "Content-Digest", "Content-MD5", "Digest", "Repr-Digest", "Upload-Checksum", .eTag, "If-Match", .ifNoneMatch,
+        .ifRange, .location, "Content-Location", "Upload-Metadata",
     ]
 
-    /// Decodes the values in tus's metadata, which are in Base64.
+    /// Decodes the words in tus's metadata, as far as they are Base64.
     private static func decoded(_ metadata: String) -> String {
-        let values = ASCII.members(of: [metadata]).map { member in
-            member.cut(at: " ").flatMap { Data(base64Encoded: String($1)) }.map { String(decoding: $0, as: UTF8.self) }
-                ?? String(member)
-        }
-        return values.joined(separator: " ")
+        let words = metadata.utf8.split { $0 == UInt8(ascii: ",") || $0 <= UInt8(ascii: " ") }
+        return words.map { String(decoding: Data(base64Encoded: Data($0)) ?? Data($0), as: UTF8.self) }
+            .joined(separator: " ")
     }
 
     /// Searches a query or a form.
