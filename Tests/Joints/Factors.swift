@@ -9,6 +9,7 @@ enum Factor: Int, CaseIterable {
     static let triples: [[Factor]] = [
         [.body, .delivery, .plan], [.body, .delivery, .link], [.body, .plan, .link], [.delivery, .plan, .link],
         [.method, .retry, .plan], [.environment, .entry, .plan], [.delivery, .ending, .link],
+        [.plan, .link, .limit],
     ]
 
     /// The default comes first: a case is shrunk towards it.

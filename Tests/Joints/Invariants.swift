@@ -4,6 +4,7 @@
     import Letterhead
     import LetterheadObserving
     import LetterheadTesting
+    import LetterheadTransfers
 
     /// The rules that hold in every case, whatever its levels are. Each is computed from what the server saw, what the caller
     /// got and what observers received.
@@ -154,6 +155,17 @@
             if uploads.complete.count > evidence.outcomes.count, !testCase.isHedged {
                 note("upload", "\(evidence.outcomes.count) uploads were sent \(uploads.complete.count) times")
             }
+            // The second call continues what the first one has begun. A deadline may pass before its URL is known.
+            let isContinued =
+                testCase[.concurrency] == "again" && testCase[.ending] != "deadline" && evidence.outcomes.count == 2
+                && !evidence.outcomes[0].isValue
+                && evidence.outcomes[1].isValue && testCase[.body] != "multipart" && testCase[.plan] != "404"
+            if isContinued, uploads.count > 1, !testCase.isHedged {
+                note("upload", "\(uploads.count) uploads were created, although the first call's could be continued")
+            }
+            for outcome in evidence.outcomes where outcome.has(.uploadMismatch) || outcome.has(.uploadFileChanged) {
+                note("upload", "\(outcome)")
+            }
             // What a cancelled request has sent may arrive after the next call has asked for the offset.
             if uploads.wrongOffsets > 0, testCase.is(.ending, "complete", "drop") {
                 note("upload", "\(uploads.wrongOffsets) chunks had a wrong offset")
@@ -294,7 +306,8 @@
                     let sent = evidence.seen.count { $0.call == "\(index + 1)" }
                     // nginx passes a request on when it has all of its body, so a cancelled one may never arrive.
                     let isLastUnseen = testCase.is(.transport, "http2") && testCase[.ending] != "complete"
-                    if falls > max(0, isLastUnseen ? sent : sent - 1) {
+                    let mayFall = testCase.isUpload && direction == .upload ? 0 : isLastUnseen ? sent : sent - 1
+                    if falls > max(0, mayFall) {
                         note("progress", "\(direction) decreased \(falls) times in \(sent) requests")
                     }
                     for step in steps where step.totalBytes.map({ $0 < step.completedBytes }) == true {
@@ -314,7 +327,7 @@
                 // The folder that a file is saved in.
                 let isFolder = testCase[.delivery] == "folder" && name == file
                 // Its entries are removed when an upload is complete.
-                let isUnfinished = evidence.outcomes.contains { if case .value = $0 { false } else { true } }
+                let isUnfinished = evidence.outcomes.contains { !$0.isValue }
                 if name == "uploads", name == file || isUnfinished { continue }
                 if ["body", "cookies", "cache"].contains(name) || isLock || isPart || isFolder { continue }
                 let place = name.hasPrefix("download-") ? Int(name.dropFirst(9)).map { $0 - 1 } : nil
@@ -334,6 +347,7 @@
     }
 
     extension Outcome {
+        var isValue: Bool { if case .value = self { true } else { false } }
         var isCancelled: Bool { if case .cancelled = self { true } else { has(.cancelled) || has(.resetInProgress) } }
 
         func has(_ code: HTTPError.Code) -> Bool { if case .failure(code, _, _) = self { true } else { false } }

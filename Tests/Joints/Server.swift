@@ -380,11 +380,10 @@
         var bytes: [UInt8] {
             var head = before + "HTTP/1.1 \(status) Status\r\n"
             for field in fields { head += field + "\r\n" }
+            if endsWithConnection { head += "Connection: close\r\n" }
             if status != 204, status != 304 {
                 head += "Content-Type: \(type)\r\n"
-                if endsWithConnection {
-                    head += "Connection: close\r\n"
-                } else {
+                if !endsWithConnection {
                     head += isChunked ? "Transfer-Encoding: chunked\r\n" : "Content-Length: \(body.count)\r\n"
                 }
             }

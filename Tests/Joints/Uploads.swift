@@ -11,7 +11,8 @@
         }
 
         private var uploads: [Int: Upload] = [:]
-        private var count = 0
+        /// How many were created.
+        private(set) var count = 0
         /// How many chunks had another offset than the server's.
         private(set) var wrongOffsets = 0
         var complete: [Data] { uploads.values.filter(\.isComplete).map(\.bytes) }
