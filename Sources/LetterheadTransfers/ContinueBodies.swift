@@ -26,6 +26,9 @@ public import Letterhead
 /// limited like the first, and retried before its body begins. Validators judge each response's head. In a download,
 /// they run before the file is complete, so `HTTPResponse.savedFile` is nil for them. A deadline includes all
 /// continuations, and `RequestSettings.onProgress` counts the whole body.
+///
+/// Downloads with `resuming:` and uploads take it as an argument, for its waits and attempts. With the defaults, five
+/// attempts in succession that bring nothing take up to 31 seconds of waits.
 public struct ContinueBodies: LoaderLink {
     let strategy: HTTPRetryStrategy
     let maximumAttempts: Int

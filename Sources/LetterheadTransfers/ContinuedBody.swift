@@ -181,7 +181,9 @@ extension ContinueBodies {
         else { throw failure }
         let delay = max(planned, min(failure.response?.headers.retryAfter() ?? .zero, .seconds(120)))
         if let left = request.timeLeft, left <= delay {
-            throw request.deadlinePassed(while: "waiting to continue the body")
+            // An error that tells what was running is better.
+            if failure.code == .timedOut, left <= .zero { throw failure }
+            throw request.deadlinePassed(while: "waiting to continue the transfer")
         }
         if delay > .zero { try await request.pause(for: delay, on: clock) }
     }

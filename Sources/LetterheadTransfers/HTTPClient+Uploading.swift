@@ -4,14 +4,15 @@ public import LetterheadFoundation
 
 /// Determines how `HTTPClient.upload(_:from:resuming:_:continuing:)` sends a file or bytes.
 public struct UploadSettings: Sendable {
-    /// What identifies the upload in the store. Default: nil (the URL with its query, and the file's path or the digest
-    /// of bytes in memory).
+    /// What identifies the upload in the store. Default: nil (the method, the URL with its query, the template's headers
+    /// that aren't secret, and the file's path or the digest of bytes in memory).
     ///
-    /// Set a key, such as `"video-3"`, if the URL or the path changes between launches: for a signed URL, for an app's
-    /// container on iOS, or if a closure provides the client's environment. In the last case, the template's secret
-    /// headers aren't sent to the upload's URL, because its origin can't be compared: use the client's authentication.
+    /// Set a key, such as `"video-3"`, if any of these changes between launches: for a signed URL, for an app's container
+    /// on iOS, or if a closure provides the client's environment. In the last case, the template's secret headers aren't
+    /// sent to the upload's URL, because its origin can't be compared: use the client's authentication. The same key at
+    /// another origin is another upload, but endpoints of one server need different keys.
     public var key: String?
-    /// The server's protocol. Default: nil (the client asks with OPTIONS).
+    /// The server's protocol. An upload with another one isn't continued. Default: nil (the client asks with OPTIONS).
     public var kind: UploadProtocol?
     /// The largest number of bytes in one request. The server's limits are observed in any case. Default: nil (all
     /// remaining bytes, or 8 MiB with ``checksChunks``).
@@ -94,15 +95,21 @@ extension HTTPClient {
     ///   `.uploadFileChanged`, `.uploadMismatch`, `.uploadStoreFailed`, and the errors of `send(_:)`.
     @discardableResult
     public func upload<Template: RequestTemplate>(
-        _ template: Template, from content: any HTTPBody, resuming store: UploadStore,
+        _ template: Template, from content: some HTTPBody, resuming store: UploadStore,
         _ settings: UploadSettings = UploadSettings(), continuing policy: ContinueBodies = ContinueBodies()
     ) async throws -> HTTPResponse {
-        try await addingLink(ResumeUpload(content: content, store: store, settings: settings, policy: policy))
-            .stream(template)
+        let creation = try StandardRequestBuilder(template).request()
+        guard creation.body.isEmpty else {
+            let rule = "an upload's template has no body, because its content is an argument"
+            throw HTTPError(.invalidRequest, request: creation, message: rule)
+        }
+        return try await addingLink(ResumeUpload(store: store, settings: settings, policy: policy))
+            .stream(template.body(content))
     }
 
     /// Deletes an unfinished upload at the server, and removes it from the store. If the server has forgotten the upload
-    /// or doesn't delete uploads (404, 405, 410 or 501), it's only removed.
+    /// or doesn't delete uploads (404, 405, 410 or 501), it's only removed. The request has the client's credentials and
+    /// headers, but not the template's.
     ///
     /// - Throws: `.uploadInUse` if a task or process sends the upload, and the errors of `send(_:)`. The store then
     ///   keeps the upload.

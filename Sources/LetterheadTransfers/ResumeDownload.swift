@@ -144,6 +144,6 @@ private struct ResumedDownload {
         if expected.allSatisfy({ $0.matches(hash) }) { return }
         part.discard()
         throw response.error(
-            .digestMismatch, "the SHA-256 digest of the file is \(hexadecimal(hash)), so the file was removed")
+            .digestMismatch, "the SHA-256 digest of the download is \(hexadecimal(hash)), so it was removed")
     }
 }

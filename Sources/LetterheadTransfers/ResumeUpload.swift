@@ -4,7 +4,6 @@ import LetterheadFoundation
 
 /// Sends the content in an upload that a later load continues.
 struct ResumeUpload: LoaderLink {
-    let content: any HTTPBody
     let store: UploadStore
     let settings: UploadSettings
     let policy: ContinueBodies
@@ -12,15 +11,24 @@ struct ResumeUpload: LoaderLink {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await policy.loading(request) { request in
             let resource = try resource(of: request)
-            let content = try await UploadContent(self.content, isHashed: settings.checksFile)
-            let identity = settings.key == nil ? "\(request.method) \(resource) \(content.identity)" : resource
+            let content = try await UploadContent(of: request, isHashed: settings.checksFile)
+            let identity = identity(of: request, resource, content)
             let entry = try request.storing(isSent: false) { try store.entry(store.id(of: identity)) }
-            let exchange = UploadExchange(request, over: next, total: content.length)
+            var empty = request
+            empty.body = EmptyBody()
+            let exchange = UploadExchange(empty, over: next, total: content.length)
             let chunkSize = settings.chunkSize ?? (settings.checksChunks ? 8 << 20 : .max)
             var upload = ResumedUpload(
                 link: self, content: content, entry: entry, exchange: exchange, chunkSize: chunkSize)
             return try await upload.load()
         }
+    }
+
+    /// Returns what identifies the upload. An upload with a key never continues at another origin.
+    private func identity(of request: HTTPRequest, _ resource: String, _ content: UploadContent) -> String {
+        guard settings.key == nil else { return "\(resource) \(request.withEnvironment.origin?.description ?? "")" }
+        let fields = request.headers.filter { !request.isSecret($0) }.map { ASCII.lowercased("\($0.name):") + $0.value }
+        return ([request.method.rawValue, resource, content.identity] + fields.sorted()).joined(separator: "\n")
     }
 
     /// Returns what identifies the upload's resource: the caller's key, or the URL.
@@ -30,7 +38,6 @@ struct ResumeUpload: LoaderLink {
         let resource = (settings.key.map(DownloadResumption.fromPart(key:)) ?? .fromPart).identity(of: request)
         let rules = [
             (!marked.isIdempotent, "an upload's template isn't marked idempotent, because each chunk has an offset"),
-            (request.body.isEmpty, "an upload's template has no body, because its content is an argument"),
             (!request.method.isSafe, "a \(request.method) creates nothing (use POST for an upload)"),
             (settings.chunkSize ?? 1 > 0, "chunkSize is less than 1"),
             (resource != nil, "the URL isn't known when the upload begins (set the key of UploadSettings)"),
@@ -45,7 +52,7 @@ struct ResumeUpload: LoaderLink {
 extension HTTPRequest {
     /// Runs work on an upload's entry.
     func storing<Value>(isSent: Bool = true, _ work: () throws -> Value) throws(HTTPError) -> Value {
-        try filing("the upload's entry", .uploadInUse, .uploadStoreFailed, isSent: isSent, work)
+        try filing("the upload's entry in the store", .uploadInUse, .uploadStoreFailed, isSent: isSent, work)
     }
 }
 
@@ -141,7 +148,7 @@ extension ResumedUpload {
     mutating func begun() async throws -> HTTPResponse {
         (offset, continuedFrom) = (0, 0)
         if restart == nil, let earlier = try exchange.request.storing({ try entry.upload() }),
-            let kind = UploadProtocol.named(earlier.kind)
+            let kind = UploadProtocol.named(earlier.kind), kind.name.isSame(as: link.settings.kind?.name ?? kind.name)
         {
             self.kind = kind
             let isLive = earlier.expires > link.store.now()
@@ -200,6 +207,9 @@ extension ResumedUpload {
     }
 
     mutating func created() async throws -> HTTPResponse {
+        if !kind.isEndedByRequest, content.headers.contains(.contentEncoding) {
+            throw failure(.uploadUnsupported, "tus doesn't tell the content's Content-Encoding (send it without one)")
+        }
         var headers = kind.headers
         kind.create(&headers, content)
         let response = try await exchange.send(nil, headers)
@@ -210,9 +220,9 @@ extension ResumedUpload {
             throw failure(.uploadMismatch, "the new upload has no Location with an http or https URL", response)
         }
         known = UnfinishedUpload(
-            id: entry.file.lastPathComponent, url: url, fileName: content.name, byteCount: content.length,
-            created: link.store.now(), expires: .distantPast, kind: kind.name, modified: content.modified,
-            digest: content.digest)
+            id: entry.file.lastPathComponent, key: link.settings.key, url: url, fileName: content.name,
+            byteCount: content.length, created: link.store.now(), expires: .distantPast, kind: kind.name,
+            modified: content.modified, digest: content.digest, start: content.start)
         try remember(response)
         return response
     }

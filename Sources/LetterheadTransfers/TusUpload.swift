@@ -11,8 +11,8 @@ extension UploadProtocol {
         create: { headers, content in
             let metadata = [("filename", content.name), ("filetype", content.headers[.contentType] ?? "")]
             headers["Upload-Length"] = "\(content.length)"
-            headers["Upload-Metadata"] = metadata.filter { !$1.isEmpty }
-                .map { "\($0) \(Data($1.utf8).base64EncodedString())" }.joined(separator: ",")
+            let pairs = metadata.filter { !$1.isEmpty }.map { "\($0) \(Data($1.utf8).base64EncodedString())" }
+            headers["Upload-Metadata"] = pairs.isEmpty ? nil : pairs.joined(separator: ",")
         },
         append: { headers, range, _, digest in
             headers["Upload-Offset"] = "\(range.lowerBound)"

@@ -8,23 +8,28 @@ struct UploadContent: Sendable {
     private let file: FileBody?
     private let bytes: Data
     let length: Int
-    /// The time of the file's last modification, in nanoseconds, or 0 for bytes in memory.
+    /// The position of a range in a file. nil for a whole file and for bytes in memory.
+    let start: Int?
+    /// The time of the file's last modification, in nanoseconds. No file has the one of bytes in memory.
     let modified: Int64
     /// The SHA-256 digest in Base64: of bytes in memory, and of a file if asked for.
     private(set) var digest: String?
     /// The body's own headers, such as its media type.
     let headers: HTTPHeaders
 
-    /// - Throws: ``HTTPBodyError`` if the body can't be sent, or can be read only from its beginning.
-    init(_ body: any HTTPBody, isHashed: Bool) async throws {
+    /// - Throws: an error if the request's body can't be sent, or can be read only from its beginning.
+    init(of request: HTTPRequest, isHashed: Bool) async throws {
         // It inspects a file.
-        let chunks = try body.chunks()
-        (file, bytes, headers) = (body as? FileBody, chunks.data ?? Data(), body.additionalHeaders.httpHeaders)
+        let chunks = try request.framedBody()
+        (file, headers) = (request.body as? FileBody, request.body.additionalHeaders.httpHeaders)
+        (bytes, start) = (chunks.data ?? Data(), file?.range?.lowerBound)
         guard let length = file == nil ? chunks.data?.count : chunks.length else {
             throw HTTPBodyError.invalid("an upload's content is a FileBody or a body in memory")
         }
         self.length = length
-        modified = try file.map { try Self.modification(of: $0.url) } ?? 0
+        modified = try file.map { try Self.modification(of: $0.url) } ?? .min
+        // Some systems' special files have bytes, and a size of zero.
+        if file != nil, length == 0 { for try await _ in chunks {} }
         if isHashed || file == nil { digest = try await digest(of: 0..<length) }
     }
 
@@ -45,13 +50,14 @@ struct UploadContent: Sendable {
 
     /// Whether an earlier upload has the same content. A digest counts only if both have one.
     func isSame(as earlier: UnfinishedUpload) -> Bool {
-        earlier.byteCount == length && earlier.modified == modified && (digest == nil || digest == earlier.digest)
+        (earlier.byteCount, earlier.modified, earlier.start) == (length, modified, start)
+            && (digest == nil || earlier.digest == nil || digest == earlier.digest)
     }
 
     /// Returns a range of the content. Its media type is for the request to set.
     func body(_ range: Range<Int>) -> any HTTPBody {
         guard let file else { return DataBody(bytes.dropFirst(range.lowerBound).prefix(range.count)) }
-        let start = file.range?.lowerBound ?? 0
+        let start = start ?? 0
         return FileBody(at: file.url, range: start + range.lowerBound..<start + range.upperBound)
     }
 

@@ -46,7 +46,7 @@ final class UploadExchange: Sendable {
             sent.headers.replace(with: headers)
         } else {
             var all = headers
-            all.replace(with: sent.headers)
+            all.replace(with: HTTPHeaders(sent.headers.filter { !Self.own.contains($0.name) }))
             sent.headers = all
         }
         if let body {
@@ -66,6 +66,10 @@ final class UploadExchange: Sendable {
         return response
     }
 
+    /// The protocols' fields, which a template can't set.
+    private static let own: Set<HTTPHeaders.Name> = [
+        "Tus-Resumable", "Upload-Complete", "Upload-Draft-Interop-Version", "Upload-Length", "Upload-Offset",
+    ]
     private static let withheld = ["content-", "upload-", "repr-digest", "if-", "range", "expect"]
 
     /// Headers about the template's content and its conditions don't belong to a chunk, and another origin receives no

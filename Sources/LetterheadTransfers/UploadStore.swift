@@ -12,7 +12,7 @@ public import LetterheadFoundation
 /// ```
 ///
 /// Each upload has a small file that contains the upload's URL, and the name, size and modification time of the file that
-/// is sent. It contains no content and no credentials, and only the current user can read it. The URL may be enough to change or
+/// is sent, or the size and the SHA-256 digest of bytes in memory. It contains no content and no credentials, and only the current user can read it. The URL may be enough to change or
 /// end the upload if the server doesn't check credentials, so protect the folder as you protect the content.
 ///
 /// An entry is removed when its upload is complete or cancelled. An upload that has expired isn't continued, and
@@ -76,6 +76,8 @@ public struct UploadStore: Sendable {
 /// An upload that a store remembers. Its offset isn't part of it, because only the server knows it.
 public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
     public let id: String
+    /// The key in the upload's settings.
+    public let key: String?
     /// The upload's URL at the server. It may be secret.
     public let url: URL
     /// The file's name. Empty for bytes in memory.
@@ -88,6 +90,7 @@ public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
     let kind: String
     var modified: Int64
     let digest: String?
+    let start: Int?
 }
 
 /// An upload's file in a store. Until it is released, it holds a lock, so that no other task or process sends the upload.

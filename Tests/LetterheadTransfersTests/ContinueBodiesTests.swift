@@ -223,7 +223,7 @@ import Testing
         let mock = Mock([.broken()] + (0..<9).map { _ in .status(503) })
         let response = try await HTTPClient.over(mock, link).stream(Get<HTTPResponse>("a").deadline(in: .seconds(5)))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
-        #expect(error?.code == .timedOut && error?.message.contains("waiting to continue the body") == true)
+        #expect(error?.code == .timedOut && error?.message.contains("waiting to continue the transfer") == true)
         #expect(mock.requests.count == 3)
     }
 

@@ -29,8 +29,9 @@
         ) async throws -> HTTPResponse {
             var settings = UploadSettings()
             change(&settings)
+            let content = body ?? FileBody(at: file)
             return try await (client ?? server.client).upload(
-                template, from: body ?? FileBody(at: file), resuming: store ?? self.store, settings,
+                template, from: content, resuming: store ?? self.store, settings,
                 continuing: .immediately(attempts))
         }
 

@@ -10,6 +10,37 @@
     @Suite(.timeLimit(.minutes(3))) struct UploadStoreTests {
         typealias Kind = UploadServer.Kind
 
+        @Test func `a key belongs to one origin`() async throws {
+            let (first, second, box) = (UploadServer(.tus), UploadServer(.tus), try Outbox())
+            first.enqueue("PATCH", .cut(after: 20_000))
+            _ = try? await box.upload(to: first, attempts: 0) { $0.key = "k" }
+            let response = try await box.upload(to: second) { $0.key = "k" }
+            #expect(second.isRight() && response.upload?.continuedFrom == 0 && first.appends.count == 1)
+            #expect(try box.store.uploads().map(\.key) == ["k"])
+        }
+
+        @Test func `headers of the template identify an upload, except for secret ones`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            func template(_ title: String, _ token: String) -> some RequestTemplate {
+                Post<HTTPResponse>("files", headers: ["X-Title": title])
+                    .header("Authorization", token)
+            }
+            server.enqueue("PATCH", .cut(after: 20_000))
+            _ = try? await box.upload(to: server, template("A", "1"), attempts: 0)
+            #expect(try await box.upload(to: server, template("B", "1")).upload?.continuedFrom == 0)
+            #expect(try await box.upload(to: server, template("A", "2")).upload?.continuedFrom == 20_000)
+            #expect(server.seen.filter { $0.method == "POST" }.map { $0.headers["x-title"] } == ["A", "B"])
+        }
+
+        @Test func `an upload in another protocol isn't continued`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            try await box.begin(at: server)
+            let error = await #expect(throws: HTTPError.self) {
+                try await box.upload(to: server, attempts: 0) { $0.kind = .draft }
+            }
+            #expect(error?.response?.status.code == 412 && server.methods.suffix(1) == ["POST"])
+        }
+
         @Test func `an unfinished upload is listed for its user only`() async throws {
             let (server, box) = (UploadServer(.tus), try Outbox())
             server.enqueue("PATCH", .cut(after: 40_000))

@@ -40,8 +40,9 @@
 
         @Test func `the requests of the draft have the fields of its document`() async throws {
             let (server, box) = (UploadServer(.draft), try Outbox())
-            try await box.begin(at: server, cutAt: 70)
+            server.enqueue("PATCH", .cut(after: 70))
             let template = Post<HTTPResponse>("files", headers: ["Content-Disposition": "inline; filename=a.mp4"])
+            _ = try? await box.upload(to: server, template, attempts: 0)
             _ = try await box.upload(to: server, template)
             let (post, head, patch) = (server.seen[1].headers, server.seen[3].headers, server.seen[4].headers)
             #expect(server.methods == ["OPTIONS", "POST", "PATCH", "HEAD", "PATCH"])
@@ -316,6 +317,55 @@
             let response = try await box.upload(to: server, of: body)
             #expect(server.isRight(content[1_000..<90_000]) && response.upload?.restart == nil)
             #expect(server.offsets == [0, 20_000])
+        }
+
+        @Test(arguments: [nil, "k"]) func `another range of a file is another upload`(key: String?) async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            server.enqueue("PATCH", .cut(after: 20_000))
+            let bodies = [0..<50_000, 50_000..<100_000].map { FileBody(at: box.file, range: $0) }
+            _ = try? await box.upload(to: server, of: bodies[0], attempts: 0) { $0.key = key }
+            let response = try await box.upload(to: server, of: bodies[1]) { $0.key = key }
+            #expect(server.complete == [content[50_000...]] && response.upload?.continuedFrom == 0)
+            #expect(response.upload?.restart == (key == nil ? nil : .contentChanged))
+        }
+
+        @Test func `the client's encoder applies to the content`() async throws {
+            struct Film: Encodable { let filmTitle = "Dune" }
+            let encoder = JSONEncoder()
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            let template = Post<HTTPResponse>("files").encoder(encoder)
+            try await box.upload(to: server, template, of: JSONBody(Film()))
+            #expect(server.complete == [Data(#"{"film_title":"Dune"}"#.utf8)])
+        }
+
+        @Test func `content that can't be encoded is an error before anything is sent`() async throws {
+            struct Broken: HTTPBody { func encode() throws -> Data { throw URLError(.unknown) } }
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server, of: Broken()) }
+            #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.seen.isEmpty)
+        }
+
+        @Test func `a content coding is refused by tus, and sent in the draft`() async throws {
+            let (tus, draft, box) = (UploadServer(.tus), UploadServer(.draft), try Outbox())
+            let body = TextBody("a").compressed()
+            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: tus, of: body) }
+            #expect(error?.code == .uploadUnsupported && tus.methods == ["OPTIONS"] && box.names.isEmpty)
+            try await box.upload(to: draft, of: body)
+            #expect(draft.seen[1].headers["content-encoding"] == "gzip")
+        }
+
+        @Test func `a template can't replace the fields of the protocol`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            let headers: HTTPHeaders = ["Upload-Length": "5", "Tus-Resumable": "0.2", "Upload-Metadata": "a Yg=="]
+            try await box.upload(to: server, Post<HTTPResponse>("a", headers: headers))
+            #expect(server.isRight() && server.seen[1].headers["upload-metadata"] == "a Yg==")
+        }
+
+        @Test func `content without a name and a type has no metadata`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            try await box.upload(to: server, of: DataBody(content))
+            #expect(server.isRight() && server.seen[1].headers["upload-metadata"] == nil)
         }
 
         @Test func `headers of the content describe the upload of the draft`() async throws {
