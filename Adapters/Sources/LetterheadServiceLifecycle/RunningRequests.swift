@@ -28,7 +28,8 @@ final class RunningRequests: LoaderLink {
             let loader = AnyLoader { [self] request in
                 // The cancellation may have come before the link knew of the request.
                 if state.withLock({ $0.isCancelled }) {
-                    throw HTTPError(.cancelled, request: request, message: "the program is shutting down")
+                    throw HTTPError(
+                        .cancelled, request: request, message: "the program is shutting down", mayHaveBeenSent: false)
                 }
                 return try await next.load(request)
             }

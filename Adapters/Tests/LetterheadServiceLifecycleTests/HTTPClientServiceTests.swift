@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
-import LetterheadServiceLifecycle
 import Logging
 import ServiceLifecycle
 import ServiceLifecycleTestKit
 import Synchronization
 import Testing
+
+@testable import LetterheadServiceLifecycle
 
 @Suite(.timeLimit(.minutes(2)))
 struct HTTPClientServiceTests {
@@ -88,6 +89,20 @@ struct HTTPClientServiceTests {
         }
         upstream.released.continuation.yield()
         #expect(try await held.value == .ok && count.value.withLock { $0 } == 0)
+    }
+
+    @Test func `a request that the cancellation has missed isn't sent`() async throws {
+        let (requests, sent) = (RunningRequests(), ResetCount())
+        await requests.cancel()
+        let error = await #expect(throws: HTTPError.self) {
+            try await requests.load(
+                HTTPRequest("https://a.test"),
+                next: AnyLoader { request in
+                    sent.value.withLock { $0 += 1 }
+                    return HTTPResponse(request: request, status: .ok)
+                })
+        }
+        #expect(error?.code == .cancelled && error?.mayHaveBeenSent == false && sent.value.withLock { $0 } == 0)
     }
 
     /// Counts the resets of the client that has it.
