@@ -267,6 +267,40 @@
             #expect(response.upload?.restart == (isAsked ? .contentChanged : nil))
         }
 
+        @Test func `a digest that only one of two calls has asked for tells nothing`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            try await box.begin(at: server)
+            let response = try await box.upload(to: server) { $0.checksFile = true }
+            #expect(server.isRight() && response.upload?.continuedFrom == 40_000)
+        }
+
+        @Test func `bytes in memory and a file from 1970 with one key are two uploads`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            let times = [timespec(), timespec()]
+            #expect(utimensat(AT_FDCWD, box.file.path, times, 0) == 0)
+            server.enqueue("PATCH", .cut(after: 40_000))
+            let bytes = DataBody(Data(content.reversed()))
+            _ = try? await box.upload(to: server, of: bytes, attempts: 0) { $0.key = "k" }
+            let response = try await box.upload(to: server) { $0.key = "k" }
+            #expect(server.complete == [content] && response.upload?.restart == .contentChanged)
+        }
+
+        @Test func `a file with more bytes than its size isn't uploaded as an empty one`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            let body = FileBody(at: URL(filePath: "/proc/cpuinfo"))
+            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server, of: body) }
+            #expect(error?.code == .invalidRequest && server.seen.isEmpty && box.names.isEmpty)
+        }
+
+        @Test func `a deadline that passes during a chunk names the chunk's request`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            server.enqueue("PATCH", .stall(after: 10))
+            let template = Post<HTTPResponse>("files").deadline(in: .milliseconds(500))
+            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server, template) }
+            #expect(error?.code == .timedOut && error?.request.method == .patch)
+            #expect(error?.message == "the deadline passed while waiting for the response")
+        }
+
         @Test(arguments: Kind.allCases)
         func `a file that changes during the upload is an error`(kind: Kind) async throws {
             let (server, box) = (UploadServer(kind), try Outbox())

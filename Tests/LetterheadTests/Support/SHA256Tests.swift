@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 @testable import Letterhead
 import Testing
 
@@ -53,6 +54,12 @@ private func hex(_ bytes: [UInt8]) -> String {
     }
 
     #if !canImport(CryptoKit)
+        @Test func `libcrypto is used if the process has loaded it`() {
+            let names = ["libcrypto.so.3", "libcrypto.so.1.1"]
+            let isLoaded = names.contains { unsafe dlopen($0, RTLD_NOLOAD | RTLD_LAZY) != nil }
+            #expect(unsafe (PlainSHA256.libcrypto != nil) == isLoaded)
+        }
+
         @Test func `libcrypto and the code in Swift compute the same hashes`() {
             for length in (0..<200) + [1_000, 4_096, 100_003] {
                 let message = (0..<length).map { _ in UInt8.random(in: 0...255) }
