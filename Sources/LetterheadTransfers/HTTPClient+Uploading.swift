@@ -4,13 +4,13 @@ public import LetterheadFoundation
 
 /// Determines how `HTTPClient.upload(_:from:resuming:_:continuing:)` sends a file or bytes.
 public struct UploadSettings: Sendable {
-    /// What identifies the upload in the store. Default: nil (the method, the URL with its query, the template's headers
-    /// that aren't secret, and the file's path or the digest of bytes in memory).
+    /// What identifies the upload in the store. Default: nil (the method, the URL with its query, the template's
+    /// headers that aren't secret, and the file's path or the digest of bytes in memory).
     ///
-    /// Set a key, such as `"video-3"`, if any of these changes between launches: for a signed URL, for an app's container
-    /// on iOS, or if a closure provides the client's environment. In the last case, the template's secret headers aren't
-    /// sent to the upload's URL, because its origin can't be compared: use the client's authentication. The same key at
-    /// another origin is another upload, but endpoints of one server need different keys.
+    /// Set a key, such as `"video-3"`, if any of these changes between launches: for a signed URL, for an app's
+    /// container on iOS, or if a closure provides the client's environment. In the last case, the template's secret
+    /// headers aren't sent to the upload's URL, because its origin can't be compared: use the client's authentication.
+    /// The same key at another origin is another upload, but endpoints of one server need different keys.
     public var key: String?
     /// The server's protocol. An upload with another one isn't continued. Default: nil (the client asks with OPTIONS).
     public var kind: UploadProtocol?
@@ -24,9 +24,9 @@ public struct UploadSettings: Sendable {
     /// client reads each chunk twice. A tus server discards an incomplete chunk then. If ``kind`` is `.tus`, the call
     /// doesn't check that the server supports SHA-256. Default: false.
     public var checksChunks = false
-    /// Calculates the file's SHA-256 digest when the call begins. It identifies the file in addition to its size and its
-    /// modification time, and the client sends it as `Repr-Digest` (RFC 9530, 3) in the IETF's protocol. Bytes in memory
-    /// are always identified so. Default: false.
+    /// Calculates the file's SHA-256 digest when the call begins. It identifies the file in addition to its size and
+    /// its modification time, and the client sends it as `Repr-Digest` (RFC 9530, 3) in the IETF's protocol. Bytes in
+    /// memory are always identified so. Default: false.
     public var checksFile = false
 
     public init() {}
@@ -62,8 +62,8 @@ extension HTTPResponse {
 }
 
 extension HTTPClient {
-    /// Sends a file or bytes, and continues an upload that was interrupted, even if the program has ended in between. The
-    /// server must support tus 1.0 or the IETF's resumable uploads.
+    /// Sends a file or bytes, and continues an upload that was interrupted, even if the program has ended in between.
+    /// The server must support tus 1.0 or the IETF's resumable uploads.
     ///
     /// ```swift
     /// let response = try await client.upload(AddVideo(), from: FileBody(at: file), resuming: store)
@@ -71,22 +71,24 @@ extension HTTPClient {
     /// try await client.upload(AddNote(), from: note, resuming: store)
     /// ```
     ///
-    /// The call creates an upload at the server, remembers its URL in the store, and sends the content with PATCH. After
-    /// each lost connection, it asks for the server's offset with HEAD and continues there, so no byte that the server
-    /// has accepted is sent again. If the upload fails or is cancelled, the next call continues it.
+    /// The call creates an upload at the server, remembers its URL in the store, and sends the content with PATCH.
+    /// After each lost connection, it asks for the server's offset with HEAD and continues there, so no byte that the
+    /// server has accepted is sent again. If the upload fails or is cancelled, the next call continues it.
     ///
-    /// Content that has changed is a new upload. An upload that has expired starts again, and so does one that the server
-    /// has forgotten, but only once. `HTTPResponse.upload` tells which.
+    /// Content that has changed is a new upload. An upload that has expired starts again, and so does one that the
+    /// server has forgotten, but only once. `HTTPResponse.upload` tells which.
     ///
     /// Each request passes through the client's links, so credentials can be renewed in the middle. The client's retry
-    /// settings don't apply to PATCH: `policy` determines how often and how long the call tries. A deadline includes the
-    /// whole call, and a timeout applies to each request. The progress counts the content's bytes and never decreases.
+    /// settings don't apply to PATCH: `policy` determines how often and how long the call tries. A deadline includes
+    /// the whole call, and a timeout applies to each request. The progress counts the content's bytes and never
+    /// decreases.
     ///
     /// - Parameters:
     ///   - template: the request that creates the upload, without a body: a POST for tus. Its headers are sent with all
-    ///     requests, except those about its content. If the server names another origin, secrets are left out.
-    ///   - content: a `FileBody`, or any body in memory, such as a `DataBody`. Its media type describes the upload. A file
-    ///     must not change meanwhile.
+    ///     requests, except those about its content. `Upload-Metadata` replaces tus's name and media type. If the server
+    ///     names another origin, secrets are left out.
+    ///   - content: a `FileBody`, or any body in memory, such as a `DataBody`. Its media type describes the upload. A
+    ///     file must not change meanwhile.
     ///   - store: remembers the upload.
     ///   - settings: the protocol, the size of a request, and digests.
     ///   - policy: when and how often the call tries again.
@@ -107,9 +109,9 @@ extension HTTPClient {
             .stream(template.body(content))
     }
 
-    /// Deletes an unfinished upload at the server, and removes it from the store. If the server has forgotten the upload
-    /// or doesn't delete uploads (404, 405, 410 or 501), it's only removed. The request has the client's credentials and
-    /// headers, but not the template's.
+    /// Deletes an unfinished upload at the server, and removes it from the store. If the server has forgotten the
+    /// upload or doesn't delete uploads (404, 405, 410 or 501), it's only removed. The request has the client's
+    /// credentials and headers, but not the template's.
     ///
     /// - Throws: `.uploadInUse` if a task or process sends the upload, and the errors of `send(_:)`. The store then
     ///   keeps the upload.

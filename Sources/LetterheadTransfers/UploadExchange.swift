@@ -32,7 +32,8 @@ final class UploadExchange: Sendable {
     /// - Parameters:
     ///   - method: the method. Default: nil (the template's).
     ///   - url: the upload's URL. Default: nil (the template's URL).
-    ///   - headers: the protocol's headers. At the template's URL, the template's take precedence.
+    ///   - headers: the protocol's headers and the content's. At the template's URL, its headers take precedence over
+    ///     those that don't belong to the protocol alone.
     ///   - body: the content. Default: nil.
     ///   - offset: the position of the content's first byte. Default: 0.
     func send(

@@ -2,8 +2,8 @@
 import Letterhead
 import LetterheadFoundation
 
-/// A protocol for uploads that continue: `.tus` or `.draft`. Set it in ``UploadSettings`` if the server doesn't announce
-/// it in its response to OPTIONS.
+/// A protocol for uploads that continue: `.tus` or `.draft`. Set it in ``UploadSettings`` if the server doesn't
+/// announce it in its response to OPTIONS.
 public struct UploadProtocol: Sendable {
     let name: String
     /// The fields in all requests to an upload.
@@ -16,7 +16,8 @@ public struct UploadProtocol: Sendable {
     let isAnnounced: @Sendable (HTTPHeaders) -> Bool
     /// Adds the fields of the request that creates an upload.
     let create: @Sendable (inout HTTPHeaders, UploadContent) -> Void
-    /// Adds the fields of a request with a range of the content, and with the range's SHA-256 digest in Base64 if asked for.
+    /// Adds the fields of a request with a range of the content, and with the range's SHA-256 digest in Base64 if asked
+    /// for.
     let append: @Sendable (inout HTTPHeaders, Range<Int>, _ isLast: Bool, _ digest: String?) -> Void
 
     static func named(_ name: String) -> UploadProtocol? { all.first { $0.name.isSame(as: name) } }

@@ -11,9 +11,10 @@ public import LetterheadFoundation
 /// for upload in try store.uploads() { print(upload.fileName, upload.created) }
 /// ```
 ///
-/// Each upload has a small file that contains the upload's URL, and the name, size and modification time of the file that
-/// is sent, or the size and the SHA-256 digest of bytes in memory. It contains no content and no credentials, and only the current user can read it. The URL may be enough to change or
-/// end the upload if the server doesn't check credentials, so protect the folder as you protect the content.
+/// Each upload has a small file that contains the upload's URL, and the name, size and modification time of the file
+/// that is sent, or the size and the SHA-256 digest of bytes in memory. It contains no content and no credentials, and
+/// only the current user can read it. The URL may be enough to change or end the upload if the server doesn't check
+/// credentials, so protect the folder as you protect the content.
 ///
 /// An entry is removed when its upload is complete or cancelled. An upload that has expired isn't continued, and
 /// ``uploads()`` removes its entry.
@@ -93,7 +94,8 @@ public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
     let start: Int?
 }
 
-/// An upload's file in a store. Until it is released, it holds a lock, so that no other task or process sends the upload.
+/// An upload's file in a store. Until it is released, it holds a lock, so that no other task or process sends the
+/// upload.
 final class UploadEntry: Sendable {
     let file: URL
     private var lock: URL { file.appendingPathExtension("lock") }
