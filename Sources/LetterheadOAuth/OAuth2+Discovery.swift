@@ -108,7 +108,7 @@ private struct Discovery {
             places = paths.compactMap { resource.wellKnown("/.well-known/oauth-protected-resource\($0)") }
         }
         for place in places {
-            guard let document = try await document(at: place) else { continue }
+            guard let document = try await document(at: place, namedBy: resource) else { continue }
             guard let named = document["resource"]?.string, resource.isDescribed(as: named, at: place) else {
                 throw Failure(.malformed, "the metadata at \(place.place) describes another resource (RFC 9728, 3.3)")
             }
@@ -129,7 +129,7 @@ private struct Discovery {
         var places = ["/.well-known/oauth-authorization-server\(path)", "/.well-known/openid-configuration\(path)"]
         if !path.isEmpty { places.append("\(path)/.well-known/openid-configuration") }
         for place in places.compactMap({ url.wellKnown($0) }) {
-            guard let document = try await document(at: place) else { continue }
+            guard let document = try await document(at: place, namedBy: source) else { continue }
             // Compared byte for byte (RFC 8414, 3.3), so that a server cannot pass for another server.
             guard let named = document["issuer"]?.string, named.utf8.elementsEqual(issuer.utf8) else {
                 throw Failure(.malformed, "the metadata at \(place.place) describes another issuer (RFC 8414, 3.3)")
@@ -141,8 +141,8 @@ private struct Discovery {
 
     /// Returns a JSON document's members, or nil without such a document. A server may respond to an unknown path with
     /// any page.
-    private func document(at url: URL) async throws(Failure) -> [String: JSONValue]? {
-        let response = try await response(from: url)
+    private func document(at url: URL, namedBy source: URL?) async throws(Failure) -> [String: JSONValue]? {
+        let response = try await response(from: url, namedBy: source)
         guard response.status.code < 500 else {
             throw Failure(.unavailable, "\(url.place) responded with \(response.status)", status: response.status)
         }
@@ -155,15 +155,21 @@ private struct Discovery {
         }
     }
 
-    func response(from url: URL) async throws(Failure) -> HTTPResponse {
-        var request = HTTPRequest(url: url)
-        request.fragment = nil
+    /// - Parameter source: the URL of the server that named this URL. Default: nil (the caller did).
+    func response(from url: URL, namedBy source: URL? = nil) async throws(Failure) -> HTTPResponse {
+        var request = HTTPRequest(url: source ?? url)
         request.authentication = .anonymous
         request.headers[.accept] = "application/json"
         request.timeout = .seconds(30)
         request.responseLimit = Self.longestDocument
         // An API without authentication may respond with a stream that never ends.
         request.responseDelivery = .streamed
+        if source != nil {
+            do { request = try request.moved(to: url) } catch {
+                throw Failure(.malformed, "\(url.place) was not asked for metadata: \(error)")
+            }
+        }
+        request.fragment = nil
         do {
             return try await loader.load(request)
         } catch {

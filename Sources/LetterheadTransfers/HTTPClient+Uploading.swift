@@ -9,8 +9,9 @@ public struct UploadSettings: Sendable {
     ///
     /// Set a key, such as `"video-3"`, if any of these changes between launches: for a signed URL, for an app's
     /// container on iOS, or if a closure provides the client's environment. In the last case, the template's secret
-    /// headers aren't sent to the upload's URL, because its origin can't be compared: use the client's authentication.
-    /// The same key at another origin is another upload, but endpoints of one server need different keys.
+    /// headers and credentials aren't sent to the upload's URL, because its origin can't be compared: use the client's
+    /// authentication. The same key at another origin is another upload, but endpoints of one server need different
+    /// keys.
     public var key: String?
     /// The server's protocol. An upload with another one isn't continued. Default: nil (the client asks with OPTIONS).
     public var kind: UploadProtocol?
@@ -86,7 +87,7 @@ extension HTTPClient {
     /// - Parameters:
     ///   - template: the request that creates the upload, without a body: a POST for tus. Its headers are sent with all
     ///     requests, except those about its content. `Upload-Metadata` replaces tus's name and media type. If the server
-    ///     names another origin, secrets are left out.
+    ///     names a different origin, the redirect policy applies, and secrets and credentials are left out.
     ///   - content: a `FileBody`, or any body in memory, such as a `DataBody`. Its media type describes the upload. A
     ///     file must not change meanwhile.
     ///   - store: remembers the upload.
@@ -130,7 +131,8 @@ extension HTTPClient {
 extension HTTPError.Code {
     /// Another task or process sends the same upload.
     public static let uploadInUse = Self(rawValue: "uploadInUse")
-    /// The server announces no protocol for uploads that continue, or not for this content. Nothing of it was sent.
+    /// The server announces no protocol for uploads that continue, or not for this content, or it names a URL that
+    /// can't be used. Nothing of the content was sent.
     public static let uploadUnsupported = Self(rawValue: "uploadUnsupported")
     /// The file changed while it was being uploaded. The next call starts a new upload.
     public static let uploadFileChanged = Self(rawValue: "uploadFileChanged")

@@ -160,8 +160,10 @@ extension ResumedUpload {
             }
             restart = isLive ? .contentChanged : .expired
             // The server can free the space. Otherwise, the upload expires there. The entry stays until another upload
-            // replaces it.
-            _ = try? await exchange.send(.delete, to: earlier.url, kind.headers)
+            // replaces it. A server doesn't choose what is deleted at another origin.
+            if HTTPRequest(url: earlier.url).origin == exchange.request.withEnvironment.origin {
+                _ = try? await exchange.send(.delete, to: earlier.url, kind.headers)
+            }
             try Task.checkCancellation()
         }
         sent = 0
@@ -214,11 +216,12 @@ extension ResumedUpload {
         kind.create(&headers, content)
         let response = try await exchange.send(nil, headers)
         guard response.status.isSuccess else { throw refusal(of: response) }
-        guard let url = response.location,
-            ["https", response.request.scheme].contains(url.scheme.map(ASCII.lowercased))
-        else {
-            throw failure(.uploadMismatch, "the new upload has no Location with an http or https URL", response)
+        guard let url = response.location else {
+            throw failure(.uploadUnsupported, "the response to the creation has no valid Location", response)
         }
+        // Before it is remembered: each later call would fail, too.
+        _ = try exchange.moved(
+            exchange.request, to: url, with: content.body(0..<content.length), namedBy: response.request)
         known = UnfinishedUpload(
             id: entry.file.lastPathComponent, key: link.settings.key, url: url, fileName: content.name,
             byteCount: content.length, created: link.store.now(), expires: .distantPast, kind: kind.name,

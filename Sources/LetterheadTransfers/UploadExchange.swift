@@ -43,7 +43,7 @@ final class UploadExchange: Sendable {
         var sent = request
         if let method { sent.method = method }
         if let url {
-            move(&sent, to: HTTPRequest(url: url))
+            sent = try moved(sent, to: url, with: body)
             sent.headers.replace(with: headers)
         } else {
             var all = headers
@@ -73,18 +73,31 @@ final class UploadExchange: Sendable {
     ]
     private static let withheld = ["content-", "upload-", "repr-digest", "if-", "range", "expect"]
 
-    /// Headers about the template's content and its conditions don't belong to a chunk, and another origin receives no
-    /// secrets.
-    private func move(_ sent: inout HTTPRequest, to target: HTTPRequest) {
-        let isOwn = sent.withEnvironment.origin == target.origin
+    /// Returns a request for the upload's URL, as if a redirect had led there. Headers about the template's content and
+    /// its conditions don't belong to a chunk.
+    ///
+    /// - Parameter creation: the request that created the upload, as it was sent. Default: nil (an earlier load did).
+    func moved(
+        _ sent: HTTPRequest, to url: URL, with body: (any HTTPBody)?, namedBy creation: HTTPRequest? = nil
+    ) throws(HTTPError) -> HTTPRequest {
+        var sent = sent
+        sent.body = body ?? EmptyBody()
         sent.headers = HTTPHeaders(
             sent.headers.filter { field in
                 let name = ASCII.lowercased(field.name.rawValue)
                 return !Self.withheld.contains { name.begins(with: $0) }
-                    && (isOwn || !sent.isSecret(field) && !RedirectPolicy.standardWithheldHeaders.contains(field.name))
             })
-        (sent.scheme, sent.host, sent.port, sent.path) = (target.scheme, target.host, target.port, target.path)
-        // The server has chosen the URL, so an environment adds nothing to its query.
-        (sent.query, sent.userInfo, sent.fragment, sent.removedHeaders) = (target.query, nil, nil, [])
+        do { return try sent.moved(to: url, namedBy: creation) } catch {
+            let rule =
+                switch error {
+                case .downgrade:
+                    "its scheme is http, although the request used https (a server behind a proxy must know the "
+                        + "forwarded scheme)"
+                case .otherOrigin: "it has another origin, and the redirect policy forbids it or the content is secret"
+                default: "it isn't an http or https URL"
+                }
+            throw HTTPError(
+                .uploadUnsupported, request: request, message: "the server's URL for the upload can't be used: \(rule)")
+        }
     }
 }

@@ -125,7 +125,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
 
 @Suite(.timeLimit(.minutes(1))) struct ResourceDiscoveryTests {
     private func scene(_ answers: [String: [Scene.Answer]]) -> Scene {
-        Scene([places[0]: [.json(document)]].merging(answers) { $1 })
+        Scene([places[0]: [.json(document)], places[0] + "?key=1": [.json(document)]].merging(answers) { $1 })
     }
 
     @Test func `the challenge of an API leads to its metadata, and that to the server`() async throws {
@@ -134,6 +134,15 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(scene.urls == [api, link, places[0]])
         #expect(server.issuer == issuer && server.resource == Scene.api && server.scope == ["a", "b"])
         #expect(scene.requests.allSatisfy { !$0.headers.contains(.authorization) && $0.method == .get })
+    }
+
+    @Test func `a URL that a document names receives nothing of the chain's environment`() async throws {
+        let scene = scene([api: [challenge(", resource_metadata=\"\(link)\"")], link: [.json(resource)]])
+        let home = ServerEnvironment("https://auth.example.com", headers: ["X-Tenant": "7"], query: ["key": "1"])
+        _ = try await OAuth2.discovered(from: Scene.api, over: ApplyEnvironment(home) --> scene)
+        #expect(scene.urls == [api, link, places[0]] && scene.requests.allSatisfy { !$0.headers.contains("X-Tenant") })
+        _ = try await OAuth2.discovered(issuer: issuer, over: ApplyEnvironment(home) --> scene)
+        #expect(scene.urls.last == places[0] + "?key=1" && scene.requests.last?.headers["X-Tenant"] == "7")
     }
 
     @Test(arguments: [false, true])

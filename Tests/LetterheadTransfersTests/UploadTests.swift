@@ -3,6 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadResilience
+    import LetterheadTesting
     import LetterheadTransfers
     import Synchronization
     import TestKit
@@ -215,17 +216,78 @@
             #expect(server.isRight() && heads.map { $0.headers["cache-control"] } == ["no-store"])
         }
 
-        @Test(arguments: Kind.allCases)
-        func `another origin receives no secrets`(kind: Kind) async throws {
-            let (server, other) = (UploadServer(kind), UploadServer(kind))
+        @Test(arguments: Kind.allCases, [nil, true, false])
+        func `another origin receives no secrets, neither in a chunk nor in a later call`(
+            kind: Kind, isOfTemplate: Bool?
+        ) async throws {
+            let (server, other, box) = (UploadServer(kind), UploadServer(kind), try Outbox())
+            server.enqueue("POST", .created(at: "\(other.url.absoluteString)/uploads/1", kind))
             other.enqueue("PATCH", .response("HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n"))
-            let place = "\(other.url.absoluteString)/uploads/1"
-            server.enqueue("POST", .response("HTTP/1.1 201 Created\r\nLocation: \(place)\r\nContent-Length: 0\r\n\r\n"))
-            let box = try Outbox()
-            let template = Post<HTTPResponse>("files", headers: ["Authorization": "Basic a", "X-Tenant": "3"])
-            await #expect(throws: HTTPError.self) { try await box.upload(to: server, template, attempts: 0) }
-            #expect(other.methods == ["PATCH"] && other.seen[0].headers["authorization"] == nil)
-            #expect(other.seen[0].headers["x-tenant"] == "3" && server.seen[1].headers["authorization"] == "Basic a")
+            let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [server.url, other.url])
+            let client = HTTPClient(
+                environment: ServerEnvironment(baseURL: server.url, headers: ["X-Env": "4"]),
+                authentication: isOfTemplate == false ? bearer : nil)
+            let template = Post<HTTPResponse>("files", headers: ["X-Api-Key": "1", "X-Tenant": "3"])
+            for _ in 0..<2 {
+                await #expect(throws: HTTPError.self) {
+                    if isOfTemplate == true {
+                        try await box.upload(
+                            to: server, template.authenticated(by: bearer), attempts: 0, client: client)
+                    } else {
+                        try await box.upload(to: server, template, attempts: 0, client: client)
+                    }
+                }
+            }
+            #expect(other.methods == ["PATCH", "HEAD"] && server.methods.prefix(2) == ["OPTIONS", "POST"])
+            let secret = ["authorization", "x-api-key", "x-env"]
+            #expect(other.seen.allSatisfy { $0.headers["x-tenant"] == "3" && secret.allSatisfy($0.lacks) })
+            #expect(server.seen[1].headers["authorization"] == (isOfTemplate == nil ? nil : "Bearer t"))
+            #expect(server.seen[1].headers["x-api-key"] == "1" && server.seen[1].headers["x-env"] == "4")
+        }
+
+        @Test(arguments: Kind.allCases, [RedirectPolicy.never, .sameOrigin, nil])
+        func `the redirect policy decides whether an upload may be at another origin`(
+            kind: Kind, policy: RedirectPolicy?
+        ) async throws {
+            let (server, other, box) = (UploadServer(kind), UploadServer(kind), try Outbox())
+            let client = server.client.configured {
+                if let policy { $0.redirectPolicy = policy } else { $0.isSecret = true }
+            }
+            try await box.upload(to: server, client: client)
+            #expect(server.isRight())
+            server.enqueue("POST", .created(at: "\(other.url.absoluteString)/uploads/1", kind))
+            let error = await #expect(throws: HTTPError.self) {
+                try await box.upload(to: server, client: client)
+            }
+            #expect(error?.code == .uploadUnsupported && error?.message.contains("the redirect policy forbids") == true)
+            #expect(other.seen.isEmpty && box.names.isEmpty)
+        }
+
+        @Test func `a server with https that names a URL with http receives nothing of the file`() async throws {
+            let mock = MockLoader {
+                HTTPResponse(
+                    request: $0, status: $0.method == .post ? .created : .noContent,
+                    headers: ["Tus-Version": "1.0.0", "Tus-Resumable": "1.0.0", "Location": "http://a.test/uploads/1"])
+            }
+            let (box, client) = (
+                try Outbox(), HTTPClient(environment: ServerEnvironment("https://a.test"), transport: mock)
+            )
+            let error = await #expect(throws: HTTPError.self) {
+                try await client.upload(Post<HTTPResponse>("files"), from: DataBody(content), resuming: box.store)
+            }
+            #expect(
+                error?.code == .uploadUnsupported && error?.message.contains("must know the forwarded scheme") == true)
+            #expect(mock.requests.map(\.method) == [.options, .post] && box.names.isEmpty)
+        }
+
+        @Test func `content that has changed deletes nothing at another origin`() async throws {
+            let (server, other, box) = (UploadServer(.tus), UploadServer(.tus), try Outbox())
+            server.enqueue("POST", .created(at: "\(other.url.absoluteString)/films/1", .tus))
+            other.enqueue("PATCH", .cut(after: 10))
+            for bytes in [content, Data(content.reversed())] {
+                _ = try? await box.upload(to: server, of: DataBody(bytes), attempts: 0) { $0.key = "k" }
+            }
+            #expect(other.methods == ["PATCH"] && server.complete == [Data(content.reversed())])
         }
 
         @Test(arguments: Kind.allCases)

@@ -24,6 +24,13 @@
             case fields([String: String])
             /// Forgets all uploads first.
             case forget
+
+            /// Creates an upload at another URL.
+            package static func created(at location: String, _ kind: Kind) -> Effect {
+                let field = kind == .tus ? "Tus-Resumable: 1.0.0" : "Upload-Complete: ?0"
+                return .response(
+                    "HTTP/1.1 201 Created\r\nLocation: \(location)\r\n\(field)\r\nContent-Length: 0\r\n\r\n")
+            }
         }
 
         package struct Seen: Sendable {
@@ -34,6 +41,7 @@
             package var received = 0
 
             package var offset: Int? { headers["upload-offset"].flatMap { Int($0) } }
+            package func lacks(_ header: String) -> Bool { headers[header] == nil }
         }
 
         package struct Upload: Sendable {

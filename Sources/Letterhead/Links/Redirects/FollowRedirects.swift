@@ -117,7 +117,7 @@ public struct FollowRedirects: LoaderLink {
         }
         guard hop.body.isEmpty || hop.body.isReplayable else { return .failure(.oneTimeBody) }
         let answered = response.request
-        if hop.isSecret, !hop.body.isEmpty, RedirectRules.leaves(hop, request, answered) {
+        if hop.isSecret, !hop.body.isEmpty, RedirectRules.leaves(hop, request, answered) != false {
             return .failure(.otherOrigin)
         }
         hop.removedHeaders.formUnion(proposal.removedHeaders)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+public import LetterheadFoundation
 
 extension RequestConfigurable {
     /// Sets ``RequestSettings/redirectPolicy``, for example `.redirects(.never)`.
@@ -108,35 +108,33 @@ enum RedirectRules {
     static func proposal(
         for request: HTTPRequest, response: HTTPResponse, policy: RedirectPolicy
     ) throws(RedirectPolicy.Redirect.Refusal) -> HTTPRequest {
-        let answered = response.request
-        var hop = try self.target(of: response, for: request)
-        hop.method = answered.method
+        if case .never = policy.rule { throw .policy }
+        guard let url = response.location else { throw .location }
+        var hop = request
+        hop.method = response.request.method
         switch policy.rule {
-        case .never: throw .policy
-        case .sameOrigin where hop.origin != answered.origin: throw .otherOrigin
         case .keepingOriginal: break
         default: changeMethod(of: &hop, status: response.status)
         }
-        if !allowsDowngrade(policy), isSecure(answered), !isSecure(hop) { throw .downgrade }
-        // A secret body, such as a login's, is intended only for its original origin.
-        if request.isSecret, !hop.body.isEmpty, leaves(hop, request, answered) { throw .otherOrigin }
+        hop = try hop.moved(to: url, namedBy: response.request, policy)
         guard hop.body.isEmpty || hop.body.isReplayable else { throw .oneTimeBody }
-        withhold(from: &hop, of: request, after: answered, policy: policy)
         return hop
     }
 
     /// Whether a hop leaves the request's origin, or the origin that answered: a loader below may have followed a
-    /// redirect to another server itself.
-    static func leaves(_ hop: HTTPRequest, _ request: HTTPRequest, _ answered: HTTPRequest) -> Bool {
-        hop.origin != answered.origin || request.withEnvironment.origin.map { $0 != hop.origin } ?? false
+    /// redirect to another server itself. nil if neither is known.
+    static func leaves(_ hop: HTTPRequest, _ request: HTTPRequest, _ answered: HTTPRequest?) -> Bool? {
+        let origins = [answered?.origin, request.withEnvironment.origin].compactMap(\.self)
+        return origins.isEmpty ? nil : origins.contains { $0 != hop.origin }
     }
 
     /// Marks a request as redirected, and permanently removes what another origin must not receive.
     static func withhold(
-        from hop: inout HTTPRequest, of request: HTTPRequest, after answered: HTTPRequest, policy: RedirectPolicy
+        from hop: inout HTTPRequest, of request: HTTPRequest, after answered: HTTPRequest?, policy: RedirectPolicy
     ) {
         var names = hop.removedHeaders
-        if leaves(hop, request, answered) {
+        let leaves = leaves(hop, request, answered)
+        if leaves != false {
             names.formUnion(RedirectPolicy.standardWithheldHeaders)
             names.formUnion(policy.removedHeaders)
             names.formUnion(hop.redaction.headers)
@@ -144,20 +142,9 @@ enum RedirectRules {
             names.formUnion(hop.headers.filter { $0.origin != nil && $0.origin != hop.origin }.map(\.name))
             hop.headers = HTTPHeaders(hop.headers.filter { !names.contains($0.name) })
         }
-        hop.removedHeaders = names
-    }
-
-    private static func target(
-        of response: HTTPResponse, for request: HTTPRequest
-    ) throws(RedirectPolicy.Redirect.Refusal) -> HTTPRequest {
-        guard let parts = response.locationParts else { throw .location }
-        guard let scheme = parts.scheme.map(ASCII.lowercased), scheme == "http" || scheme == "https" else {
-            throw .scheme
-        }
-        guard let url = URL(string: parts.string, encodingInvalidCharacters: false) else { throw .location }
-        let hop = request.moved(to: HTTPRequest(url: url), scheme: scheme)
-        guard (try? hop.validate()) != nil else { throw .location }
-        return hop
+        // If the origin isn't known yet, the links that know it keep the environment's headers and the client's
+        // credentials from other origins. Nothing else does so for the request's own credentials.
+        hop.removedHeaders = leaves == nil && request.authentication == nil ? hop.removedHeaders : names
     }
 
     /// Applies RFC 9110, 15.4.2 to 15.4.4, as clarified by the Fetch standard, 4.4.
@@ -176,26 +163,64 @@ enum RedirectRules {
             })
     }
 
-    private static func allowsDowngrade(_ policy: RedirectPolicy) -> Bool {
+    fileprivate static func allowsDowngrade(_ policy: RedirectPolicy) -> Bool {
         if case .custom = policy.rule { true } else { policy.allowsDowngrade }
     }
-
-    private static func isSecure(_ request: HTTPRequest) -> Bool { ASCII.lowercased(request.scheme) == "https" }
 }
 
 extension HTTPRequest {
-    /// Returns this request with another request's URL, without a username and password.
-    fileprivate func moved(to other: HTTPRequest, scheme: String) -> HTTPRequest {
+    /// Returns this request for a URL that a server has named, such as the `Location` of a new resource, as
+    /// ``FollowRedirects`` does for a redirect. Use it in a link that sends a caller's request to such a URL.
+    ///
+    /// ```swift
+    /// let created = try await next.load(request)
+    /// if let url = created.location { status = try await next.load(request.moved(to: url, namedBy: created.request)) }
+    /// ```
+    ///
+    /// The request keeps its method, headers, body and options. If the scheme, the host or the port differs from the
+    /// request's, the new origin receives neither credentials nor secret headers, and nothing of the environment: the
+    /// request doesn't have them, and ``removedHeaders`` prevents the links below from adding them. If a closure
+    /// provides the environment and no sender is named, the origins can't be compared. The request then loses its own
+    /// secrets only.
+    ///
+    /// - Parameters:
+    ///   - url: an absolute URL. A username and password in it are never used.
+    ///   - sender: the request that received the URL, as it was sent. Its origin counts as the request's. Default: nil.
+    /// - Throws: `.otherOrigin` if the URL has another origin, and either the ``RequestSettings/redirectPolicy`` is
+    ///   `.never`, `.sameOrigin` or `.custom`, or the body is secret. `.downgrade`, `.scheme` and `.location` as for a
+    ///   redirect.
+    public func moved(
+        to url: URL, namedBy sender: HTTPRequest? = nil
+    ) throws(RedirectPolicy.Redirect.Refusal) -> HTTPRequest {
+        let policy = redirectPolicy ?? .safely
+        // A closure decides about redirects only, because it receives their response.
+        if case .custom = policy.rule {
+            return try moved(to: url, namedBy: sender, .sameOrigin.removing(policy.removedHeaders))
+        }
+        return try moved(to: url, namedBy: sender, policy)
+    }
+
+    fileprivate func moved(
+        to url: URL, namedBy sender: HTTPRequest?, _ policy: RedirectPolicy
+    ) throws(RedirectPolicy.Redirect.Refusal) -> HTTPRequest {
+        let target = HTTPRequest(url: url)
         var moved = self
-        moved.scheme = scheme
-        moved.host = other.host
-        moved.port = other.port
-        moved.userInfo = nil
-        moved.path = other.path
-        moved.query = other.query
-        moved.fragment = other.fragment
+        (moved.scheme, moved.host, moved.port) = (ASCII.lowercased(target.scheme), target.host, target.port)
+        (moved.userInfo, moved.path, moved.query, moved.fragment) = (nil, target.path, target.query, target.fragment)
         // The required origin applies only to the first request. The redirect policy checks the next ones.
         moved.options.remove(RequiredOriginOption.self)
+        guard target.hasScheme, ["http", "https"].contains(moved.scheme) else { throw .scheme }
+        guard (try? moved.validate()) != nil else { throw .location }
+        let isElsewhere = RedirectRules.leaves(moved, self, sender) == true
+        switch policy.rule {
+        case .never where isElsewhere, .sameOrigin where isElsewhere: throw .otherOrigin
+        default: break
+        }
+        let scheme = (sender?.origin ?? withEnvironment.origin)?.scheme
+        if !RedirectRules.allowsDowngrade(policy), scheme == "https", moved.scheme != "https" { throw .downgrade }
+        // A secret body, such as a login's, is intended only for its original origin.
+        if isSecret, !body.isEmpty, isElsewhere { throw .otherOrigin }
+        RedirectRules.withhold(from: &moved, of: self, after: sender, policy: policy)
         return moved
     }
 }
