@@ -17,13 +17,14 @@ final class MultipartReader: Sendable {
     }
 
     private let head: HTTPResponse
+    private let headLimit: Int
     /// Nil while a task reads.
     private let state: Mutex<State?>
 
     /// - Throws: `.invalidResponse` if the response isn't multipart, or has no valid boundary.
     init(_ response: HTTPResponse, partLimit: Int, headLimit: Int) throws(HTTPError) {
         let boundary = try Self.boundary(of: response)
-        head = response.withoutBody
+        (head, self.headLimit) = (response.withoutBody, headLimit)
         state = Mutex(
             State(
                 parser: MultipartParser(boundary: boundary, partLimit: partLimit, headLimit: headLimit),
@@ -71,7 +72,7 @@ final class MultipartReader: Sendable {
         var response = head
         response.headers = headers
         response.body = HTTPResponseBody(length: nil, pull: { try await self.nextPiece(ofPart: number) })
-        return ResponsePart(response: response)
+        return ResponsePart(response: response, headLimit: headLimit)
     }
 
     private func nextPiece(ofPart number: Int) async throws -> Data? {

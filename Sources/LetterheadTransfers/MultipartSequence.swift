@@ -25,7 +25,8 @@ extension HTTPClient {
     /// - Parameters:
     ///   - template: the request. Its `decode(_:)` is not called.
     ///   - partLimit: the maximum number of parts. Default: 10,000.
-    ///   - headLimit: the maximum number of bytes in a part's head, and before the first part. Default: 16 KiB.
+    ///   - headLimit: the maximum number of bytes in a part's head, before the first part, and in the head of an HTTP
+    ///     response in a part. Default: 16 KiB.
     public func parts<Template: RequestTemplate>(
         of template: Template, partLimit: Int = 10_000, headLimit: Int = 16 << 10
     ) -> some AsyncSequence<ResponsePart, any Error> & Sendable {

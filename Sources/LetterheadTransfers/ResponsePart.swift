@@ -6,6 +6,8 @@ import LetterheadFoundation
 public struct ResponsePart: Sendable {
     /// The part's content as the body of the response that it arrived in.
     let response: HTTPResponse
+    /// The limit of the sequence that the part belongs to. It applies to a head in the content, too.
+    let headLimit: Int
 
     /// The part's header fields, such as `Content-Type`, `Content-ID`, or `Content-Range` in `multipart/byteranges`.
     public var headers: HTTPHeaders { response.headers }
@@ -45,7 +47,8 @@ public struct ResponsePart: Sendable {
     /// ```
     ///
     /// - Throws: `HTTPError` with `.invalidResponse` if the part has another type, a malformed head, a transfer coding,
-    ///   or fewer bytes than its `Content-Length`, and the errors of ``decode(_:)``.
+    ///   or fewer bytes than its `Content-Length`, with `.responseTooLarge` if the head is larger than the `headLimit` of
+    ///   the parts, and the errors of ``decode(_:)``.
     @concurrent
     public func httpResponse() async throws -> HTTPResponse {
         let type = headers[.contentType].flatMap { MediaType($0) }
@@ -53,11 +56,18 @@ public struct ResponsePart: Sendable {
             throw fault("expected application/http, and received \(type?.essence ?? "no Content-Type")")
         }
         let bytes = [UInt8](try await decode(Data.self))
+        var searched = 0
+        let found = bytes.endOfHead(from: 0, searched: &searched)
+        guard (found ?? bytes.count) <= headLimit else {
+            throw response.error(
+                .responseTooLarge,
+                "the head of the HTTP response in the part is larger than the \(headLimit) bytes allowed (see headLimit)"
+            )
+        }
         let line = bytes.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
         let words = String(decoding: line, as: UTF8.self).split(at: " ")
-        var searched = 0
         guard words.count > 1, words[0].begins(with: "HTTP/"), words[1].utf8.count == 3, let code = Int(words[1]),
-            code >= 100, let end = bytes.endOfHead(from: 0, searched: &searched),
+            code >= 100, let end = found,
             let fields = try? HTTPHeaders(lines: Array(bytes[line.count..<end])), !fields.contains(.transferEncoding)
         else { throw fault("its head is malformed, or has a transfer coding") }
         var (inner, content) = (response, bytes[end...])

@@ -284,6 +284,16 @@ import Testing
         #expect(statuses == [[200], [201, 204], [404]])
     }
 
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\n" + String(repeating: "a:\r\n", count: 50_000), String(repeating: "H", count: 200_000),
+    ])
+    func `the head of a response in a part has the limit of a part's head`(head: String) async throws {
+        let part = try await part("Content-Type: application/http\r\n", head)
+        let error = await #expect(throws: HTTPError.self) { try await part.httpResponse() }
+        #expect(
+            error?.code == .responseTooLarge && error?.message.contains("16384 bytes allowed (see headLimit)") == true)
+    }
+
     @Test func `leaving the parts of a part doesn't end the outer parts`() async throws {
         var count = 0
         for try await part in HTTPResponse.multipart(Self.changes).parts() {
