@@ -43,13 +43,14 @@ public struct UploadStore: Sendable {
     public func uploads() throws -> [UnfinishedUpload] {
         guard FileManager.default.fileExists(atPath: folder.filePath) else { return [] }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.filePath)
-        return names.filter { $0.begins(with: owner) && $0.ends(with: ".json") }.compactMap { try? live($0) }
+        return names.filter(isOwn).compactMap { try? live($0) }
             .sorted { $0.created < $1.created }
     }
 
     private func live(_ id: String) throws -> UnfinishedUpload? {
         let file = folder.appendingPathComponent(id)
-        guard let upload: UnfinishedUpload = try PartFile.record(in: file) else { return nil }
+        guard var upload: UnfinishedUpload = try PartFile.record(in: file) else { return nil }
+        upload.id = id
         guard upload.expires <= now() else { return upload }
         // Another process may have begun it again.
         if let entry = try? UploadEntry(file), try entry.upload().map({ $0.expires <= now() }) == true {
@@ -60,11 +61,18 @@ public struct UploadStore: Sendable {
 
     /// Opens and locks an upload's entry.
     ///
-    /// - Throws: ``PartFile/IsInUse`` or an error from the file system.
+    /// - Throws: ``PartFile/IsInUse`` or an error from the file system. `EINVAL` if the name isn't one that the store
+    ///   gives to the user's entries: an upload that a program has decoded can contain any name.
     func entry(_ id: String) throws -> UploadEntry {
+        guard isOwn(id) else { throw POSIXError(.EINVAL) }
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         return try UploadEntry(folder.appendingPathComponent(id))
+    }
+
+    private func isOwn(_ id: String) -> Bool {
+        id.begins(with: "\(owner)-") && id.ends(with: ".json")
+            && ASCII.allBytes(of: id) { $0 > 0x20 && $0 != UInt8(ascii: "/") }
     }
 
     func id(of identity: String) -> String { "\(owner)-\(Self.hash(identity)).json" }
@@ -76,7 +84,8 @@ public struct UploadStore: Sendable {
 
 /// An upload that a store remembers. Its offset isn't part of it, because only the server knows it.
 public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
-    public let id: String
+    /// The name of the entry's file.
+    public internal(set) var id: String
     /// The key in the upload's settings.
     public let key: String?
     /// The upload's URL at the server. It may be secret.

@@ -176,6 +176,27 @@
             #expect(server.faults.isEmpty && server.seen.last?.headers["content-type"] == nil)
         }
 
+        @Test(arguments: ["../../victim.json", "%@/../../victim.json", "victim.json", "", "%@\u{0}.json"])
+        func `an entry can name no other file`(name: String) async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            try await box.begin(at: server)
+            let victim = box.root.appending(path: "victim.json")
+            let upload = try #require(try box.store.uploads().first)
+            try FileManager.default.copyItem(at: box.folder.appending(path: upload.id), to: victim)
+            let before = try FileManager.default.subpathsOfDirectory(atPath: box.root.path).sorted()
+            let id = name.replacing("%@", with: upload.id.prefix(33))
+            let text = String(decoding: try JSONEncoder().encode(upload), as: UTF8.self)
+            let changed = text.replacing(
+                upload.id, with: String(decoding: try JSONEncoder().encode(id), as: UTF8.self).dropFirst().dropLast())
+            let forged = try JSONDecoder().decode(UnfinishedUpload.self, from: Data(changed.utf8))
+            let error = await #expect(throws: HTTPError.self) { try await server.client.cancel(forged, in: box.store) }
+            #expect(error?.code == .uploadStoreFailed && forged.id == id)
+            #expect(try FileManager.default.subpathsOfDirectory(atPath: box.root.path).sorted() == before)
+            // The name of the file counts, not the one in it.
+            try Data(changed.utf8).write(to: box.folder.appending(path: upload.id))
+            #expect(try box.store.uploads() == [upload])
+        }
+
         @Test func `a newer upload of the file stays if an older one is cancelled`() async throws {
             let (server, box) = (UploadServer(.tus), try Outbox())
             try await box.begin(at: server)
