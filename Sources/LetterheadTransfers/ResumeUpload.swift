@@ -88,7 +88,7 @@ private struct ResumedUpload {
             (restart, known) = (.forgotten, nil)
             response = try await transferred()
         }
-        entry.forget()
+        forget()
         if response.status.isSuccess { exchange.report(content.length) }
         response[option: CompletedUploadValue.self] = known.map {
             CompletedUpload(url: $0.url, continuedFrom: continuedFrom, restart: restart)
@@ -337,8 +337,14 @@ extension ResumedUpload {
     /// An upload that failed so can't be trusted any longer: the next load starts again. If the new upload failed, the
     /// entry of the earlier one stays.
     func failure(_ code: HTTPError.Code, _ message: String, _ response: HTTPResponse? = nil) -> HTTPError {
-        if code != .uploadFileChanged, known != nil { entry.forget() }
+        if code != .uploadFileChanged, known != nil { forget() }
         return response?.error(code, message) ?? HTTPError(code, request: exchange.request, message: message)
+    }
+
+    /// Removes the entry. If the client was reset, the call fails and the next one needs the entry, even if the upload
+    /// is complete.
+    func forget() {
+        if exchange.request.generation?.hasEnded != true { entry.forget() }
     }
 
     func ended(_ response: HTTPResponse) -> HTTPError {
