@@ -16,9 +16,8 @@ let librarySettings = settings + [.strictMemorySafety()]
     let privacyManifest: (resources: [Resource], exclude: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
 #endif
 
-// The libraries of the system that the package links on Linux, by the names of their files, because the names without a
-// version belong to development packages. For a static program, LETTERHEAD_LIBRARIES lists the archives to link instead,
-// such as ":libcurl.a :libssl.a :libcrypto.a :libz.a"; see the guide "The transport".
+// The system's libraries on Linux, by file names, because names without a version belong to development packages. A
+// static program sets LETTERHEAD_LIBRARIES, such as ":libcurl.a :libssl.a :libcrypto.a :libz.a" (guide "The transport").
 let archives = Context.environment["LETTERHEAD_LIBRARIES"]?.split(separator: " ").map(String.init)
 let libcurl = archives ?? [":libcurl.so.4"]
 let zlib = archives == nil ? [":libz.so.1"] : []
@@ -27,14 +26,17 @@ let linking: [CSetting] = archives == nil ? [] : [.define("LETTERHEAD_STATIC")]
 /// Links libraries on Linux.
 func linked(_ names: [String]) -> [LinkerSetting] { names.map { .linkedLibrary($0, .when(platforms: [.linux])) } }
 
-/// A target that only Linux has.
-func linux(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux])) }
-
-// What not every program needs: products of their own, which use the public API of the library as its users do.
-let additions = ["Caching", "OAuth", "Observing", "Relay", "Resilience", "Signing", "Transfers"].map {
-    "Letterhead\($0)"
+/// A library over the public API of the core.
+func library(_ name: String, _ more: Target.Dependency...) -> Target {
+    .target(name: name, dependencies: ["Letterhead", "LetterheadFoundation"] + more, swiftSettings: librarySettings)
 }
 
+/// A target that only Linux has.
+func linux(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux])) }
+// What not every program needs: products of their own, which use the public API of the library as its users do.
+let additions = [
+    "Caching", "Contracts", "OAuth", "Observing", "Recording", "Relay", "Resilience", "Signing", "Transfers",
+].map { "Letterhead\($0)" }
 let products: [Target.Dependency] = (["Letterhead"] + additions).map { .byName(name: $0) }
 
 // What every target of tests may use.
@@ -69,11 +71,8 @@ let package = Package(
         .target(
             name: "Letterhead", dependencies: ["LetterheadFoundation", "CLetterheadZlib", linux("CLibcurl")],
             exclude: privacyManifest.exclude, resources: privacyManifest.resources, swiftSettings: librarySettings),
-        .target(
-            name: "LetterheadTesting",
-            dependencies: ["LetterheadOAuth", "LetterheadObserving", "LetterheadFoundation"],
-            swiftSettings: librarySettings),
-        .target(name: "LetterheadTestingSupport", dependencies: ["LetterheadTesting"], swiftSettings: librarySettings),
+        library("LetterheadTesting", "LetterheadOAuth"),
+        library("LetterheadTestingSupport", "LetterheadRecording", "LetterheadTesting"),
 
         .testTarget(
             name: "LetterheadTests",
@@ -102,7 +101,8 @@ let package = Package(
             swiftSettings: [.defaultIsolation(MainActor.self)]),
     ]
         + additions.map {
-            .target(name: $0, dependencies: ["Letterhead", "LetterheadFoundation"], swiftSettings: librarySettings)
+            // A contract checks recordings, and takes routes as stubs do.
+            $0 == "LetterheadContracts" ? library($0, "LetterheadRecording", "LetterheadTesting") : library($0)
         }
         + additions.map { .testTarget(name: "\($0)Tests", dependencies: kit + products, swiftSettings: settings) },
     swiftLanguageModes: [.v6]

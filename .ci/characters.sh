@@ -56,6 +56,8 @@ Letterhead/Links/Retry/HTTPValidator              halves of the essence of a med
 LetterheadResilience/LimitRate/RateReport          words of ASCII.keyword
 Letterhead/Links/Observing/                       names of events and members
 LetterheadObserving/                              names of events, routes and origins of requests that were sent
+LetterheadContracts/                              names of members and types of the program
+LetterheadRecording/Flight                        names of events, and codes of errors
 LetterheadCaching/CacheControl                    tokens
 LetterheadCaching/                                URLs of requests, which are ASCII
 Letterhead/Links/Cookies/CookieTable              domains of requests, or quickly compared ones of a file

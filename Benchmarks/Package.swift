@@ -15,7 +15,7 @@ let letterhead: [Target.Dependency] = [
     .product(name: "Letterhead", package: "Letterhead"), .product(name: "LetterheadTesting", package: "Letterhead"),
     .product(name: "LetterheadResilience", package: "Letterhead"),
     .product(name: "LetterheadCaching", package: "Letterhead"),
-    .product(name: "LetterheadObserving", package: "Letterhead"),
+    .product(name: "LetterheadRecording", package: "Letterhead"),
     .product(name: "LetterheadSigning", package: "Letterhead"),
 ]
 

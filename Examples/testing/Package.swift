@@ -14,7 +14,8 @@ let package = Package(
             dependencies: [
                 "Bookshop",
                 .product(name: "Letterhead", package: "Letterhead"),
-                .product(name: "LetterheadObserving", package: "Letterhead"),
+                .product(name: "LetterheadContracts", package: "Letterhead"),
+                .product(name: "LetterheadRecording", package: "Letterhead"),
                 .product(name: "LetterheadTesting", package: "Letterhead"),
                 .product(name: "LetterheadTestingSupport", package: "Letterhead"),
             ],

@@ -18,14 +18,19 @@ extension HTTPRequest {
     /// sending from standard input. A multipart form becomes `--form`, with a boundary that curl chooses, if curl can
     /// send all its parts in this way: they are text or files, and their media types have no parameter except
     /// `charset`. The command contains any other multipart body as data, or redacted unless you include secrets.
-    public func curlCommand(includingSecrets: Bool = false) -> String {
-        CurlCommand(completed, includingSecrets: includingSecrets).text
+    ///
+    /// - Parameters:
+    ///   - includingSecrets: whether the command contains secrets. Default: false.
+    ///   - onLines: whether each option is on a line of its own, for a text that people compare. Default: false.
+    public func curlCommand(includingSecrets: Bool = false, onLines: Bool = false) -> String {
+        CurlCommand(completed, includingSecrets: includingSecrets).text(separator: onLines ? " \\\n  " : " ")
     }
 }
 
 private struct CurlCommand {
     private let request: HTTPRequest
     private let showsSecrets: Bool
+    /// The program, and each option with its argument.
     private var words = ["curl"]
     /// The command that prints the body.
     private var input: String?
@@ -39,9 +44,9 @@ private struct CurlCommand {
         addURL()
     }
 
-    var text: String { (input.map { $0 + " | " } ?? "") + words.joined(separator: " ") }
+    func text(separator: String) -> String { (input.map { $0 + " | " } ?? "") + words.joined(separator: separator) }
 
-    private mutating func add(_ words: String...) { self.words += words.map(Shell.word) }
+    private mutating func add(_ words: String...) { self.words.append(words.map(Shell.word).joined(separator: " ")) }
 
     private mutating func addMethod() {
         if request.method == .head { return add("--head") }
@@ -53,8 +58,7 @@ private struct CurlCommand {
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { add("--globoff") }
         if url.holds("/.") { add("--path-as-is") }
         // Without `--url`, a URL that begins with a hyphen would be parsed as an option.
-        if url.begins(with: "-") { add("--url") }
-        add(url)
+        if url.begins(with: "-") { add("--url", url) } else { add(url) }
     }
 
     private mutating func addHeaders(isForm: Bool) {
@@ -127,7 +131,7 @@ extension CurlCommand {
             guard let (option, word) = word(of: part), word.utf8.count <= Self.longestWord, Shell.isWord(word) else {
                 return nil
             }
-            words += [option, Shell.word(word)]
+            words.append("\(option) \(Shell.word(word))")
         }
         return words
     }

@@ -2,6 +2,7 @@
 #if canImport(Testing)
     import LetterheadFoundation
     public import Letterhead
+    public import LetterheadRecording
     public import LetterheadTesting
     public import Testing
 

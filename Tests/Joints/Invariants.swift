@@ -3,6 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadObserving
+    import LetterheadRecording
     import LetterheadTesting
     import LetterheadTransfers
 

@@ -3,6 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadObserving
+    import LetterheadRecording
     import LetterheadTesting
     import Synchronization
 
@@ -120,7 +121,7 @@
             return Evidence(
                 testCase: testCase, seen: scene.seen, outcomes: ended.outcomes, plain: ended.plain,
                 cookies: ended.cookies,
-                events: parts.recorder.events, archive: try? parts.archive.data(), flight: flight,
+                events: parts.recorder.events, archive: try? parts.archive.archive(), flight: flight,
                 statistics: parts.statistics.statistics,
                 progress: parts.progress.map { $0.value.withLock { $0 } }, uploads: scene.uploads,
                 contents: parts.contents.value.withLock { $0 }, running: parts.running,

@@ -5,6 +5,7 @@
     import LetterheadCaching
     import LetterheadOAuth
     import LetterheadObserving
+    import LetterheadRecording
     import LetterheadRelay
     import LetterheadResilience
     import LetterheadSigning
@@ -16,7 +17,7 @@
     /// The parts of a client that are looked at after it was released.
     struct Parts: Sendable {
         let recorder = EventRecorder()
-        let archive = HARRecorder()
+        let archive = FlightRecorder(last: 1_000, bytes: 64 << 20, keepsBinaryBodies: true)
         let flight = FlightRecorder(last: 10)
         let statistics = StatisticsRecorder()
         let throttle = Throttle(limit: 1)

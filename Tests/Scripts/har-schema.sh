@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Has HTTP Archives of HARRecorder, Cassette and RequestSnapshot validated against the schema of HAR 1.2, and read by a parser
+# Has HTTP Archives of FlightRecorder, Cassette and RequestSnapshot validated against the schema of HAR 1.2, and read by a parser
 # that others wrote, both installed into a temporary environment.
 # Says SKIPPED and ends well where there is no Python, or no network to install them from.
 set -uo pipefail

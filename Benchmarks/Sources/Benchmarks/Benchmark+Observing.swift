@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
-import LetterheadObserving
+import LetterheadRecording
 
 extension Benchmark {
     /// What a flight recorder costs a request that succeeds, beside an observer that does nothing with the same events

@@ -111,11 +111,6 @@ public final class StubLoader: HTTPLoader {
     }
 }
 
-extension HTTPError.Code {
-    /// A mock has received a request that the test does not expect. Nothing was sent.
-    public static let unexpectedRequest = Self(rawValue: "unexpectedRequest")
-}
-
 extension StubLoader {
     /// The running test's stub loader, or nil if the test has no scope, or if the scope's mock has another type. See
     /// ``ScopedLoader``.

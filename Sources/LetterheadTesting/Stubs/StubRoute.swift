@@ -15,7 +15,7 @@ public import Letterhead
 /// value.
 public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     private var method: HTTPMethod?
-    let pattern: String
+    package let pattern: String
     private var host: String?
     private var items: [QueryParameters.Item] = []
     private var fields: [HTTPHeaders.Field] = []
@@ -118,6 +118,11 @@ extension StubRoute {
             }
         }
         return segments.isEmpty ? captured : nil
+    }
+
+    /// Returns whether the route matches a request.
+    package func matches(_ request: HTTPRequest, body: Data?) -> Bool {
+        differences(from: StubInput(request: request, body: body, clock: ContinuousClock(), encoder: nil)).isEmpty
     }
 
     /// Returns the differences between the route and a request.

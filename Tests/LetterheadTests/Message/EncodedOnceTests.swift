@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadObserving
+import LetterheadRecording
 import LetterheadSigning
 import LetterheadTesting
 import TestKit
@@ -86,7 +87,7 @@ import Testing
             default: MockServer.Response()
             }
         }
-        let recorder = HARRecorder(maximumBodySize: 8 << 20)
+        let recorder = FlightRecorder(bytes: 256 << 20, keepsBinaryBodies: true)
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: server.url),
             attemptLinks: ModifyRequest { Self.sign(&$0) },
@@ -104,7 +105,7 @@ import Testing
         }
         #expect(try response.request.body.encode() == sent)
         guard let text = String(bytes: sent, encoding: .utf8), !kind.contains("multipart") else { return }
-        let archive = try JSONDecoder().decode(JSONValue.self, from: recorder.data())
+        let archive = try JSONDecoder().decode(JSONValue.self, from: recorder.archive())
         guard case .array(let entries) = archive["log"]["entries"] else {
             Issue.record("the archive has no entries")
             return

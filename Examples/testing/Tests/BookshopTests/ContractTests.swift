@@ -2,6 +2,8 @@
 import Bookshop
 import Foundation
 import Letterhead
+import LetterheadContracts
+import LetterheadRecording
 import LetterheadTesting
 import Testing
 

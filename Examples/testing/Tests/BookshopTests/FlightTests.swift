@@ -2,7 +2,7 @@
 import Bookshop
 import Foundation
 import Letterhead
-import LetterheadObserving
+import LetterheadRecording
 import LetterheadTesting
 import LetterheadTestingSupport
 import Testing

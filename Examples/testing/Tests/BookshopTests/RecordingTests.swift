@@ -2,6 +2,7 @@
 import Bookshop
 import Foundation
 import Letterhead
+import LetterheadRecording
 import LetterheadTesting
 import Testing
 

@@ -250,6 +250,8 @@ extension HTTPError.Code {
     public static let resetInProgress = Self(rawValue: "resetInProgress")
     /// The response couldn't be written to its file.
     public static let cannotSaveResponse = Self(rawValue: "cannotSaveResponse")
+    /// A mock or a recording has no response to the request. Nothing was sent.
+    public static let unexpectedRequest = Self(rawValue: "unexpectedRequest")
     /// Any other failure. See the underlying error.
     public static let unknown = Self(rawValue: "unknown")
 }

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadOAuth
 import LetterheadObserving
+import LetterheadRecording
 import LetterheadTesting
 import TestKit
 import Testing
@@ -48,7 +49,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `an exchange ends although the load that began it was cancelled`(isShared: Bool) async throws {
-        let (link, archive, held) = (Deduplicate(), HARRecorder(), HeldLoader())
+        let (link, archive, held) = (Deduplicate(), FlightRecorder(), HeldLoader())
         let recorder = StatisticsRecorder()
         let client = HTTPClient(
             environment: .of("https://a.test"), attemptLinks: link, observers: [log, archive, recorder],
@@ -64,8 +65,8 @@ import Testing
         let end: HTTPEvent.Name = isShared ? .exchangeEnd : .exchangeFailed
         while log.first(end) == nil { await Task.yield() }
         #expect(log.first(end)?.load == log.first("deduplication.led")?.load)
-        let json = String(decoding: try archive.data(), as: UTF8.self)
-        #expect(archive.count == 1 && json.contains(#""status":200"#) == isShared)
+        let json = String(decoding: try archive.archive(), as: UTF8.self)
+        #expect(archive.count == 1 && json.contains(#""status" : 200"#) == isShared)
         #expect(recorder.statistics.origins["https://a.test"]?.count == 1)
         #expect(ObserverLaws.violations(of: log.events) == [])
     }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+public import Letterhead
+import LetterheadFoundation
+import Synchronization
+
+/// Notice in production when a server's responses drift from your types: before a member that you require disappears
+/// everywhere, and without a user's report.
+///
+/// ```swift
+/// let contract = ContractObserver(sampling: 0.01) { finding in
+///     if finding.kind.isBreak { print("the server has changed: \(finding)") }
+/// }
+/// let client = HTTPClient(environment: .production, observers: [contract])
+/// ```
+///
+/// The observer decodes some of the responses that the client decodes a second time, with the same decoder, and notes
+/// which members the type asks for. It also decodes the bodies of errors, to the template's `Failure` and as problem
+/// details. It does so in a separate task after the load, one response after the other. A finding names members and
+/// types, never a value. If the names of an object are values, such as addresses, decode it to a dictionary: its names
+/// aren't reported. Each finding is reported once, and ``report`` counts all of them.
+///
+/// It reads responses of at most 1 MiB. It keeps those of the 64 newest sampled loads in progress, and 16 more that wait
+/// to be decoded, and skips the others. Streamed bodies and the responses that a cache returns aren't read. To check
+/// recorded responses, use ``Contract``.
+public final class ContractObserver: Sendable {
+    private static let (mostLoads, mostResponses, largestBody) = (64, 16, 1 << 20)
+
+    /// What the observer and its task share.
+    private final class Book: Sendable {
+        let state: Mutex<(report: ContractReport, reported: Set<String>)>
+
+        init(limit: Int) { state = Mutex((ContractReport(limit: limit), [])) }
+    }
+
+    private let book: Book
+    private let sampling: Double
+    private let random: @Sendable () -> Double
+    private let sampled: AsyncStream<ContractResponse>.Continuation
+    /// The last sampled response of each load in progress.
+    private let pending = Mutex<[Int: HTTPResponse]>([:])
+
+    /// - Parameters:
+    ///   - sampling: the share of the responses to read, from 0 to 1.
+    ///   - maximumMembers: the number of members that are kept, of all endpoints together. Further ones are ignored.
+    ///     Default: 10,000.
+    ///   - random: returns a number from 0 up to 1 for each response. Default: the system's random source.
+    ///   - report: receives each new finding, in the observer's task.
+    public init(
+        sampling: Double, maximumMembers: Int = 10_000,
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        report: @escaping @Sendable (ContractReport.Finding) -> Void
+    ) {
+        let limit = max(1, maximumMembers)
+        let book = Book(limit: limit)
+        (self.book, self.sampling, self.random) = (book, sampling, random)
+        let (stream, sampled) = AsyncStream.makeStream(
+            of: ContractResponse.self, bufferingPolicy: .bufferingOldest(Self.mostResponses))
+        self.sampled = sampled
+        // Ends when the observer does.
+        Task(priority: .utility) {
+            for await response in stream {
+                var sample = ContractReport(limit: limit)
+                await sample.add(response)
+                let new = book.state.withLock { state in
+                    state.report.add(sample).filter { state.reported.insert($0.name).inserted }
+                }
+                for finding in new { report(finding) }
+            }
+        }
+    }
+
+    deinit { sampled.finish() }
+
+    /// All that the sampled responses have shown.
+    public var report: ContractReport { book.state.withLock { $0.report } }
+}
+
+extension ContractObserver: MessageObserver {
+    public func record(_ event: HTTPEvent) {
+        switch event.name {
+        case .decodingEnd, .decodingFailed, .loadEnd, .loadFailed, .loadCancelled: break
+        default: return
+        }
+        guard let response = pending.withLock({ $0.removeValue(forKey: event.load) }),
+            event.name != .loadCancelled, event.name != .loadEnd
+        else { return }
+        let isError = !response.request.accepts(response.status)
+        guard isError == (event.name == .loadFailed), let template = response.request.template?.root else { return }
+        let route = event.route ?? template.path.route ?? "(no route)"
+        sampled.yield((response, type(of: template), route, values: nil, isDecoded: event.name == .decodingEnd))
+    }
+
+    public func record(_ message: ObservedMessage, of event: HTTPEvent) {
+        guard case .response(let response) = message else { return }
+        let isSampled = random() < sampling && response.status != .notModified
+        let body = isSampled ? response.body.buffered : nil
+        pending.withLock { pending in
+            pending[event.load] = nil
+            guard let body, body.count <= Self.largestBody else { return }
+            // An exchange may outlive its load, which then never removes the response.
+            if pending.count >= Self.mostLoads, let oldest = pending.keys.min() { pending[oldest] = nil }
+            pending[event.load] = response
+        }
+    }
+}
+
+extension RequestTemplate {
+    /// The template inside all decorators.
+    fileprivate var root: any RequestTemplate {
+        var template: any RequestTemplate = self
+        while let inner = template.inner { template = inner }
+        return template
+    }
+}

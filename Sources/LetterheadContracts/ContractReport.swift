@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+
+/// What the types of endpoints ask of a server's responses, and what the responses contain.
+///
+/// ``Contract`` returns one for recorded responses, and a ``ContractObserver`` collects one in
+/// production. Print it to see the findings of each endpoint, ordered by route and by what breaks first:
+///
+/// ```
+/// GET users/{} GetUser, 3 responses
+///   $.email: required String, but absent (2 of 3)
+///   $.plan: required Plan, but the new value "gold" (1 of 3)
+///   unread: $.avatar_url, $.node_id
+/// ```
+///
+/// `$` is the document, `[*]` each element of an array, and `.*` each value of a dictionary. With a key strategy, names
+/// are written as the type sees them. Names from a server are escaped, and long ones are shortened.
+public struct ContractReport: Sendable, CustomStringConvertible {
+    /// What a finding is about, in the order of what breaks first.
+    public enum Kind: Int, Sendable, Hashable {
+        /// A body can't be decoded: it isn't a document of the decoder's format, or is nested too deep.
+        case undecodable
+        /// A required member is missing.
+        case absent
+        /// A value's type isn't the one that was asked for.
+        case otherType
+        /// An enumeration has no case for a value.
+        case newValue
+        /// A part of the document can't be judged, because a type decodes itself or the value is redacted.
+        case partlyVisible
+        /// The document has a member that no type reads.
+        case unread
+
+        /// Whether decoding fails.
+        public var isBreak: Bool { rawValue < Self.partlyVisible.rawValue }
+    }
+
+    /// One finding at one place.
+    public struct Finding: Sendable, Hashable, CustomStringConvertible {
+        /// The method, the route, the template's type and, for the body of an error, `failure` or `problem`.
+        public let endpoint: String
+        /// The place in the document, such as `$.items[*].id`.
+        public let path: String
+        public let kind: Kind
+        /// What was asked for and what the responses have, without the endpoint and the path.
+        public let summary: String
+        /// How often the finding occurred, or 0 if that isn't counted.
+        public let count: Int
+        /// How often a type has asked for the value, or 0 if that isn't counted.
+        public let total: Int
+
+        /// The finding without its counts.
+        var name: String { "\(endpoint) \(path): \(summary)" }
+        fileprivate var counts: String { total == 0 ? "" : " (\(count) of \(total))" }
+
+        public var description: String { name + counts }
+    }
+
+    private struct Responses: Sendable {
+        var count = 0
+        var members: [String: ContractMember] = [:]
+    }
+
+    private let limit: Int
+    private var endpoints: [ContractEndpoint: Responses] = [:]
+    /// The number of members of all endpoints.
+    private var count = 0
+    /// Lines after the endpoints, such as exchanges without an endpoint.
+    private let notes: [String]
+
+    /// - Parameters:
+    ///   - limit: the number of members of all endpoints together. Further ones are left out.
+    ///   - notes: lines after the endpoints. Default: none.
+    init(limit: Int, notes: [String] = []) { (self.limit, self.notes) = (limit, notes) }
+
+    public var description: String {
+        var lines: [String] = []
+        for (endpoint, responses) in endpoints.sorted(by: { $0.key < $1.key }) {
+            let findings = findings(of: endpoint, responses)
+            lines.append("\(endpoint), \(responses.count) \(responses.count == 1 ? "response" : "responses")")
+            lines += findings.filter { $0.kind != .unread }.map { "  \($0.path): \($0.summary)\($0.counts)" }
+            let unread = findings.filter { $0.kind == .unread }.map(\.path)
+            if !unread.isEmpty { lines.append("  unread: \(unread.joined(separator: ", "))") }
+        }
+        return (lines + notes).joined(separator: "\n")
+    }
+
+    /// All findings, by route and by what breaks first.
+    public var findings: [Finding] {
+        endpoints.sorted { $0.key < $1.key }.flatMap { findings(of: $0.key, $0.value) }
+    }
+
+    /// One line for each member, sorted: the endpoint, the path, what is asked for and what breaks.
+    public var lines: [String] {
+        endpoints.flatMap { endpoint, responses in
+            Self.shown(responses.members).map { path, member in
+                let breaks = member.problems.keys.filter(\.kind.isBreak).sorted().map { ", \($0.text)" }
+                return "\(endpoint) \(path): \(member.demand)\(breaks.joined())"
+            }
+        }.sorted()
+    }
+
+    private func findings(of endpoint: ContractEndpoint, _ responses: Responses) -> [Finding] {
+        var found: [Finding] = []
+        for (path, member) in Self.shown(responses.members) {
+            func add(_ kind: Kind, _ summary: String, _ count: Int = 0, of total: Int = 0) {
+                found.append(
+                    Finding(
+                        endpoint: "\(endpoint)", path: path, kind: kind, summary: summary, count: count, total: total))
+            }
+            for (problem, count) in member.problems {
+                add(problem.kind, "\(member.demand), but \(problem.text)", count, of: max(count, member.count))
+            }
+            if let remark = member.remark { add(.partlyVisible, "partly visible: \(remark)") }
+            if member.isOpen { add(.partlyVisible, "partly visible: its members are read by the names that are there") }
+            if !member.isAsked { add(.unread, "unread") }
+        }
+        return found.sorted { ($0.kind.rawValue, $0.path, $0.summary) < ($1.kind.rawValue, $1.path, $1.summary) }
+    }
+
+    /// Leaves out unread members of objects that nothing has read to their end, or that are read by any name.
+    private static func shown(_ members: [String: ContractMember]) -> [String: ContractMember] {
+        members.filter { path, member in
+            guard !member.isAsked else { return true }
+            guard let parent = member.parent.flatMap({ members[$0] }) else { return false }
+            return parent.isWhole && !parent.isOpen
+        }
+    }
+
+    /// Adds what one reading of one document has shown.
+    mutating func add(_ reading: ContractReading, to endpoint: ContractEndpoint) {
+        add(Responses(count: 1, members: reading.members), to: endpoint)
+    }
+
+    /// Adds another report, and returns all findings of its endpoints.
+    mutating func add(_ other: ContractReport) -> [Finding] {
+        for (endpoint, responses) in other.endpoints { add(responses, to: endpoint) }
+        return other.endpoints.keys.sorted().flatMap { findings(of: $0, endpoints[$0] ?? Responses()) }
+    }
+
+    private mutating func add(_ new: Responses, to endpoint: ContractEndpoint) {
+        guard endpoints[endpoint] != nil || max(count, endpoints.count) < limit else { return }
+        var responses = endpoints.removeValue(forKey: endpoint) ?? Responses()
+        responses.count += new.count
+        for (path, member) in new.members {
+            // The names of an object that is read by any name are values.
+            if !member.isAsked, let parent = member.parent, new.members[parent]?.isOpen == true { continue }
+            if responses.members[path] == nil {
+                guard count < (member.isAsked ? limit : limit / 2) else { continue }
+                count += 1
+            }
+            responses.members[path, default: ContractMember()].add(member)
+        }
+        endpoints[endpoint] = responses
+    }
+}
+
+/// An endpoint of a report.
+struct ContractEndpoint: Sendable, Hashable, Comparable, CustomStringConvertible {
+    let method: String
+    let route: String
+    var name: String
+
+    var description: String { "\(method) \(route) \(name)" }
+
+    static func < (left: ContractEndpoint, right: ContractEndpoint) -> Bool {
+        (left.route, left.method, left.name) < (right.route, right.method, right.name)
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+
+/// Removes secrets from a message before it is written to an archive or a snapshot.
+///
+/// The result has the same form as the message, so a client can still decode a redacted response. A secret string
+/// becomes `REDACTED`, and a secret number becomes 0. A value without a name may be a secret, so it becomes one of
+/// these, too.
+struct ArchiveRedaction: Sendable {
+    static let placeholder = "REDACTED"
+    static let standard = ArchiveRedaction(names: .standard)
+
+    let names: Redaction
+
+    init(names: Redaction) { self.names = names }
+
+    /// Returns a field's value without secrets. A cookie keeps its name and its attributes.
+    func value(of field: HTTPHeaders.Field) -> String {
+        if field.name == .setCookie { return cookie(field.value) }
+        return field.isSecret || names.isSecret(header: field.name) ? Self.placeholder : text(field.value)
+    }
+
+    /// Returns the fields without the values of secret names.
+    func withoutSecrets(_ headers: HTTPHeaders) -> HTTPHeaders {
+        let isSecret = headers.map { $0.isSecret || names.isSecret(header: $0.name) }
+        guard isSecret.contains(true) else { return headers }
+        return HTTPHeaders(zip(headers, isSecret).map { $1 ? HTTPHeaders.Field($0.name, value(of: $0)) : $0 })
+    }
+
+    /// Returns a URL, or a string that contains URLs, without secret values.
+    func text(_ text: String) -> String { plain(names.redactURLs(text, nameless: true)) }
+
+    /// Returns a body without secret values.
+    ///
+    /// - Parameter isSecret: whether the whole body is secret, as in a token endpoint's response. JSON members that are
+    ///   never secret in such a response, such as `token_type`, stay.
+    func body(_ data: Data, mediaType: MediaType?, isSecret: Bool) -> Data {
+        if mediaType?.isMultipart == true {
+            return isSecret ? Data(Self.placeholder.utf8) : multipart(data, mediaType)
+        }
+        let isForm = mediaType?.essence == MediaType.form.essence
+        // A body can end within a character, or have another charset.
+        let valid = String(data: data, encoding: .utf8)
+        if !isForm, valid != nil, let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
+            let redacted = redact(json, isSecret: isSecret)
+            guard redacted != json else { return data }
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return (try? encoder.encode(redacted)) ?? Data(Self.placeholder.utf8)
+        }
+        let text = valid ?? String(decoding: data, as: UTF8.self)
+        // A text without any name is not a form. A text in UTF-16 has zeros, and hides its names.
+        let isHidden =
+            isSecret || isForm && !text.isEmpty && !text.utf8.contains(UInt8(ascii: "="))
+            || data.contains(0) && mediaType.map { Redaction.hidesText([.contentType: $0.description]) } == true
+        if isHidden { return Data(Self.placeholder.utf8) }
+        let clean = plain(isForm ? names.redactForm(text) : names.redactURLs(names.redactJSON(text)))
+        return clean.isSame(as: text) ? data : Data(clean.utf8)
+    }
+
+    private func plain(_ text: String) -> String {
+        text.replacingBytes(of: Redaction.placeholder, with: Self.placeholder)
+    }
+
+    private func cookie(_ value: String) -> String {
+        let (pair, attributes) = value.cut(at: ";").map { ($0.head, ";\($0.tail)") } ?? (value[...], "")
+        return (pair.cut(at: "=").map { "\($0.head)=" } ?? "") + Self.placeholder + Self.known(attributes)
+    }
+
+    private static let cookieAttributes: Set<String> = [
+        "max-age", "domain", "path", "secure", "httponly", "samesite", "partitioned", "priority", "expires",
+    ]
+
+    /// Returns the cookie's attributes. Another segment, or one with a comma, may be a second cookie.
+    private static func known(_ attributes: String) -> String {
+        attributes.split(at: ";").map { segment in
+            let name = ASCII.lowercased(String(segment.cut(at: "=")?.head ?? segment)).split(at: " ").first ?? ""
+            let isKnown = cookieAttributes.contains(String(name)) && (name == "expires" || !segment.holds(","))
+            return ";" + (isKnown ? String(segment) : placeholder)
+        }.joined()
+    }
+
+    /// Returns the redaction with the names that a request declares secret.
+    func adding(_ own: Redaction) -> ArchiveRedaction {
+        own == names
+            ? self : ArchiveRedaction(names: names.adding(headers: own.headers, parameters: own.parameters))
+    }
+
+    /// The token response members that aren't secret (RFC 6749, 5, and RFC 8628, 3.2).
+    private static let publicMembers: Set<String> = [
+        "token_type", "scope", "error", "error_description", "error_uri", "issued_token_type", "verification_uri",
+        "expires_in", "refresh_token_expires_in", "interval",
+    ]
+
+    /// - Parameter keepsPublic: whether to keep the token response members that aren't secret. Everything inside a
+    ///   secret member is secret.
+    func redact(_ value: JSONValue, isSecret: Bool, keepsPublic: Bool = true) -> JSONValue {
+        switch value {
+        case .object(let members):
+            var redacted: [String: JSONValue] = [:]
+            for (name, member) in members {
+                // `token_type` would be secret by its parts.
+                let isPublic =
+                    keepsPublic && Self.publicMembers.contains(name)
+                    && !Redaction(headers: [], parameters: names.parameters).isSecret(parameter: name)
+                let isMemberSecret = isSecret || name.isEmpty || names.isSecret(parameter: name)
+                redacted[name] = redact(member, isSecret: isMemberSecret && !isPublic, keepsPublic: false)
+            }
+            return .object(redacted)
+        case .array(let elements):
+            return .array(elements.map { redact($0, isSecret: isSecret, keepsPublic: keepsPublic) })
+        case .string(let text): return .string(isSecret ? Self.placeholder : plain(names.redactURLs(text)))
+        case .int where isSecret, .uint where isSecret: return .int(0)
+        case .double where isSecret: return .double(0)
+        default: return value
+        }
+    }
+
+    /// Returns a multipart body without secrets. A part with a secret name loses its content, and so does everything
+    /// without a name: a form part without one, and the text before the first part and after the last one. Other parts
+    /// lose only their secrets.
+    private func multipart(_ data: Data, _ type: MediaType?) -> Data {
+        guard let boundary = type?["boundary"], !boundary.isEmpty else { return Data(Self.placeholder.utf8) }
+        let delimiter = Data("--\(boundary)".utf8)
+        var output = Data()
+        var rest = data[...]
+        while let found = rest.firstRange(of: delimiter) {
+            let piece = rest[..<found.lowerBound]
+            output += (output.isEmpty ? outside(piece) : part(piece, isForm: type?.essence == "multipart/form-data"))
+            output += delimiter
+            rest = rest[found.upperBound...]
+        }
+        let end = Data("--".utf8)
+        return rest.starts(with: end) && !output.isEmpty
+            ? output + end + outside(rest.dropFirst(2)) : output + outside(rest)
+    }
+
+    /// Returns text that belongs to no part.
+    private func outside(_ text: Data) -> Data {
+        text.allSatisfy { $0 == 0x0D || $0 == 0x0A } ? text : Data("\r\n\(Self.placeholder)\r\n".utf8)
+    }
+
+    /// Returns a part, from its delimiter's line end to the next delimiter.
+    private func part(_ part: Data, isForm: Bool) -> Data {
+        let lineEnd = Data("\r\n".utf8)
+        guard let end = part.firstRange(of: lineEnd + lineEnd), let fields = Self.fields(part[..<end.lowerBound]),
+            !fields.contains(where: { names.isSecret(header: $0.name) })
+        else { return outside(part) }
+        let dispositions = fields.values(for: .contentDisposition)
+        let disposition = dispositions.count == 1 ? MediaType("disposition/\(Self.latin1(dispositions[0]))") : nil
+        let name = String(decoding: (disposition?["name"] ?? "").unicodeScalars.map { UInt8($0.value) }, as: UTF8.self)
+        let isSecret = names.isSecret(parameter: name) || isForm && name.isEmpty
+        let content = part[end.upperBound...]
+        let clean =
+            isSecret
+            ? Data(Self.placeholder.utf8)
+            : body(
+                Data(content.suffix(2) == lineEnd ? content.dropLast(2) : content),
+                mediaType: fields[.contentType].flatMap { MediaType($0) }, isSecret: false)
+        return part[..<end.upperBound] + clean + lineEnd
+    }
+
+    /// Returns a text with a character for each byte, because a media type's parameter has no other characters.
+    private static func latin1(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.utf8.map { Unicode.Scalar($0) }))
+    }
+
+    /// Returns a part's header fields, or nil if a line is empty, because some servers end the fields there. A line
+    /// that begins with a space continues the line before it.
+    private static func fields(_ head: Data) -> HTTPHeaders? {
+        guard head.firstRange(of: Data("\n\n".utf8)) == nil else { return nil }
+        var lines: [String] = []
+        for line in head.split(separator: UInt8(ascii: "\n")) {
+            let text = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+            if let first = line.first, first == 0x20 || first == 0x09, let last = lines.popLast() {
+                lines.append(last + text)
+            } else {
+                lines.append(text)
+            }
+        }
+        var fields = HTTPHeaders()
+        for line in lines {
+            guard let (name, value) = line.cut(at: ":") else { continue }
+            fields.append(HTTPHeaders.Name(String(name)), ASCII.trimmed(String(value)))
+        }
+        return fields
+    }
+}

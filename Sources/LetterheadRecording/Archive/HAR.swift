@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+import LetterheadFoundation
+import Letterhead
+
+/// An HTTP Archive, version 1.2: the one model of flights, cassettes and other programs' archives.
+///
+/// Members that browsers leave out are optional. Members that start with an underscore are custom, as the format allows.
+struct HAR: Codable, Sendable {
+    struct Log: Codable, Sendable {
+        var version = "1.2"
+        var creator = Creator()
+        var entries: [Entry] = []
+        var comment: String?
+        var flight: Flight?
+
+        private enum CodingKeys: String, CodingKey {
+            case version, creator, entries, comment
+            case flight = "_flight"
+        }
+    }
+
+    struct Creator: Codable, Sendable {
+        var name = "Letterhead"
+        var version = "1"
+    }
+
+    struct Entry: Codable, Sendable {
+        var startedDateTime: String?
+        /// The exchange's duration in milliseconds.
+        var time: Double?
+        var request: Request
+        var response: Response
+        var cache: NoCache? = NoCache()
+        var timings: Timings? = Timings()
+        var serverIPAddress: String?
+        var comment: String?
+        var load: Int?
+        var attempt: Int?
+        /// The name of the template's type without its decorators.
+        var template: String?
+        var route: String?
+        /// A flight recorder's time until the response or its streamed body's beginning, in milliseconds.
+        var wait: Double?
+        /// The code of the error that a flight recorder has seen, such as `connectionLost`.
+        var failure: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case startedDateTime, time, request, response, cache, timings, serverIPAddress, comment
+            case load = "_load"
+            case attempt = "_attempt"
+            case template = "_template"
+            case route = "_route"
+            case wait = "_wait"
+            case failure = "_failure"
+        }
+    }
+
+    /// A member that the format requires. Reading ignores it, and writing creates an empty object.
+    struct NoCache: Codable, Sendable {
+        private enum CodingKeys: CodingKey {}
+
+        init() {}
+        init(from decoder: any Decoder) {}
+        func encode(to encoder: any Encoder) { _ = encoder.container(keyedBy: CodingKeys.self) }
+    }
+
+    /// A member that the format requires. The headers contain the cookies, so reading ignores it, and writing creates
+    /// an empty array.
+    struct NoCookies: Codable, Sendable {
+        init() {}
+        init(from decoder: any Decoder) {}
+        func encode(to encoder: any Encoder) { _ = encoder.unkeyedContainer() }
+    }
+
+    /// The phases in milliseconds. `connect` includes `ssl`. A phase that didn't occur is nil or -1.
+    struct Timings: Codable, Sendable {
+        var blocked: Double?
+        var dns: Double?
+        var connect: Double?
+        var send: Double? = 0
+        var wait: Double? = 0
+        var receive: Double? = 0
+        var ssl: Double?
+
+        var total: Double { [blocked, dns, connect, send, wait, receive].map { max($0 ?? 0, 0) }.reduce(0, +) }
+    }
+
+    struct Field: Codable, Sendable, Hashable {
+        var name: String
+        var value: String
+    }
+
+    struct Request: Codable, Sendable {
+        var method: String
+        var url: String
+        var httpVersion: String? = "HTTP/1.1"
+        var cookies: NoCookies? = NoCookies()
+        var headers: [Field]? = []
+        var queryString: [Field]? = []
+        var postData: PostData?
+        var headersSize: Int? = -1
+        var bodySize: Int? = -1
+    }
+
+    struct PostData: Codable, Sendable {
+        var mimeType: String?
+        var text: String?
+        var comment: String?
+        /// `base64` for a body that is not text. The format has this member for responses only.
+        var encoding: String?
+        /// Whether a flight recorder has not kept the body. Then it isn't compared.
+        var isDropped: Bool?
+
+        /// The body's bytes, or nil if the archive doesn't contain them.
+        var data: Data? { HAR.data(text, encoding) }
+
+        private enum CodingKeys: String, CodingKey {
+            case mimeType, text, comment
+            case encoding = "_encoding"
+            case isDropped = "_dropped"
+        }
+    }
+
+    struct Response: Codable, Sendable {
+        var status = 0
+        var statusText: String? = ""
+        var httpVersion: String? = "HTTP/1.1"
+        var cookies: NoCookies? = NoCookies()
+        var headers: [Field]? = []
+        var content: Content? = Content(mimeType: "")
+        var redirectURL: String? = ""
+        var headersSize: Int? = -1
+        var bodySize: Int? = -1
+        var error: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case status, statusText, httpVersion, cookies, headers, content, redirectURL, headersSize, bodySize
+            case error = "_error"
+        }
+    }
+
+    struct Content: Codable, Sendable {
+        var size: Int? = 0
+        var mimeType: String?
+        var text: String?
+        var encoding: String?
+        var comment: String?
+        /// A streamed body's pieces, or nil for a body that arrived as a whole.
+        var pieces: [Piece]?
+        /// Whether the recording ends before the body does.
+        var isTruncated: Bool?
+        /// Whether a flight recorder has not kept the body.
+        var isDropped: Bool?
+
+        /// The body's bytes, or nil if the archive doesn't contain them.
+        var data: Data? { HAR.data(text, encoding) }
+
+        private enum CodingKeys: String, CodingKey {
+            case size, mimeType, text, encoding, comment
+            case pieces = "_pieces"
+            case isTruncated = "_truncated"
+            case isDropped = "_dropped"
+        }
+    }
+
+    struct Piece: Codable, Sendable, Hashable {
+        /// The length in bytes.
+        var bytes: Int
+        /// The time since the previous piece in milliseconds.
+        var delay: Double
+    }
+
+    /// What a flight recorder knows beside the exchanges.
+    struct Flight: Codable, Sendable {
+        struct Load: Codable, Sendable {
+            var load: Int?
+            var template: String?
+            var route: String?
+            var summary: String?
+            var removedExchanges: Int?
+            var settings: [String]?
+            var events: [String]?
+        }
+
+        /// The failed load's number, or nil if no load ended with the error.
+        var failed: Int?
+        var error: String?
+        var system: String?
+        var loads: [Load]?
+    }
+
+    var log = Log()
+}
+
+extension HAR {
+    /// The largest file to read, in bytes.
+    private static let largestFile = 64 << 20
+
+    /// Reads a file.
+    ///
+    /// - Parameter name: the file in errors.
+    init(_ file: URL, name: String) throws {
+        // A mapped file takes no memory before its size is known.
+        let data = try Data(contentsOf: file, options: .alwaysMapped)
+        guard data.count <= Self.largestFile else {
+            throw ArchiveFailure(
+                "\(name) has \(data.count) bytes, more than the limit of \(Self.largestFile): export fewer entries")
+        }
+        do { self = try JSONDecoder().decode(HAR.self, from: data) } catch {
+            throw ArchiveFailure("\(name) is not an HTTP archive: \(HTTPError.summary(of: error))")
+        }
+    }
+
+    private static func data(_ text: String?, _ encoding: String?) -> Data? {
+        guard let text else { return nil }
+        return encoding.map(ASCII.keyword) == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
+    }
+
+    /// Returns a body's text and encoding.
+    static func text(of data: Data) -> (text: String, encoding: String?) {
+        if let text = String(data: data, encoding: .utf8) { return (text, nil) }
+        return (data.base64EncodedString(), "base64")
+    }
+
+    /// The archive as indented JSON, in an order that doesn't change.
+    func json() throws -> Data { try JSONEncoder.indenting.encode(self) + Data("\n".utf8) }
+
+    /// Writes the archive, replacing the file as a whole. Creates missing folders.
+    func write(to file: URL) throws {
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try json().write(to: file, options: .atomic)
+    }
+}
+
+extension HAR.Request {
+    /// - Parameter url: the URL as `Redaction` shows it.
+    init(_ method: String, url: String, _ headers: HTTPHeaders, _ redaction: ArchiveRedaction) {
+        self.init(method: method, url: redaction.shown(url), headers: redaction.fields(headers))
+        // Without a query, the text "" would be one item without a name.
+        let query = URLParts(self.url).query.map { QueryParameters(escaped: $0) }
+        queryString = query?.map { HAR.Field(name: $0.name, value: $0.value ?? "") } ?? []
+    }
+}
+
+extension HAR.PostData {
+    init(_ body: Data, _ headers: HTTPHeaders, _ redaction: ArchiveRedaction, isSecret: Bool = false) {
+        let clean = redaction.body(body, mediaType: headers.type, isSecret: isSecret)
+        self.init(mimeType: headers[.contentType] ?? "")
+        (text, encoding) = HAR.text(of: clean)
+    }
+}
+
+extension HAR.Response {
+    /// A response whose content follows.
+    init(_ status: Int, _ reason: String, _ headers: HTTPHeaders, _ redaction: ArchiveRedaction) {
+        self.init(status: status, statusText: Redaction.visible(reason), headers: redaction.fields(headers))
+        redirectURL = headers[.location].map { redaction.text($0) } ?? ""
+        content?.mimeType = headers[.contentType] ?? ""
+    }
+
+    mutating func fill(_ body: Data, _ headers: HTTPHeaders, _ redaction: ArchiveRedaction, isSecret: Bool = false) {
+        let clean = redaction.body(body, mediaType: headers.type, isSecret: isSecret)
+        let (text, encoding) = HAR.text(of: clean)
+        content = HAR.Content(size: clean.count, mimeType: content?.mimeType, text: text, encoding: encoding)
+    }
+}
+
+extension HAR.Entry {
+    init(_ request: HAR.Request, _ response: HAR.Response, at date: Date) {
+        self.init(request: request, response: response)
+        startedDateTime = date.formatted(
+            .iso8601.year().month().day().time(includingFractionalSeconds: true).timeZone(separator: .colon))
+    }
+}
+
+/// An error with a description for people.
+struct ArchiveFailure: LocalizedError, CustomStringConvertible {
+    let description: String
+    var errorDescription: String? { description }
+
+    init(_ description: String) { self.description = description }
+}
+
+extension JSONEncoder {
+    /// An encoder for files that people read and compare.
+    static var indenting: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+}
+
+extension HTTPHeaders {
+    /// The media type, or nil if the field is missing or malformed.
+    var type: MediaType? { self[.contentType].flatMap { MediaType($0) } }
+}
+
+extension Duration {
+    /// The duration in milliseconds, to a microsecond.
+    var inMilliseconds: Double { (self / .microseconds(1)).rounded() / 1_000 }
+}
+
+extension ArchiveRedaction {
+    /// Returns the fields without secret values.
+    func fields(_ headers: HTTPHeaders) -> [HAR.Field] {
+        headers.map { HAR.Field(name: Redaction.visible($0.name.rawValue), value: value(of: $0)) }
+    }
+
+    /// Returns a text of `Redaction` or of an event in the form of archives.
+    func shown(_ text: String) -> String {
+        self.text(text.replacingBytes(of: Redaction.placeholder, with: Self.placeholder))
+    }
+}
+
+extension [HAR.Field] {
+    /// The fields as headers, without HTTP/2's pseudo-header fields.
+    var headers: HTTPHeaders {
+        HTTPHeaders(
+            filter { !$0.name.begins(with: ":") }.map { HTTPHeaders.Field(HTTPHeaders.Name($0.name), $0.value) })
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+import LetterheadFoundation
+import Letterhead
+import Synchronization
+
+extension Cassette {
+    /// Sends a request and records its response. The entries follow the order of the requests, not of the responses.
+    func record(_ request: HTTPRequest, over next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        let index = state.withLock { state in
+            state.new.append(nil)
+            return state.new.count - 1
+        }
+        let (start, date) = (timeline.now, Date())
+        var response = try await next.load(request)
+        let sent = response.request.isRedirected ? request : response.request
+        let redaction = rules.redaction.adding(response.request.redaction)
+        let answer = HAR.Response(response.status.code, response.status.reasonPhrase, response.headers, redaction)
+        var entry = HAR.Entry(await archived(sent), answer, at: date)
+        entry.time = (timeline.now - start).inMilliseconds
+        entry.timings?.wait = entry.time
+        var root = request.template
+        while let inner = root?.inner { root = inner }
+        (entry.template, entry.route) = (root.map { String(describing: type(of: $0)) }, root?.path.route)
+        let (headers, isSecret) = (response.headers, sent.isSecret || response.headers.contains(.contentEncoding))
+        if let data = response.body.buffered {
+            let saved = response.savedFile.flatMap { try? Data(contentsOf: $0) }
+            entry.response.fill(saved ?? data, headers, redaction, isSecret: isSecret)
+            state.withLock { $0.new[index] = entry }
+        } else {
+            response.body = recording(response.body) { [entry] data, pieces, isTruncated in
+                var entry = entry
+                entry.response.fill(data, headers, redaction, isSecret: isSecret)
+                entry.response.content?.pieces = pieces
+                entry.response.content?.isTruncated = isTruncated ? true : nil
+                self.state.withLock { $0.new[index] = entry }
+            }
+        }
+        return response
+    }
+
+    /// Returns a request without secrets. Decompresses a compressed body to find its secrets and to compare its
+    /// content. A body that can't be decompressed counts as a secret.
+    func archived(_ request: HTTPRequest) async -> HAR.Request {
+        let (redaction, headers) = (rules.redaction.adding(request.redaction), request.framedHeaders())
+        let url = request.redaction.url(of: request)
+        var archived = HAR.Request("\(request.method)", url: url, headers, redaction)
+        guard !request.body.isEmpty, let chunks = try? request.framedBody() else { return archived }
+        var stored = chunks.data
+        if stored == nil, request.body.isReplayable, chunks.length.map({ $0 <= Self.largestBody }) ?? false {
+            stored = try? await chunks.reduce(into: Data()) { $0 += $1 }
+        }
+        guard let data = stored else {
+            // The bytes are not available, so the archive has the body's type and length instead.
+            let text = "(\(type(of: request.body)), \(chunks.length.map { "\($0)" } ?? "unknown") bytes)"
+            archived.postData = HAR.PostData(mimeType: headers[.contentType] ?? "", text: text)
+            return archived
+        }
+        let isCoded = headers.contains(.contentEncoding)
+        let plain = isCoded ? headers.decompressed(data, upTo: Self.largestBody) : data
+        archived.postData = HAR.PostData(
+            plain ?? data, headers, redaction, isSecret: request.isSecret || plain == nil)
+        archived.bodySize = data.count
+        return archived
+    }
+
+    /// The largest body to read from a file or to decompress, in bytes.
+    private static let largestBody = 16 << 20
+
+    /// Returns a streamed body that calls a closure at its end, with its bytes and pieces, and whether it's truncated.
+    private func recording(
+        _ body: HTTPResponseBody, _ store: @escaping @Sendable (Data, [HAR.Piece], Bool) -> Void
+    ) -> HTTPResponseBody {
+        let recorded = Mutex((data: Data(), pieces: [HAR.Piece](), last: timeline.now))
+        let body = body.map(length: body.length) { [timeline] chunk in
+            let now = timeline.now
+            recorded.withLock { recorded in
+                recorded.pieces.append(HAR.Piece(bytes: chunk.count, delay: (now - recorded.last).inMilliseconds))
+                recorded.data += chunk
+                recorded.last = now
+            }
+            return chunk
+        }
+        body.onEnd { end in
+            let isTruncated = if case .complete = end { false } else { true }
+            let (data, pieces, _) = recorded.withLock { $0 }
+            store(data, pieces, isTruncated)
+        }
+        return body
+    }
+}

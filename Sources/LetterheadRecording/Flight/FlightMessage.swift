@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadFoundation
+
+/// A request or a response in a flight recorder's memory: its fields without secret values, and its body as far as it's
+/// kept.
+struct FlightMessage: Sendable {
+    typealias Limits = (bytes: Int, keepsBinary: Bool)
+
+    let headers: HTTPHeaders
+    let redaction: Redaction
+    private(set) var reason = ""
+    private(set) var isStreamed = false
+    private(set) var pieces: [(data: Data, time: Duration)] = []
+    /// Why bytes of the body are missing.
+    private(set) var gap: String?
+    private let headBytes: Int
+    private var bodyBytes = 0
+
+    /// The message's memory.
+    var bytes: Int { headBytes + bodyBytes }
+
+    init(_ request: HTTPRequest, _ limits: Limits) {
+        self.init(request.body.isEmpty ? request.headers : request.framedHeaders(), of: request)
+        guard !request.body.isEmpty else { return }
+        keep(request.body.isReplayable ? try? request.body.chunks().data : nil, of: request, limits)
+    }
+
+    init(_ response: HTTPResponse, _ limits: Limits) {
+        self.init(response.headers, of: response.request)
+        (reason, isStreamed) = (response.status.reasonPhrase, response.body.buffered == nil)
+        if response.body.buffered?.isEmpty == true { return }
+        keep(response.body.buffered, of: response.request, limits)
+    }
+
+    private init(_ headers: HTTPHeaders, of request: HTTPRequest) {
+        redaction = request.redaction
+        self.headers = ArchiveRedaction.standard.adding(redaction).withoutSecrets(headers)
+        headBytes = headers.reduce(0) { $0 + 64 + $1.name.rawValue.utf8.count + $1.value.utf8.count }
+    }
+
+    mutating func append(_ data: Data, at time: Duration, _ limits: Limits) {
+        guard gap == nil else { return }
+        // A piece takes memory beside its bytes.
+        guard bodyBytes + data.count + 64 <= limits.bytes else {
+            return gap =
+                pieces.isEmpty ? "the body was too large to keep" : "the rest of the body was too large to keep"
+        }
+        pieces.append((data, time))
+        bodyBytes += data.count + 64
+    }
+
+    /// - Parameter data: encodes the body, and runs only if the body's type is kept.
+    private mutating func keep(_ data: @autoclosure () -> Data?, of request: HTTPRequest, _ limits: Limits) {
+        // Nothing in compressed bytes can be redacted.
+        if headers.contains(.contentEncoding) { return gap = "the body was not kept, because it is compressed" }
+        guard limits.keepsBinary || isText else { return gap = "the body was not kept, because of its media type" }
+        guard var kept = data() else {
+            if request.isSecret { return gap = "the body was not kept, because it is secret" }
+            return gap = isStreamed ? nil : "the body was not kept, because it was not in memory"
+        }
+        if request.isSecret {
+            kept = ArchiveRedaction.standard.adding(redaction).body(kept, mediaType: headers.type, isSecret: true)
+        }
+        if !kept.isEmpty { append(kept, at: .zero, limits) }
+    }
+
+    /// Whether the type is a text that ``ArchiveRedaction`` knows, or one that an audit can judge.
+    private var isText: Bool {
+        guard let type = headers[.contentType] else { return false }
+        // Parsing a media type takes longer than keeping a message may.
+        let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }.map { $0 | 0x20 }
+        return essence.suffix(4).elementsEqual("json".utf8) || Self.texts.contains(essence)
+    }
+
+    private static let texts = ["text/plain", "text/event-stream", "application/x-www-form-urlencoded"]
+        .map { Array($0.utf8) }
+}
+
+extension FlightMessage {
+    private var isDropped: Bool? { gap != nil && pieces.isEmpty ? true : nil }
+    private var body: Data { pieces.reduce(into: Data()) { $0 += $1.data } }
+
+    /// The request's body in an archive, or nil if it had none.
+    func post(_ redaction: ArchiveRedaction) -> HAR.PostData? {
+        guard !pieces.isEmpty || gap != nil else { return nil }
+        var post = HAR.PostData(body, headers, redaction)
+        (post.comment, post.isDropped) = (gap, isDropped)
+        return post
+    }
+
+    /// The response in an archive.
+    ///
+    /// - Parameter head: when the response's head arrived.
+    func response(_ status: Int, since head: Duration?, _ redaction: ArchiveRedaction) -> HAR.Response {
+        var response = HAR.Response(status, reason, headers, redaction)
+        if !pieces.isEmpty { response.fill(body, headers, redaction) }
+        response.content?.comment = gap ?? (isStreamed ? "streamed" : nil)
+        response.content?.isTruncated = gap != nil && !pieces.isEmpty ? true : nil
+        response.content?.isDropped = isDropped
+        guard isStreamed, isDropped != true else { return response }
+        var last = head ?? .zero
+        response.content?.pieces = pieces.map { piece in
+            defer { last = piece.time }
+            return HAR.Piece(bytes: piece.data.count, delay: max(piece.time - last, .zero).inMilliseconds)
+        }
+        return response
+    }
+}

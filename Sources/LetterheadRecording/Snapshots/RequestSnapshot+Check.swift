@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+public import LetterheadFoundation
+import Letterhead
+
+extension RequestSnapshot {
+    /// Compares the snapshot with a file.
+    ///
+    /// If the file doesn't exist, this check writes it and fails, so that you review the new file. If the environment
+    /// variable `LETTERHEAD_SNAPSHOTS` is `record`, the check creates or replaces the file without a comparison, and
+    /// succeeds.
+    ///
+    /// - Parameter file: the snapshot's file.
+    /// - Throws: ``SnapshotMismatch`` if the snapshot differs from the file or the file did not exist, or the file
+    ///   system's error.
+    public func check(against file: URL) throws {
+        guard let recorded = try RecordedText.read(file, replacedBy: text, named: "snapshot") else { return }
+        guard recorded != text else { return }
+        throw SnapshotMismatch(
+            "the request differs from \(file.lastPathComponent) (- in the file, + in the request):\n"
+                + LineDifference.text(from: recorded, to: text))
+    }
+
+    /// Compares the snapshot with one test's file. The folder `Snapshots` is next to the test's source file. The path
+    /// is `Snapshots/FILE/TEST.EXTENSION`, or `Snapshots/FILE/TEST-NAME.EXTENSION` with a name.
+    ///
+    /// - Parameters:
+    ///   - name: a name that distinguishes several snapshots in one test. Default: empty (no name).
+    ///   - test: the test's name. Default: the calling function.
+    ///   - source: the source file's path. Default: the calling file.
+    /// - Throws: ``SnapshotMismatch`` if the snapshot differs from the file or the file did not exist, or the file
+    ///   system's error.
+    public func check(named name: String = "", test: String = #function, in source: String = #filePath) throws {
+        let suffix = name.isEmpty ? "" : "-\(name)"
+        try check(
+            against: TestFile.url(in: "Snapshots", test: test + suffix, source: source, extension: fileExtension))
+    }
+}
+
+/// Thrown if a request differs from its snapshot or responses break a contract, or if the file did not exist.
+public struct SnapshotMismatch: LocalizedError, Sendable, CustomStringConvertible {
+    /// The file's name. If the file existed, also what differs. For a snapshot, these are all lines from both texts: `-`
+    /// marks a line in the file, and `+` marks a line in the request.
+    public let description: String
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// A text in a file that a person has reviewed.
+package enum RecordedText {
+    /// Returns the file's text. Returns nil if the environment variable `LETTERHEAD_SNAPSHOTS` is `record` and the new
+    /// text has replaced it.
+    ///
+    /// - Throws: ``SnapshotMismatch`` if the file did not exist, after writing it.
+    package static func read(_ file: URL, replacedBy text: String, named kind: String) throws -> String? {
+        let isRecording = ProcessInfo.processInfo.environment["LETTERHEAD_SNAPSHOTS"] == "record"
+        do throws(PrivateFile.Failure) { try PrivateFile.checkPlace(file) } catch {
+            throw SnapshotMismatch("the \(kind) \(file.path) \(error.rule)")
+        }
+        let exists = FileManager.default.fileExists(atPath: file.path)
+        guard isRecording || !exists else { return try String(contentsOf: file, encoding: .utf8) }
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file, options: .atomic)
+        if isRecording { return nil }
+        throw SnapshotMismatch("the \(kind) \(file.path) did not exist and was written: check it")
+    }
+}
+
+/// The files that belong to a test.
+enum TestFile {
+    /// Returns `FOLDER/FILE/TEST.EXTENSION` next to a source file. In the test's name, everything but letters and
+    /// digits becomes a hyphen.
+    static func url(in folder: String, test: String, source: String, extension: String) -> URL {
+        let source = URL(filePath: source)
+        var name = test.map { $0.isLetter || $0.isNumber ? $0 : "-" }.drop { $0 == "-" }
+        while name.last == "-" { name.removeLast() }
+        return source.deletingLastPathComponent().appending(path: folder)
+            .appending(path: source.deletingPathExtension().lastPathComponent)
+            .appending(path: "\(String(name)).\(`extension`)")
+    }
+}
+
+/// Compares two strings line by line.
+enum LineDifference {
+    /// Returns all lines: removed ones with `-`, added ones with `+`, others with a space.
+    static func text(from old: String, to new: String) -> String {
+        let old = old.split(at: "\n", omittingEmpty: false)
+        let difference = new.split(at: "\n", omittingEmpty: false).difference(from: old)
+        var lines = old.map { (mark: " ", text: $0) }
+        for case .remove(let place, _, _) in difference.removals { lines[place].mark = "-" }
+        for case .insert(let place, let text, _) in difference.insertions {
+            // The place counts only the lines that stay.
+            let kept = lines.indices.filter { lines[$0].mark != "-" }
+            lines.insert(("+", text), at: place < kept.count ? kept[place] : lines.count)
+        }
+        return lines.map { "\($0.mark) \($0.text)" }.joined(separator: "\n")
+    }
+}
