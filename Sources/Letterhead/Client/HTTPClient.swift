@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// Sends templates and plain requests over one chain of links. Create one client for each API and keep it. Derive
-/// others from it with modifiers such as `client.timeout(.seconds(5))`. For a chain that you compose yourself, use a
-/// ``SendableRequest``.
+/// Sends templates and plain requests over one chain of links.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production)
@@ -11,27 +9,34 @@ public import LetterheadFoundation
 /// for try await user in client.items(of: ListFollowers(login: "ada").paginated()) { … }
 /// ```
 ///
-/// Copies of a client share the chain and the connections. The chain contains these parts, the outermost first:
+/// Create one client for each API and keep it, because a client holds the tokens, the cookies and the cache of its
+/// requests. Copies share them. To change settings for some requests, derive a client with modifiers, such as
+/// `client.timeout(.seconds(5))`. For a chain that you compose yourself, use a ``SendableRequest``.
 ///
-/// 1. `links`, which run once for each load
-/// 2. ``ResetGuard`` and ``Deadline``
-/// 3. ``Retry``, which also calls the transformers and the validators
-/// 4. ``FollowRedirects``
-/// 5. ``ApplyEnvironment``
-/// 6. ``Authenticate``
-/// 7. `cookies`, if there is a jar
-/// 8. `cache`, if there is one
-/// 9. ``Autocancel``, if there are `attemptLinks` or a transport that doesn't end its requests, and `attemptLinks`. They run for each attempt
-///    and each redirect within it, unless the cache has the response
-/// 10. recording for the `observers` and `tracing`, if there are any
-/// 11. the transport
-///
-/// `print(client)` prints the chain. Join several links with `-->`:
+/// Join several links with `-->`:
 ///
 /// ```swift
 /// let client = HTTPClient(
 ///     environment: .production, links: PrintLoader() --> CountLoads(), attemptLinks: SignEachAttempt())
 /// ```
+///
+/// ## The chain
+///
+/// `print(client)` prints the links of a client, the outermost first:
+///
+/// 1. your `links`: run once for each request
+/// 2. reset guard, ``ResetGuard``: refuses requests during a reset
+/// 3. deadline, ``Deadline``: limits the time of everything below
+/// 4. retry, ``Retry``: calls the transformers and the validators, and retries
+/// 5. redirects, ``FollowRedirects``: follows them safely
+/// 6. environment, ``ApplyEnvironment``: adds the base URL, the headers and the query
+/// 7. authentication, ``Authenticate``: signs requests to the allowed origins
+/// 8. cookies, ``CookieJar``: if you pass a jar
+/// 9. cache: if you pass one
+/// 10. autocancel, ``Autocancel``: if there are `attemptLinks`, or a transport that can't end its requests
+/// 11. your `attemptLinks`: run for each attempt and redirect, unless the cache has the response
+/// 12. recording: if there are observers or a trace
+/// 13. transport: libcurl, or `URLSession` on Apple platforms
 public struct HTTPClient: Sendable {
     private(set) var chain: any HTTPLoader
     let parts: Parts
@@ -69,20 +74,29 @@ public struct HTTPClient: Sendable {
         attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
         tracing: TraceContextPropagation? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
-        let provider = ApplyEnvironment(environment)
-        let authenticate = Authenticate(authentication ?? .anonymous)
         let hub = observers.isEmpty && tracing == nil ? nil : ObservationHub(observers, tracing: tracing)
-        let endsItself = attemptLinks == nil && transport.endsItsRequests
-        let below: [(any LoaderLink)?] = [
-            cookies, cache, endsItself ? nil : Autocancel(), attemptLinks,
-            hub.map { ObserveExchanges(tracing: $0.tracing) },
-        ]
         parts = Parts(
-            provider: provider, authenticate: authenticate, cookies: cookies, hasCache: cache != nil, retry: retrying,
-            hub: hub)
+            provider: ApplyEnvironment(environment), authenticate: Authenticate(authentication ?? .anonymous),
+            cookies: cookies, hasCache: cache != nil, retry: retrying, hub: hub)
         defaults = ClientDefaults(decoder: decoder)
-        let retry = Retry(transformers: transformers, validators: validators, retrying)
-        chain = links --> ClientChain(parts, retry, above: below.compactMap(\.self) --> transport)
+        let endsItself = attemptLinks == nil && transport.endsItsRequests
+        // This list is the order of the links. Documents and tests are compared with it.
+        chain =
+            links
+            --> JoinedChain(
+                parts.resetGuard
+                    --> Deadline(clock: retrying.clock)
+                    --> Retry(transformers: transformers, validators: validators, retrying)
+                    --> FollowRedirects()
+                    --> parts.provider
+                    --> parts.authenticate
+                    --> ChainBelow(
+                        cookies
+                            --> cache
+                            --> (endsItself ? nil : Autocancel())
+                            --> attemptLinks
+                            --> hub.map { ObserveExchanges(tracing: $0.tracing) }
+                            --> transport))
     }
 
     /// Creates a client for the API at a base URL, such as `https://api.example.com/v2`. See
@@ -360,40 +374,35 @@ extension HTTPResponse {
     }
 }
 
-/// The links that every client has, above its other links and its transport.
-///
-/// Its type names each link. So the compiler joins their functions, and a request needs no asynchronous calls between
-/// them.
-private struct ClientChain: HTTPLoader, CustomStringConvertible {
-    private typealias Retried = LoaderChain<Retry, LoaderChain<FollowRedirects, Signed>>
-    private typealias Signed = LoaderChain<ApplyEnvironment, LoaderChain<Authenticate, Below>>
+/// A chain of links whose types the compiler knows. It joins their functions, so that a request needs no asynchronous
+/// call between them.
+private final class JoinedChain: HTTPLoader, CustomStringConvertible {
+    private let chain: any HTTPLoader
+    private let answer: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
-    private let chain: LoaderChain<ResetGuard, LoaderChain<Deadline, Retried>>
-
-    init(_ parts: HTTPClient.Parts, _ retry: Retry, above below: any HTTPLoader) {
-        let signed = Signed(link: parts.provider, next: LoaderChain(link: parts.authenticate, next: Below(below)))
-        let retried = Retried(link: retry, next: LoaderChain(link: FollowRedirects(), next: signed))
-        let limited = LoaderChain(link: Deadline(clock: retry.settings.clock), next: retried)
-        chain = LoaderChain(link: parts.resetGuard, next: limited)
+    @inline(__always)
+    init(_ chain: some HTTPLoader) {
+        self.chain = chain
+        answer = { (request) async throws(HTTPError) in try await chain.load(request) }
     }
 
-    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await chain.load(request) }
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await answer(request) }
 
     func reset() async { await chain.reset() }
 
-    var description: String { chain.description }
+    var description: String { chainName(of: chain) }
+}
 
-    /// The rest of the chain, which is known only at run time. A class, so that passing it on copies a reference.
-    private final class Below: HTTPLoader, CustomStringConvertible {
-        private let loader: any HTTPLoader
+/// The rest of a joined chain, which is known only at run time. A class, so that passing it on copies a reference.
+private final class ChainBelow: HTTPLoader, CustomStringConvertible {
+    private let loader: any HTTPLoader
 
-        init(_ loader: any HTTPLoader) { self.loader = loader }
+    init(_ loader: any HTTPLoader) { self.loader = loader }
 
-        @inline(__always)
-        func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await loader.load(request) }
+    @inline(__always)
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await loader.load(request) }
 
-        func reset() async { await loader.reset() }
+    func reset() async { await loader.reset() }
 
-        var description: String { chainName(of: loader) }
-    }
+    var description: String { chainName(of: loader) }
 }

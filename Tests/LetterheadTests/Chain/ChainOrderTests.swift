@@ -145,12 +145,22 @@ import Testing
         #expect(mock.requests.map(\.path.string) == ["/1", "/2", order == .asRecommended ? "/1" : "/2"])
     }
 
-    @Test func `a client's chain has the order of the guide`() {
-        let client = HTTPClient(links: PrintLoader { _ in }, attemptLinks: Throttle(), transport: MockLoader())
+    @Test func `the documentation lists the links in the order of a client's chain`() throws {
+        let client = HTTPClient(
+            cookies: CookieJar(), cache: Deduplicate(), links: PrintLoader { _ in }, attemptLinks: Throttle(),
+            tracing: TraceContextPropagation(), transport: MockLoader())
+        let printed = "\(client)".dropFirst("HTTPClient(".count).components(separatedBy: " --> ")
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Sources/Letterhead/Client/HTTPClient.swift")
+        let documented = try String(contentsOf: file, encoding: .utf8).matches(of: /\n\/\/\/ \d+\. ([^\n]*)/)
+            .map { $0.output.1 }
+        let types = documented.map { row in row.firstMatch(of: /``(\w+)``/).map { String($0.output.1) } }
+        #expect(printed.count == 13 && types.count == 13)
+        for (link, type) in zip(printed, types) where type != nil { #expect(link.hasPrefix(type ?? "")) }
+        #expect(types.count { $0 != nil } == 8)
+        #expect(printed[0].hasPrefix("PrintLoader") && printed[8].hasPrefix("Deduplicate"))
         #expect(
-            "\(client)".hasPrefix(
-                "HTTPClient(PrintLoader --> ResetGuard --> Deadline --> Retry --> FollowRedirects "
-                    + "--> ApplyEnvironment --> Authenticate --> Autocancel --> Throttle --> MockLoader"
-            ))
+            printed[10].hasPrefix("Throttle") && printed[11] == "Observe and trace"
+                && printed[12].hasPrefix("MockLoader"))
     }
 }
