@@ -40,7 +40,7 @@ public import LetterheadFoundation
 public struct HTTPClient: Sendable {
     private(set) var chain: any HTTPLoader
     let parts: Parts
-    @CopyOnWrite private(set) var defaults: ClientDefaults
+    private(set) var sharedDefaults: CopyOnWrite<ClientDefaults>
     /// The sequence that the client sends requests for. Nil for other requests.
     var sequence: Series?
 
@@ -78,7 +78,7 @@ public struct HTTPClient: Sendable {
         parts = Parts(
             provider: ApplyEnvironment(environment), authenticate: Authenticate(authentication ?? .anonymous),
             cookies: cookies, hasCache: cache != nil, retry: retrying, hub: hub)
-        defaults = ClientDefaults(decoder: decoder)
+        sharedDefaults = CopyOnWrite(wrappedValue: ClientDefaults(decoder: decoder))
         let endsItself = attemptLinks == nil && transport.endsItsRequests
         // This list is the order of the links. Documents and tests are compared with it.
         chain =
@@ -157,6 +157,10 @@ public struct HTTPClient: Sendable {
     }
 }
 
+extension HTTPClient {
+    var defaults: ClientDefaults { sharedDefaults.wrappedValue }
+}
+
 extension HTTPClient: CustomStringConvertible {
     public var description: String { "HTTPClient(\(chain))" }
 }
@@ -232,7 +236,7 @@ extension HTTPClient: RequestConfigurable {
 
     private func changing(_ change: (inout ClientDefaults) -> Void) -> HTTPClient {
         var derived = self
-        derived.defaults = defaults.changed(change)
+        derived.sharedDefaults.wrappedValue.change(change)
         return derived
     }
 }

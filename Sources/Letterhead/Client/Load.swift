@@ -40,31 +40,31 @@ struct Load: Sendable {
         (self.loader, self.client, self.template) = (loader, client, template)
     }
 
-    /// Returns the request with this load's context and the client's settings. From an earlier load that goes on, it keeps
-    /// the template, the deadline and the download.
+    /// Returns the request with the context of this load and the settings of the client. It keeps the template, the
+    /// deadline and the download of an earlier load that goes on.
     ///
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     mutating func begin(_ request: consuming HTTPRequest, decodes: Bool = false) -> HTTPRequest {
         var begun = request
         begun.removeSignature()
-        let (earlier, owned) = (begun.context.download, begun.context.ownedUpdates)
+        let (earlier, owned) = (begun.download, begun.ownedUpdates)
         deadline = client?.sequence?.deadline.map { DeadlinePoint(of: $0) }
         begun.context = LoadContext(template: begun.context.template.take(), deadline: deadline ?? begun.liveDeadline)
         if let client {
             client.adopt(&begun, decodes: decodes)
-        } else if decodes, !begun.headers.contains(.accept) {
-            begun.context.accept = begun.decoder.map(\.accept) ?? Self.accept
+        } else if decodes {
+            begun.accept(orElse: Self.accept)
         }
         if case .file = begun.responseDelivery {
             isNestedDownload = earlier.map { !$0.hasEnded } ?? false
             if !isNestedDownload { download = DownloadOwner() }
-            begun.context.download = download ?? earlier
+            begun.download = download ?? earlier
             isNamedByResponse = begun[option: FolderDownloadOption.self]
         }
         generation = begun.context.generation
         updates = begun.ownUpdates(after: owned)
         observation = client?.observe(begun, template: template)
-        begun.context.observation = observation
+        begun.observation = observation
         return begun
     }
 

@@ -151,11 +151,16 @@ private struct Explaining {
             let name = field.name
             let values = { (layer: any RequestTemplate) in "\(layer.headers.values(for: name))" }
             let source =
-                if layers.first?.headers.contains(name) == true { setter(values) } else if built.headers.contains(name)
-                {
+                if layers.first?.headers.contains(name) == true {
+                    setter(values)
+                } else if field.isFallback {
+                    "the decoder"
+                } else if built.headers.contains(name) {
                     "the builder"
-                } else if adopted.headers.contains(name) { "the client" } else if filled.headers.contains(name) {
-                    name == .accept && field.value == adopted.context.accept ? "the decoder" : environment
+                } else if adopted.headers.contains(where: { $0.name == name && !$0.isFallback }) {
+                    "the client"
+                } else if filled.headers.contains(name) {
+                    environment
                 } else if final.headers.contains(name) { "the cookie jar" } else { "the body" }
             add("header \(name)", final.redaction.value(of: field), source)
         }

@@ -29,7 +29,6 @@ public struct ApplyEnvironment: LoaderLink {
         } else if hasOwn {
             filled.homeOrigin = nil
         }
-        filled.fillAccept()
         filled.meetRequiredOrigin()
         return try await next.load(filled)
     }

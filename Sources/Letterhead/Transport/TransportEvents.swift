@@ -6,7 +6,7 @@ extension HTTPRequest {
     /// - Returns: whether a connection was recorded. A cancelled transfer may have none, or may not know it yet.
     @discardableResult
     func record(_ facts: TransportFacts) -> Bool {
-        guard let observation, let exchange = context.exchange else { return false }
+        guard let observation, let exchange = context.observed?.exchange else { return false }
         let (metrics, details) = (facts.metrics, facts.details)
         let step = Step(observation: observation, number: exchange.number, start: exchange.start)
         step.recordQueue(details)
@@ -35,7 +35,7 @@ extension HTTPRequest {
     func recordClosing(_ facts: TransportFacts, after error: HTTPError) {
         guard facts.details.isClosed else { return }
         record(.connectionClosed) { event in
-            event[.exchange] = context.exchange?.number
+            event[.exchange] = context.observed?.exchange?.number
             event[.address] = facts.metrics.remoteAddress
             event[.reason] = "the exchange failed"
             event[.errorType] = error.code.rawValue

@@ -19,7 +19,7 @@ struct ObserveExchanges: LoaderLink {
             event[.traceID] = context?.traceID
             event[.spanID] = context?.spanID
         }
-        request.context.exchange = begun
+        request.context.observed?.exchange = begun
         let exchange = ObservedExchange(observation, begun, request, context)
         let result = await next.result(of: request)
         observation.answerExchange()

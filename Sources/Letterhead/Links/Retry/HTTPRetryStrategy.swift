@@ -314,7 +314,7 @@ extension RequestTemplate {
     func request(onBehalfOf original: HTTPRequest, after result: Retry.Outcome) throws(HTTPError) -> HTTPRequest? {
         var request = try requestWithoutEnvironment()
         let hasEnvironment = request.options.contains(ServerEnvironment.self)
-        original.context.settings?.apply(&request)
+        original.context.defaults?.wrappedValue.apply(to: &request)
         // A derived client's environment may belong to a server that must not receive the client's secrets.
         if !hasEnvironment { request.options.remove(ServerEnvironment.self) }
         var home = result.request.homeOrigin
@@ -324,9 +324,7 @@ extension RequestTemplate {
         }
         let own = home ?? request.origin ?? request.serverEnvironment?.origin
         guard let origin = result.origin, origin == own, result.firstRequest.origin == own else { return nil }
-        if ResponseDecoding.usesDecoder(for: Response.self) {
-            request.context.accept = (request.decoder ?? JSONDecoder()).accept
-        }
+        if ResponseDecoding.usesDecoder(for: Response.self) { request.accept(orElse: JSONDecoder().accept) }
         return request
     }
 

@@ -246,9 +246,7 @@ private struct RetryLoad {
         var attempt = request
         attempt.attemptNumber = attempts.count + 1
         // Otherwise, a retry link further down would also call the client's validators for each attempt.
-        if let settings = attempt.context.settings, !settings.additions.isEmpty {
-            attempt.context.settings = ClientSettings(additions: HTTPRequestOptions(), apply: settings.apply)
-        }
+        if !attempt.additions.isEmpty { attempt.context.defaults?.wrappedValue.additions = HTTPRequestOptions() }
         return attempt
     }
 

@@ -29,10 +29,13 @@ public struct HTTPHeaders: Hashable, Sendable {
         public var isSecret: Bool { mark?.isSecret == true }
         /// The origin that the field is for, or nil for any. A redirect to another origin removes the field.
         public var origin: HTTPOrigin? { mark?.origin }
+        /// Whether any other source of headers replaces the field.
+        var isFallback: Bool { mark === Mark.fallback }
 
         /// Rarely used parts, stored out of line.
         fileprivate final class Mark: Sendable {
             static let secret = Mark(isSecret: true, origin: nil)
+            static let fallback = Mark(isSecret: false, origin: nil)
             let isSecret: Bool
             let origin: HTTPOrigin?
 
@@ -47,10 +50,10 @@ public struct HTTPHeaders: Hashable, Sendable {
             mark = origin.map { Mark(isSecret: isSecret, origin: $0) } ?? (isSecret ? .secret : nil)
         }
 
-        init(_ name: Name, trimmed value: String) {
+        init(_ name: Name, trimmed value: String, isFallback: Bool = false) {
             self.name = name
             self.value = value
-            mark = nil
+            mark = isFallback ? .fallback : nil
         }
 
         /// Compares names and values, but not ``isSecret``.
@@ -107,8 +110,19 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// Appends a field, and keeps fields with the same name.
     public mutating func append(_ name: Name, _ value: String) { fields.append(Field(name, value)) }
 
+    /// Appends a field that applies only if no other source of headers sets it.
+    mutating func append(fallback name: Name, _ value: String) {
+        if !contains(name) { fields.append(Field(name, trimmed: value, isFallback: true)) }
+    }
+
+    /// Removes the fallbacks with one of the names.
+    mutating func removeFallbacks(_ isNamed: (Name) -> Bool) {
+        if let place = fields.firstIndex(where: { $0.isFallback && isNamed($0.name) }) { fields.remove(at: place) }
+    }
+
     /// Appends `other`'s fields with names that are missing here.
     public mutating func fill(from other: HTTPHeaders) {
+        removeFallbacks { other.contains($0) }
         guard !fields.isEmpty else { return fields = other.fields }
         let names = names(for: other.fields.count)
         fields += other.fields.filter { !(names?.contains($0.name) ?? contains($0.name)) }

@@ -232,7 +232,7 @@ extension HTTPRequest {
     public var exchangeEvent: HTTPEvent {
         var event = HTTPEvent(.exchangeStart, route: observation?.route ?? path.route)
         event.describe(self)
-        event[.resendCount] = observation.map { context.exchange.map { $0.number - 1 } ?? $0.exchanges }
+        event[.resendCount] = observation.map { context.observed?.exchange.map { $0.number - 1 } ?? $0.exchanges }
         return event
     }
 

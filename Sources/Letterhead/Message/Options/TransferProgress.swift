@@ -55,7 +55,7 @@ extension HTTPRequest {
         get {
             let (closure, updates) = (self[option: TransferProgressOption.self], progressUpdates)
             guard !updates.isEmpty else { return closure }
-            let owned = context.ownedUpdates
+            let owned = ownedUpdates
             return { progress in
                 closure?(progress)
                 for (index, updates) in updates.enumerated() {
@@ -65,7 +65,7 @@ extension HTTPRequest {
         }
         set {
             self[option: TransferProgressOption.self] = newValue
-            if !progressUpdates.isEmpty { (progressUpdates, context.ownedUpdates) = ([], 0) }
+            if !progressUpdates.isEmpty { (progressUpdates, ownedUpdates) = ([], 0) }
         }
     }
 }
@@ -139,7 +139,7 @@ extension HTTPRequest {
     mutating func ownUpdates(after outer: Int) -> [ProgressUpdates] {
         let updates = progressUpdates
         guard !updates.isEmpty else { return [] }
-        context.ownedUpdates = updates.count
+        ownedUpdates = updates.count
         return Array(updates.dropFirst(outer))
     }
 }

@@ -22,8 +22,7 @@ extension RequestSettings {
 }
 
 extension HTTPRequest {
-    /// Returns the headers to send: the request's and its body's, with at most one Content-Type. `Accept` lists the
-    /// decoder's media types if the response will be decoded and nothing else sets the header.
+    /// Returns the headers to send: the request's and its body's, with at most one Content-Type.
     ///
     /// The boundary of a multipart body is always the body's. A request may set another multipart type and gets the
     /// boundary added. Any other type would make a multipart body unreadable, so the body's type replaces it. An empty
@@ -32,13 +31,7 @@ extension HTTPRequest {
     public func framedHeaders() -> HTTPHeaders {
         var merged = headers
         let omitted = omittedHeaders
-        if let accept = context.accept {
-            if !omitted.contains(.accept) {
-                if !merged.contains(.accept) { merged[.accept] = accept }
-            } else if merged[.accept]?.isSame(as: accept) == true {
-                merged[.accept] = nil
-            }
-        }
+        merged.removeFallbacks { omitted.contains($0) }
         // Validation refuses any other length.
         if merged.contains(.contentLength), let length = body.contentLength,
             merged.values(for: .contentLength).allSatisfy({ $0.isSame(as: "\(length)") })

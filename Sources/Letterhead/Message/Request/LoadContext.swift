@@ -12,22 +12,34 @@ struct LoadContext: Sendable {
     /// The environment that the client will apply. Descriptions use it until it is applied.
     var environment: ClientEnvironment?
     var homeOrigin: HTTPOrigin?
-    /// The template that the request was built from, which is `any RequestTemplate`.
-    var template: (any Sendable)?
-    /// The `Accept` value for a response that will be decoded, or nil if the request sets it. It applies if no
-    /// environment sets the header.
-    var accept: String?
+    /// The template that the request was built from.
+    var template: (any RequestConfigurable)?
     /// When the load must have ended: the request's deadline, or its operation's.
     var deadline: DeadlinePoint?
-    var settings: ClientSettings?
-    /// The outermost load of a download. It moves the file to its destination.
-    var download: DownloadOwner?
-    /// How many of the request's progress updates a call site ends. A link may add others.
-    var ownedUpdates = 0
-    /// Records the load's events, or nil if the load isn't observed.
-    var observation: Observation?
-    var exchange: Observation.Exchange?
+    /// The client's settings, for requests that links send on behalf of this one. Nil without a client.
+    var defaults: CopyOnWrite<ClientDefaults>?
+    /// Nil if the load isn't observed.
+    var observed: ObservedLoad?
     var values = HTTPRequestOptions()
+}
+
+/// Where a request's events are recorded.
+struct ObservedLoad: Sendable {
+    let observation: Observation
+    /// Nil above the link that records exchanges.
+    var exchange: Observation.Exchange?
+}
+
+/// The initial settings of a client's requests. A request's settings take precedence, and lists are joined.
+struct ClientDefaults: Sendable {
+    var headers = HTTPHeaders()
+    var query = QueryParameters()
+    var options = HTTPRequestOptions()
+    /// The validators, transformers and closures that are added to the request's. They aren't among its options, so
+    /// that sending the request again doesn't add them twice.
+    var additions = HTTPRequestOptions()
+    /// The media types of the client's decoder, or nil if it declares none.
+    var accept: String?
 }
 
 extension HTTPRequest {
@@ -56,26 +68,24 @@ extension HTTPRequest {
         get { loadValues[option: UnsignedReason.self] }
         set { loadValues[option: UnsignedReason.self] = newValue }
     }
-}
 
-private enum LogicalOrigin: HTTPRequestOption {
-    static let defaultOptionValue: HTTPOrigin? = nil
-}
+    /// The outermost load of a download. It moves the file to its destination.
+    var download: DownloadOwner? {
+        get { loadValues[option: Download.self] }
+        set { loadValues[option: Download.self] = newValue }
+    }
 
-private enum UnsignedReason: HTTPRequestOption {
-    static let defaultOptionValue: String? = nil
-}
-
-final class ClientSettings: Sendable {
-    /// The validators, transformers and closures that a derived client adds to the request's. They aren't among the
-    /// request's options, so that sending the request again doesn't add them twice.
-    let additions: HTTPRequestOptions
-    let apply: @Sendable (inout HTTPRequest) -> Void
-
-    init(additions: HTTPRequestOptions, apply: @escaping @Sendable (inout HTTPRequest) -> Void) {
-        (self.additions, self.apply) = (additions, apply)
+    /// How many of the request's progress updates a call site ends. A link may add others.
+    var ownedUpdates: Int {
+        get { loadValues[option: OwnedUpdates.self] }
+        set { loadValues[option: OwnedUpdates.self] = newValue }
     }
 }
+
+private enum LogicalOrigin: HTTPRequestOption { static let defaultOptionValue: HTTPOrigin? = nil }
+private enum UnsignedReason: HTTPRequestOption { static let defaultOptionValue: String? = nil }
+private enum Download: HTTPRequestOption { static let defaultOptionValue: DownloadOwner? = nil }
+private enum OwnedUpdates: HTTPRequestOption { static let defaultOptionValue = 0 }
 
 /// The outermost load of a download. If one client is another's transport, only the outer load has accepted the
 /// response when it ends, so only it replaces the file.
@@ -91,28 +101,22 @@ extension HTTPRequest {
     var client: ClientIdentity? { context.generation?.client }
 
     /// What a derived client adds to the request's own validators, transformers and closures.
-    var additions: HTTPRequestOptions { context.settings?.additions ?? HTTPRequestOptions() }
+    var additions: HTTPRequestOptions { context.defaults?.wrappedValue.additions ?? HTTPRequestOptions() }
 
     var observation: Observation? {
-        get { context.observation }
-        set { context.observation = newValue }
+        get { context.observed?.observation }
+        set { context.observed = newValue.map { ObservedLoad(observation: $0) } }
     }
 
     /// Makes this request a part of the load that it is sent for. It then has the same client, but no validators of a
     /// derived client, no file and no progress.
     mutating func join(loadOf original: HTTPRequest) {
-        let own = context
+        let template = context.template
         context = original.context
-        (context.template, context.accept) = (own.template, own.accept)
-        (context.settings, context.download, context.ownedUpdates) = (nil, nil, 0)
+        (context.template, context.defaults) = (template, nil)
+        loadValues.remove(Download.self)
+        loadValues.remove(OwnedUpdates.self)
         // This request may have another environment.
         context.environment = context.environment.map { ClientEnvironment($0.environment) }
-    }
-
-    /// Sets `Accept` (RFC 9110, 12.5.1) to the decoder's media types, if the response will be decoded and the header is
-    /// neither set nor omitted.
-    mutating func fillAccept() {
-        guard let accept = context.accept, !headers.contains(.accept), !omittedHeaders.contains(.accept) else { return }
-        headers.append(.accept, accept)
     }
 }

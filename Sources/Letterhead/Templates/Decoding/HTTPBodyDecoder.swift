@@ -45,6 +45,16 @@ extension HTTPBodyDecoder {
     var accept: String? { mediaTypes.isEmpty ? nil : mediaTypes.map(\.description).joined(separator: ", ") }
 }
 
+extension HTTPRequest {
+    /// Sets `Accept` (RFC 9110, 12.5.1) to the media types of the decoder that will read the response, unless the
+    /// request or its client sets the header. A header of the environment or of the body replaces it.
+    ///
+    /// - Parameter standard: the value for a request without its own decoder. Nil if that decoder has no media types.
+    mutating func accept(orElse standard: String?) {
+        if let types = decoder.map(\.accept) ?? standard { headers.append(fallback: .accept, types) }
+    }
+}
+
 extension HTTPBodyDecoder {
     /// Decodes a body without a UTF-8 byte order mark, which JSON texts should not contain but some do (RFC 8259, 8.1).
     func value<Value: Decodable>(of type: Value.Type, from body: Data) throws -> Value {

@@ -60,67 +60,13 @@ extension HTTPClient {
     ///
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     func adopt(_ request: inout HTTPRequest, decodes: Bool = false) {
-        if decodes, !request.headers.contains(.accept) {
-            request.context.accept = request.decoder.map(\.accept) ?? defaults.accept
-        }
+        let defaults = sharedDefaults
+        if decodes { request.accept(orElse: defaults.wrappedValue.accept) }
         request.context.generation = generation
-        let settings = defaults.settings
-        settings?.apply(&request)
-        request.context.settings = settings
+        defaults.wrappedValue.apply(to: &request)
+        request.context.defaults = defaults
         // If a closure provides the environment, each load resolves it for itself, and other loads don't share it.
         let isProvided = request.serverEnvironment?.isProvided == true
         request.context.environment = parts.environment.map { $0.isUnknown || isProvided ? ClientEnvironment(nil) : $0 }
-    }
-}
-
-/// The initial settings of a client's requests. A request's settings take precedence, and lists are joined.
-struct ClientDefaults: Sendable {
-    var headers = HTTPHeaders()
-    var query = QueryParameters()
-    var options = HTTPRequestOptions()
-    /// The validators, transformers and closures that are added to the request's.
-    var additions = HTTPRequestOptions()
-    /// The settings as links receive them.
-    private(set) var settings: ClientSettings?
-    /// The value of `Accept` for the client's decoder.
-    private(set) var accept: String?
-
-    init(decoder: any HTTPBodyDecoder) {
-        options.decoder = decoder
-        update()
-    }
-
-    func changed(_ change: (inout ClientDefaults) -> Void) -> ClientDefaults {
-        var defaults = self
-        change(&defaults)
-        defaults.update()
-        return defaults
-    }
-
-    private mutating func update() {
-        accept = options.decoder?.accept
-        // The closure keeps a copy of the defaults, which needs no earlier settings.
-        settings = nil
-        settings = ClientSettings(additions: additions) { [self] in apply(to: &$0) }
-    }
-
-    func apply(to request: inout HTTPRequest) {
-        let hasOptions = !request.options.isEmpty
-        request.options.fill(from: options)
-        if hasOptions {
-            if !options.omittedHeaders.isEmpty { request.omittedHeaders.formUnion(options.omittedHeaders) }
-            // A request that sets these to nil leaves them to the client.
-            if request.decoder == nil { request.decoder = options.decoder }
-            if request.encoder == nil, let own = options.encoder { request.encoder = own }
-            if request.retryStrategy == nil, let own = options.retryStrategy { request.retryStrategy = own }
-            if request.maximumRetries == nil, let own = options.maximumRetries { request.maximumRetries = own }
-            if request.redirectPolicy == nil, let own = options.redirectPolicy { request.redirectPolicy = own }
-        }
-        request.passEncoder()
-        if !headers.isEmpty { request.fill(headers: headers) }
-        guard !query.isEmpty else { return }
-        // The server has chosen the whole URL of such a page.
-        if case .url = (request.template as? any PaginatedTemplate)?.position { return }
-        request.query.fill(from: query)
     }
 }

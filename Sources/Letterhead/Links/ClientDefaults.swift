@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+extension ClientDefaults {
+    init(decoder: any HTTPBodyDecoder) {
+        options.decoder = decoder
+        accept = decoder.accept
+    }
+
+    mutating func change(_ change: (inout ClientDefaults) -> Void) {
+        change(&self)
+        accept = options.decoder?.accept
+    }
+
+    /// Adds the settings that a request doesn't set.
+    func apply(to request: inout HTTPRequest) {
+        let hasOptions = !request.options.isEmpty
+        request.options.fill(from: options)
+        if hasOptions {
+            if !options.omittedHeaders.isEmpty { request.omittedHeaders.formUnion(options.omittedHeaders) }
+            // A request that sets these to nil leaves them to the client.
+            if request.decoder == nil { request.decoder = options.decoder }
+            if request.encoder == nil, let own = options.encoder { request.encoder = own }
+            if request.retryStrategy == nil, let own = options.retryStrategy { request.retryStrategy = own }
+            if request.maximumRetries == nil, let own = options.maximumRetries { request.maximumRetries = own }
+            if request.redirectPolicy == nil, let own = options.redirectPolicy { request.redirectPolicy = own }
+        }
+        request.passEncoder()
+        if !headers.isEmpty { request.fill(headers: headers) }
+        guard !query.isEmpty else { return }
+        // The server has chosen the whole URL of such a page.
+        if case .url = (request.template as? any PaginatedTemplate)?.position { return }
+        request.query.fill(from: query)
+    }
+}
