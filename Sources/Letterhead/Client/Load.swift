@@ -21,8 +21,6 @@ struct Load: Sendable {
     private let loader: any HTTPLoader
     let client: HTTPClient?
     private let template: (any RequestTemplate.Type)?
-    /// The deadline of this load's operation, such as a page sequence.
-    private var deadline: DeadlinePoint?
     private var updates: [ProgressUpdates] = []
     private var observation: Observation?
     /// Nil for a load without a client, or before the load begins.
@@ -48,8 +46,7 @@ struct Load: Sendable {
         var begun = request
         begun.removeSignature()
         let (earlier, owned) = (begun.download, begun.ownedUpdates)
-        deadline = client?.sequence?.deadline.map { DeadlinePoint(of: $0) }
-        begun.context = LoadContext(template: begun.context.template.take(), deadline: deadline ?? begun.liveDeadline)
+        begun.context = LoadContext(template: begun.context.template.take(), deadline: begun.liveDeadline)
         if let client {
             client.adopt(&begun, decodes: decodes)
         } else if decodes {
@@ -103,7 +100,7 @@ struct Load: Sendable {
         guard response.body.isStreamed else { return response }
         let lease = ResourceLedger.lease(
             "the streamed body of \(request.outline), which was neither read nor dropped")
-        let (updates, observation, deadline) = (updates, observation, deadline)
+        let (updates, observation) = (updates, observation)
         let origin = HTTPResponseBody.Origin(response)
         let cancel = response.body.canceller(
             throwing: HTTPResponseBody.Origin.error(
@@ -112,7 +109,6 @@ struct Load: Sendable {
         response.body.onEnd { end in
             remove?()
             lease?.release()
-            deadline?.end()
             for updates in updates { updates.finish() }
             observation?.end(origin.response, end)
         }
@@ -144,7 +140,12 @@ struct Load: Sendable {
         }
         let lease = ResourceLedger.lease("a task that loads \(request.outline)")
         defer { lease?.release() }
-        return try current(try await loader.load(request))
+        guard let deadline = client?.sequence?.deadline else { return try current(try await loader.load(request)) }
+        let response = try await request.load(within: deadline.timeLeft, on: deadline.timeline) {
+            (limited) async throws(HTTPError) in
+            try await loader.load(limited)
+        }
+        return try current(response)
     }
 
     /// Returns the response unless the client was reset since the load began. It then belongs to the previous user.
@@ -171,7 +172,6 @@ struct Load: Sendable {
         }
         download?.end()
         if !response.body.isStreamed {
-            deadline?.end()
             for updates in updates { updates.finish() }
             observation?.end(response)
         }
@@ -188,7 +188,6 @@ struct Load: Sendable {
         let begun = observation ?? client?.observe(failure?.request ?? HTTPRequest(), template: template)
         begun?.end(failure ?? error)
         download?.end()
-        deadline?.end()
         failure?.response?.draft?.discard()
         return failure?.orCancellation ?? error
     }

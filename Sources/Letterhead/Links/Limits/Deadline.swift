@@ -9,7 +9,8 @@
 /// The request carries its deadline, a point in time on the link's clock, to the links below. They never wait longer
 /// than ``HTTPRequest/timeLeft``, for example for a queue, a back-off, a token, a redirect, a connection or the next
 /// bytes of a body. If a wait would pass the deadline, the request fails at once with `.timedOut`. Custom links and
-/// transports that wait must do the same, because no timer ends them. Of two deadlines, the earlier one applies. ``RequestSettings/timeout`` independently limits a single attempt.
+/// transports that wait must do the same, because no timer ends them. Of two deadlines, the earlier one applies.
+/// ``RequestSettings/timeout`` independently limits a single attempt.
 public struct Deadline: LoaderLink {
     private let standard: Duration?
     private let timeline: Timeline
@@ -30,37 +31,14 @@ public struct Deadline: LoaderLink {
             throw HTTPError(
                 .invalidRequest, request: request, message: "the deadline is zero or less (use nil for no limit)")
         }
-        var limited = request
-        let point = limit.flatMap { limited.limit(to: $0, on: timeline) }
-        do throws(HTTPError) {
-            var response = try await next.load(limited)
-            if limit != nil { response = response.within(limited) }
-            if let point { response.body.onEnd { _ in point.end() } }
-            return response
-        } catch {
-            point?.end()
-            throw error
+        return try await request.load(within: limit, on: timeline) { (limited) async throws(HTTPError) in
+            try await next.load(limited)
         }
     }
 }
 
 extension Deadline: CustomStringConvertible {
     public var description: String { standard.map { "Deadline(\($0))" } ?? "Deadline" }
-}
-
-extension HTTPResponse {
-    fileprivate func within(_ request: HTTPRequest) -> HTTPResponse {
-        guard body.buffered == nil else { return self }
-        var response = self
-        let check = { @Sendable () throws in
-            if let left = request.timeLeft, left <= .zero { throw request.deadlinePassed(while: "reading the body") }
-        }
-        response.body = body.map(length: body.length, before: check) { piece in
-            try check()
-            return piece
-        }
-        return response
-    }
 }
 
 extension RequestConfigurable {

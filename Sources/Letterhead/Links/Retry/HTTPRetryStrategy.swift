@@ -296,9 +296,10 @@ extension HTTPLoader {
         request.join(loadOf: original)
         request.attemptNumber = 1
         request.inheritDeadline(from: original)
-        let point = request.deadline.flatMap { request.limit(to: $0, on: timeline) }
-        defer { point?.end() }
-        var response = try await load(request, onBehalfOf: original, as: "alternate")
+        var response = try await request.load(within: request.deadline, on: timeline) {
+            (limited) async throws(HTTPError) in
+            try await load(limited, onBehalfOf: original, as: "alternate")
+        }
         // The closure may send this request again.
         response.request.attemptNumber = nil
         response.request.decoder = request.decoder ?? original.decoder

@@ -8,8 +8,8 @@ enum DeadlineOption: HTTPRequestOption {
 
 /// When a load must have ended, on the timeline that the setting link uses.
 ///
-/// The code that sets it ends it with the load. It then no longer applies to the requests in responses and errors, so a
-/// caller who sends one of them again has the whole time.
+/// It ends with the load. It then no longer applies to the requests in responses and errors, so a caller who sends one
+/// of them again has the whole time.
 final class DeadlinePoint: Sendable {
     let point: Duration
     let timeline: Timeline
@@ -19,9 +19,6 @@ final class DeadlinePoint: Sendable {
         point = timeline.now + min(limit, .seconds(Int64.max))
         self.timeline = timeline
     }
-
-    /// Creates the point for one load of an operation that has a deadline.
-    init(of operation: DeadlinePoint) { (point, timeline) = (operation.point, operation.timeline) }
 
     var hasEnded: Bool { ended.load(ordering: .relaxed) }
 
@@ -76,12 +73,29 @@ extension HTTPRequest {
         return request
     }
 
-    /// Sets the point and returns it, unless an earlier one is set.
-    mutating func limit(to limit: Duration, on timeline: Timeline) -> DeadlinePoint? {
-        if let timeLeft, timeLeft <= limit { return nil }
-        let point = DeadlinePoint(in: limit, on: timeline)
-        context.deadline = point
-        return point
+    /// Loads the request within a limit, unless its deadline is earlier. All deadlines of requests begin and end here.
+    ///
+    /// - Parameters:
+    ///   - limit: the time for the load and for reading its body. Nil means no limit.
+    ///   - load: loads the limited request.
+    @inline(__always)
+    func load(
+        within limit: Duration?, on timeline: Timeline, _ load: (HTTPRequest) async throws(HTTPError) -> HTTPResponse
+    ) async throws(HTTPError) -> HTTPResponse {
+        var (limited, point) = (self, nil as DeadlinePoint?)
+        if let limit, timeLeft.map({ $0 > limit }) ?? true {
+            point = DeadlinePoint(in: limit, on: timeline)
+            limited.context.deadline = point
+        }
+        do throws(HTTPError) {
+            var response = try await load(limited)
+            if limit != nil { response = response.within(limited) }
+            if let point { response.body.onEnd { _ in point.end() } }
+            return response
+        } catch {
+            point?.end()
+            throw error
+        }
     }
 
     /// Sets this request's deadline to another request's. Use it if this request is sent on behalf of the other one,
@@ -94,5 +108,21 @@ extension HTTPRequest {
     ///   deadline is removed. Pass nil if several requests wait for this one.
     public mutating func inheritDeadline(from request: HTTPRequest?) {
         if context.deadline != nil || request?.context.deadline != nil { context.deadline = request?.context.deadline }
+    }
+}
+
+extension HTTPResponse {
+    /// Checks the deadline while a streamed body is read.
+    fileprivate func within(_ request: HTTPRequest) -> HTTPResponse {
+        guard body.buffered == nil else { return self }
+        var response = self
+        let check = { @Sendable () throws in
+            if let left = request.timeLeft, left <= .zero { throw request.deadlinePassed(while: "reading the body") }
+        }
+        response.body = body.map(length: body.length, before: check) { piece in
+            try check()
+            return piece
+        }
+        return response
     }
 }
