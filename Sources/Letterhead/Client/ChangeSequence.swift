@@ -157,7 +157,7 @@ where Template.Response: Equatable {
                     message: "the deadline passes before the next request for changes")
             }
             try await client.generation.pause(for: wait, on: sequence.reconnection.clock)
-            if client.generation.hasEnded { throw request.resetError(mayHaveBeenSent: false) }
+            try client.generation.check(request.resetError(mayHaveBeenSent: false))
         }
     }
 }

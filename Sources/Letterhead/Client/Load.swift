@@ -148,16 +148,18 @@ struct Load: Sendable {
         return try current(response)
     }
 
+    private var wasReset: Bool { generation?.hasEnded == true }
+
     /// Returns the response unless the client was reset since the load began. It then belongs to the previous user.
     private func current(_ response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
-        guard generation?.hasEnded == true else { return response }
+        guard wasReset else { return response }
         response.draft?.discard()
         throw response.request.resetError()
     }
 
     private func current(_ error: HTTPError) -> HTTPError {
         let isCancelled = error.code == .cancelled
-        guard generation?.hasEnded == true, !isCancelled || error.message.isEmpty else { return error }
+        guard wasReset, !isCancelled || error.message.isEmpty else { return error }
         return HTTPError(
             .cancelled, request: error.request, underlying: isCancelled ? nil : error, message: "the client was reset",
             attempts: error.attempts, mayHaveBeenSent: error.mayHaveBeenSent)

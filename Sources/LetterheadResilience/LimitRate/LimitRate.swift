@@ -170,7 +170,7 @@ public final class LimitRate: LoaderLink {
 
     private func learn(_ report: RateReport, _ key: Key, from request: HTTPRequest) {
         let time = timeline.now
-        let late = state.withLock { request.generation?.hasEnded == true ? [] : $0.learn(report, key, at: time) }
-        for waiter in late { waiter.turn.set(.tooLate) }
+        let late = state.withLock { state in request.unlessReset { state.learn(report, key, at: time) } }
+        for waiter in late ?? [] { waiter.turn.set(.tooLate) }
     }
 }

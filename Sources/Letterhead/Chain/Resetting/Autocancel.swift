@@ -37,9 +37,8 @@ public final class Autocancel: LoaderLink {
     ///
     /// - Throws: `.resetInProgress` if this link is being reset. Nothing is sent.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         let task = try state.withLock { state throws(HTTPError) in
-            if request.wasReset { throw request.resetError(mayHaveBeenSent: false) }
+            if let cancellation = request.cancellation(mayHaveBeenSent: false) { throw cancellation }
             guard state.resets == 0 else { throw .resetInProgress(request) }
             state.last += 1
             let number = state.last

@@ -52,10 +52,10 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
 
     /// Throws `.cancelled` if the client was reset since the iteration began.
     func refuseIfStale() throws {
-        guard generation.hasEnded else { return }
-        throw HTTPError(
-            .cancelled, request: try StandardRequestBuilder(nextTemplate ?? start).request(),
-            message: "the client was reset (start a new page sequence)", mayHaveBeenSent: false)
+        try generation.check(
+            HTTPError(
+                .cancelled, request: try StandardRequestBuilder(nextTemplate ?? start).request(),
+                message: "the client was reset (start a new page sequence)", mayHaveBeenSent: false))
     }
 
     /// Ends the template's progress updates. The first request has done so, unless it was never sent.

@@ -230,8 +230,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
 
     /// Throws `.cancelled` if the client was reset since the first connection was opened.
     private func refuseIfStale() throws {
-        guard generation?.hasEnded == true else { return }
-        throw error(.cancelled, "the client was reset (start a new \(Parser.name))")
+        try generation?.check(error(.cancelled, "the client was reset (start a new \(Parser.name))"))
     }
 }
 

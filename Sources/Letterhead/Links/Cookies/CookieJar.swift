@@ -144,7 +144,7 @@ extension CookieJar {
         table.withLock { $0.trim(at: time) }
         response[option: CookieDecisions.self] = decisions
         for decision in decisions { decision.record(for: request, at: time) }
-        save(changed) { !request.wasReset }
+        save(changed) { request.unlessReset {} != nil }
     }
 
     /// - Parameter secure: the Secure cookies found so far, by domain.
@@ -170,17 +170,18 @@ extension CookieJar {
     /// must change.
     private func change(_ cookie: Cookie, by request: HTTPRequest, at time: Date) -> [Cookie] {
         table.withLock { table in
-            if request.wasReset { return [] }
-            let old = table.cookie(like: cookie)
-            // If a server sets the same cookie in each response, its expiry moves only by seconds.
-            if let old, cookie.isSaved(as: old, at: time) {
-                var cookie = cookie
-                cookie.savedExpiry = old.savedExpiry
-                table.set(cookie, at: time)
-                return []
-            }
-            table.set(cookie.saved, at: time)
-            return old?.expires == nil && cookie.expires == nil ? [] : [cookie]
+            request.unlessReset {
+                let old = table.cookie(like: cookie)
+                // If a server sets the same cookie in each response, its expiry moves only by seconds.
+                if let old, cookie.isSaved(as: old, at: time) {
+                    var cookie = cookie
+                    cookie.savedExpiry = old.savedExpiry
+                    table.set(cookie, at: time)
+                    return []
+                }
+                table.set(cookie.saved, at: time)
+                return old?.expires == nil && cookie.expires == nil ? [] : [cookie]
+            } ?? []
         }
     }
 }

@@ -87,9 +87,9 @@ public final class Throttle: LoaderLink {
         }
     }
 
-    /// Ends the waits, except other clients', and resets the links below.
+    /// Ends the waits of requests without a client, and resets the links below. Resetting a client ends its waits.
     public func reset(next: any HTTPLoader) async {
-        for queued in state.withLock({ $0.clearLines { $0.request.endsAtReset } }) { queued.turn.set(.reset) }
+        for queued in state.withLock({ $0.clearLines { $0.request.client == nil } }) { queued.turn.set(.reset) }
         await next.reset()
     }
 
@@ -103,23 +103,16 @@ public final class Throttle: LoaderLink {
         let left = request.timeLeft
         if let left, left <= .zero { throw TurnOutcome.tooLate.error(for: request, waitingFor: Self.slot) }
         let waiter = QueuedRequest(request: request)
-        let arrival = state.withLock { state in
-            request.wasReset
-                ? nil : state.arrive(key, priority: priority, queueLimit: queueLimit, waiter: waiter)
-        }
-        switch arrival {
-        case nil: throw TurnOutcome.reset.error(for: request, waitingFor: Self.slot)
+        switch state.withLock({ $0.arrive(key, priority: priority, queueLimit: queueLimit, waiter: waiter) }) {
         case .runs: return
         case .refused: throw Self.negative.error(for: request, waitingFor: Self.slot)
         case .full: throw TurnOutcome.full(queueLimit).error(for: request, waitingFor: Self.slot)
         case .waits(let place):
-            let leave = { @Sendable [self] (outcome: TurnOutcome) -> Void in
-                state.withLock { $0.leaveLine(key, place: place) }?.turn.set(outcome)
-            }
             let queued = request.observation?.enterQueue("throttle")
             defer { queued?.leave() }
-            let outcome = await waiter.turn.value(
-                within: left, on: clock, onTimeout: { leave(.tooLate) }, onCancel: { leave(.cancelled) })
+            let outcome = await waiter.wait(atMost: left, on: clock) { [self] outcome in
+                state.withLock { $0.leaveLine(key, place: place) }?.turn.set(outcome)
+            }
             guard case .turn = outcome else { throw outcome.error(for: request, waitingFor: Self.slot) }
         }
     }

@@ -72,6 +72,18 @@ struct QueuedRequest: Sendable {
     let request: HTTPRequest
 }
 
+extension QueuedRequest {
+    /// Waits for the turn. A closure ensures that the wait also ends after a time limit, when the calling task is cancelled,
+    /// and when the client is reset.
+    func wait(
+        atMost limit: Duration?, on clock: any Clock<Duration>, end: @escaping @Sendable (TurnOutcome) -> Void
+    ) async -> TurnOutcome {
+        let remove = request.context.generation?.onEnd { end(.reset) }
+        defer { remove?() }
+        return await turn.value(within: limit, on: clock, onTimeout: { end(.tooLate) }, onCancel: { end(.cancelled) })
+    }
+}
+
 extension HTTPError.Code {
     /// The queue of a throttle or a rate limit is full. Nothing was sent.
     public static let queueFull = Self(rawValue: "queueFull")

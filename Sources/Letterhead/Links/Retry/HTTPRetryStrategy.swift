@@ -275,8 +275,7 @@ extension HTTPRetryStrategy {
                 (changed.context, changed.attemptNumber) = (original.context, nil)
                 return changed
             } catch {
-                if original.wasReset { throw original.resetError() }
-                if Task.isCancelled { throw HTTPError(.cancelled, request: original) }
+                if let cancellation = original.cancellation() { throw cancellation }
                 await onError(error)
                 return original
             }
@@ -305,7 +304,7 @@ extension HTTPLoader {
         response.request.decoder = request.decoder ?? original.decoder
         if response.body.buffered == nil { response.body = HTTPResponseBody(try await response.body.data()) }
         // A response that arrives after a reset belongs to the previous user.
-        if original.wasReset { throw original.resetError() }
+        if let cancellation = original.cancellation() { throw cancellation }
         return response
     }
 }

@@ -60,13 +60,13 @@ public struct Retry: LoaderLink {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
         while true {
-            if let cancellation = load.cancellation { throw load.ended(by: cancellation) }
+            if let cancellation = load.request.cancellation() { throw load.ended(by: cancellation) }
             var result = await load.send(to: next)
             let isTransformed = await load.transform(&result, by: transformers)
             var judged = result
             var decision = isTransformed ? await decision(on: &judged, of: &load) : .pass(.transformerFailed)
             // The load may have been cancelled while a validator judged.
-            if case .retry = decision, let cancellation = load.cancellation {
+            if case .retry = decision, let cancellation = load.request.cancellation() {
                 (decision, judged) = (.pass(.cancelled), .failure(cancellation))
             }
             load.record(result, decision)
@@ -248,12 +248,6 @@ private struct RetryLoad {
         // Otherwise, a retry link further down would also call the client's validators for each attempt.
         if !attempt.additions.isEmpty { attempt.context.defaults?.wrappedValue.additions = HTTPRequestOptions() }
         return attempt
-    }
-
-    /// Nil unless the load was cancelled or its client was reset.
-    var cancellation: HTTPError? {
-        if request.wasReset { return request.resetError() }
-        return Task.isCancelled ? HTTPError(.cancelled, request: request) : nil
     }
 
     /// Removes the number from the result's request, because the caller may send that request again.

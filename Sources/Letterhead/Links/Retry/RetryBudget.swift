@@ -94,14 +94,15 @@ extension Retry.Budget {
             tokens.withLock { tokens in
                 var left = tokens[origin] ?? budget.capacity
                 let answer = change(&left)
-                if request.wasReset { return answer }
-                let isFull = left >= budget.capacity
-                if !isFull, tokens[origin] == nil, tokens.count >= Self.mostOrigins,
-                    let fullest = tokens.max(by: { $0.value < $1.value })
-                {
-                    tokens[fullest.key] = nil
+                request.unlessReset {
+                    let isFull = left >= budget.capacity
+                    if !isFull, tokens[origin] == nil, tokens.count >= Self.mostOrigins,
+                        let fullest = tokens.max(by: { $0.value < $1.value })
+                    {
+                        tokens[fullest.key] = nil
+                    }
+                    tokens[origin] = isFull ? nil : left
                 }
-                tokens[origin] = isFull ? nil : left
                 return answer
             }
         }

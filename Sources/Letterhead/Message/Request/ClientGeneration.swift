@@ -32,7 +32,7 @@ final class ClientIdentity: Hashable, Sendable {
 /// The time between two resets of a client. A reset ends everything from earlier generations, and nothing of it is
 /// stored.
 ///
-/// A link that stores state asks a request for its ``HTTPRequest/generation``, and stores nothing once it has ended.
+/// A link stores state in ``HTTPRequest/unlessReset(_:)``.
 public struct ClientGeneration: Hashable, Sendable {
     let client: ClientIdentity
     fileprivate let number: Int
@@ -69,6 +69,10 @@ public struct ClientGeneration: Hashable, Sendable {
         return { [client] in _ = client.held.withLock { $0.cancellers.removeValue(forKey: place) } }
     }
 
+    /// Throws an error if the generation has ended. A sequence calls it for each element, because an element that has
+    /// arrived before the reset belongs to the previous user.
+    func check(_ error: @autoclosure () throws -> HTTPError) throws { if hasEnded { throw try error() } }
+
     /// Pauses for a duration, or until the generation ends.
     ///
     /// - Throws: `CancellationError` if the calling task was cancelled.
@@ -93,7 +97,21 @@ extension HTTPRequest {
     var wasReset: Bool { context.generation?.hasEnded ?? false }
 
     /// Whether resetting a part of the chain ends the request: its client was reset, or it has no client.
-    var endsAtReset: Bool { context.generation?.hasEnded ?? true }
+    var endsAtReset: Bool { context.generation == nil || wasReset }
+
+    /// Runs a closure that stores something for later requests, unless the client was reset since the request began.
+    ///
+    /// Call it in a link, under the lock of the link's state. A reset then either removes what the closure has stored, or
+    /// the closure isn't called.
+    ///
+    /// - Returns: nil if the client was reset.
+    public func unlessReset<Value>(_ store: () throws -> Value) rethrows -> Value? { wasReset ? nil : try store() }
+
+    /// The error to throw if the client was reset or the calling task was cancelled. Otherwise nil.
+    func cancellation(mayHaveBeenSent: Bool = true) -> HTTPError? {
+        if wasReset { return resetError(mayHaveBeenSent: mayHaveBeenSent) }
+        return Task.isCancelled ? HTTPError(.cancelled, request: self, mayHaveBeenSent: mayHaveBeenSent) : nil
+    }
 
     func resetError(_ message: String = "the client was reset", mayHaveBeenSent: Bool = true) -> HTTPError {
         HTTPError(.cancelled, request: self, message: message, mayHaveBeenSent: mayHaveBeenSent)
@@ -114,8 +132,8 @@ extension HTTPRequest {
             try await generation.pause(for: duration, on: clock)
         } catch {
             // A reset may have cancelled the task as well.
-            throw wasReset ? resetError() : HTTPError(error, request: self)
+            throw cancellation() ?? HTTPError(error, request: self)
         }
-        if wasReset { throw resetError() }
+        if let cancellation = cancellation() { throw cancellation }
     }
 }

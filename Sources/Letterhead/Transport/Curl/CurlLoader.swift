@@ -95,7 +95,7 @@
         private func transfer(for request: HTTPRequest) throws(HTTPError) -> CurlTransfer {
             let sent = request.framed
             let plan = try plan(for: sent)
-            if Task.isCancelled || sent.wasReset { throw TransportFailure.cancelled.unsent.error(for: sent) }
+            if let cancellation = sent.cancellation(mayHaveBeenSent: false) { throw cancellation }
             if plan.timeLeft == 0 {
                 throw sent.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
             }

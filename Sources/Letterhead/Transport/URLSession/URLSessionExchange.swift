@@ -45,9 +45,9 @@
         func run(over session: URLSession, in exchanges: URLSessionExchanges) async throws(HTTPError) -> HTTPResponse {
             exchanges.add(self)
             // A reset that did not find the exchange has begun before.
-            if request.wasReset {
+            if let cancellation = request.cancellation(mayHaveBeenSent: false) {
                 exchanges.remove(self)
-                throw request.resetError(mayHaveBeenSent: false)
+                throw cancellation
             }
             let task = upload.makeTask(in: session)
             (session.delegate as? URLSessionRelay)?.register(self, for: task)
