@@ -10,11 +10,7 @@ struct CacheExchange: Sendable {
 
     func response() async throws(HTTPError) -> HTTPResponse {
         // Another position in the stream would share the validation (HTML Standard, 9.2.2).
-        if ASCII.members(of: request.headers.values(for: .accept)).contains(where: {
-            MediaType($0)?.essence == "text/event-stream"
-        }) {
-            return try await sending("the request asks for server-sent events")
-        }
+        if request.isLiveStream { return try await sending("the response is a live stream") }
         let method = request.method
         guard method == .get || method == .head || method == .query else { return try await unsafe() }
         if let reason = bypassReason { return try await bypassing(reason) }

@@ -111,13 +111,32 @@ enum CacheStoreKind: CaseIterable {
         return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.contains(".") }
     }
 
-    @Test func `server-sent events are neither stored nor reused, whatever the policy of the client`() async throws {
+    @Test func `a live stream is neither stored nor reused, whatever the policy of the client`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok, headers: [.cacheControl: "max-age=600"]) }
         let client = HTTPClient(cache: ResponseCache(store: .memory(bytes: 1 << 20)), transport: mock)
             .caching(.onlyIfCached)
         var request = try HTTPRequest("https://events.example.com/")
-        request.headers[.accept] = "application/json, Text/Event-Stream;q=0.9"
+        request.isLiveStream = true
         for _ in 1...2 { #expect(try await client.send(request).cache == .bypassed) }
         #expect(mock.requests.count == 2)
+    }
+
+    @Test(arguments: [nil, "text/event-stream", "application/x-events"])
+    func `each stream of events has its own request, whatever it accepts`(accept: String?) async throws {
+        let mock = MockLoader {
+            HTTPResponse(
+                request: $0, status: .ok,
+                headers: ["Content-Type": "text/event-stream", "Cache-Control": "max-age=600", "ETag": #""1""#],
+                body: HTTPResponseBody(Data("data: 1\n\n".utf8)))
+        }
+        let client = HTTPClient(cache: ResponseCache(store: .memory(bytes: 1 << 20)), transport: mock)
+        let template = Get<String>("https://events.example.com/").header("Accept", accept)
+            .header("Cache-Control", "max-age=1")
+        for _ in 1...2 {
+            var events = 0
+            for try await _ in client.events(of: template) { events += 1 }
+            #expect(events == 1)
+        }
+        #expect(mock.requests.count == 2 && mock.requests.allSatisfy { !$0.headers.contains(.ifNoneMatch) })
     }
 }

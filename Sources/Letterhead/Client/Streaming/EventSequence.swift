@@ -85,6 +85,7 @@ struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
 
     var options: HTTPRequestOptions {
         var options = base.options
+        options.isLiveStream = true
         if !validators.isEmpty { options.validators += validators }
         return options
     }

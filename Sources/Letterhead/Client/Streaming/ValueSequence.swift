@@ -93,6 +93,12 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     /// ends a value.
     let isFollowed: Bool
 
+    var options: HTTPRequestOptions {
+        var options = base.options
+        if isFollowed { options.isLiveStream = true }
+        return options
+    }
+
     var headers: HTTPHeaders {
         var headers = base.headers
         guard !headers.contains(.accept) else { return headers }

@@ -173,7 +173,7 @@ final class DeduplicationKey: Hashable, Sendable {
     /// response is streamed or saved to a file, its body cannot be compared, or it has no custom key and its method is
     /// not safe.
     init?(_ request: HTTPRequest, ignoring ignored: Set<HTTPHeaders.Name>) {
-        guard request.responseDelivery == .buffered else { return nil }
+        guard request.responseDelivery == .buffered, !request.isLiveStream else { return nil }
         switch request.deduplication.kind {
         case .never: return nil
         case .automatic:

@@ -175,6 +175,10 @@ enum AcceptedStatusesOption: HTTPRequestOption {
     static let defaultOptionValue: HTTPStatusSet? = nil
 }
 
+enum LiveStreamOption: HTTPRequestOption {
+    static let defaultOptionValue = false
+}
+
 enum RedactionOption: HTTPRequestOption {
     static let defaultOptionValue = Redaction.standard
 }
@@ -223,6 +227,14 @@ extension RequestSettings {
     public var connectTimeout: Duration? {
         get { self[option: ConnectTimeoutOption.self] }
         set { self[option: ConnectTimeoutOption.self] = newValue }
+    }
+
+    /// Whether the response is a live stream, such as server-sent events. Each request for it is sent: a cache doesn't
+    /// look for a response, and no request shares the response. Default: false. The functions of ``HTTPClient`` that
+    /// return events or follow a stream of values set it.
+    public var isLiveStream: Bool {
+        get { self[option: LiveStreamOption.self] }
+        set { self[option: LiveStreamOption.self] = newValue }
     }
 
     /// The statuses that count as success. Default: nil (2xx, and 304 if the request is conditional).
