@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 // The system's own headers that no Swift module has.
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 

@@ -38,7 +38,8 @@ extension TransportConfiguration {
 
         /// The proxy in the process's environment variables: `http_proxy`, `https_proxy` or `all_proxy`, with the
         /// exceptions in `no_proxy`. The first request determines whether the variables specify a proxy. If they do,
-        /// libcurl reads them again for each request.
+        /// libcurl reads them again for each request. A program with more rights than its caller, such as a set-user-ID
+        /// program, ignores the variables.
         public static let environment = TransportConfiguration.Proxy(kind: .environment)
 
         /// An HTTP proxy. Requests over https use a tunnel (CONNECT).
@@ -105,7 +106,7 @@ extension TransportConfiguration {
         ])
 
         private static func isInEnvironment(_ names: [String]) -> Bool {
-            let environment = ProcessInfo.processInfo.environment
+            let environment = TrustedEnvironment.variables
             return names.contains { environment[$0]?.isEmpty == false }
         }
 

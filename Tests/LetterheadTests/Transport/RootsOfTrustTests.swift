@@ -127,6 +127,30 @@
             #expect(result.contains("certificate is not trusted") && result.contains("SSL_CERT_FILE=/other.pem"))
         }
 
+        /// As root, a copy of the program gets the rights of another group.
+        @Test(.enabled(if: geteuid() == 0), arguments: [false, true])
+        func `a program with more rights than its caller trusts no variable of the caller`(
+            isElevated: Bool
+        ) async throws {
+            let server = try await MockServer.secure()
+            let folder = try TemporaryDirectory()
+            let roots = try folder.file("roots.pem", Data(Certificates.authority.utf8))
+            let keys = folder.url.appending(path: "keys")
+            let copy = folder.url.appending(path: "copy")
+            let program = try ChildProcess.path(ofPackage: "transport-stress")
+            try FileManager.default.copyItem(atPath: program, toPath: copy.path)
+            if isElevated { #expect(chown(copy.path, 0, 65534) == 0 && chmod(copy.path, 0o2755) == 0) }
+            var variables = ["SSL_CERT_FILE": roots.path, "SSLKEYLOGFILE": keys.path]
+            if isElevated { variables["https_proxy"] = "http://127.0.0.1:1" }
+            let port = try #require(server.url.port)
+            let (status, bytes) = try await ChildProcess.run(
+                copy.path, ["roots", String(port), "/"], environment: variables)
+            let output = String(decoding: bytes, as: UTF8.self)
+            #expect(status == 0 && output.hasPrefix(isElevated ? "insecureConnection" : "200"), "\(output)")
+            #expect(!output.contains(roots.path))
+            if isElevated { #expect(!FileManager.default.fileExists(atPath: keys.path)) }
+        }
+
         @Test func `an idle and an old connection are not used again`() async throws {
             let (status, output) = try await ChildProcess.run(
                 ofPackage: "transport-stress", ["lifetimes"], seconds: 60)

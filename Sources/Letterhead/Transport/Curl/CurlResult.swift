@@ -217,7 +217,10 @@
         /// The result of `curl_global_init`. It is called once in the process, under this static initializer's lock.
         /// Before 7.84, no other libcurl function may be called at the same time. `curl_global_cleanup` is never
         /// called, because Foundation uses libcurl too.
-        static let initialization = curl_global_init(everything)
+        static let initialization: Int32 = {
+            TrustedEnvironment.removeUntrusted()
+            return curl_global_init(everything)
+        }()
         private static let everything = 3
     }
 #endif

@@ -18,7 +18,7 @@
 
         /// The authorities of this process. They are looked up once, after libcurl was initialized.
         static let system = CurlRoots(
-            environment: ProcessInfo.processInfo.environment, builtIn: builtIn,
+            environment: TrustedEnvironment.variables, builtIn: builtIn,
             isFile: { unsafe access($0, R_OK) == 0 },
             isFolder: { (try? FileManager.default.contentsOfDirectory(atPath: $0))?.isEmpty == false })
 

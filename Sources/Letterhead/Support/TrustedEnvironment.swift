@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+import LetterheadFoundation
+
+#if os(Linux)
+    import CLibcurl
+#endif
+
+/// The environment variables that decide which authorities, proxies and credentials a program trusts.
+///
+/// A program with more rights than its caller, such as a set-user-ID program, has none of them, because the caller sets
+/// the variables. This is the rule of `secure_getenv`.
+package enum TrustedEnvironment {
+    /// Whether the program has rights that its caller doesn't have.
+    static let isElevated: Bool = {
+        #if os(Linux)
+            return getauxval(UInt(AT_SECURE)) != 0
+        #elseif canImport(Darwin)
+            return issetugid() != 0
+        #else
+            return getuid() != geteuid() || getgid() != getegid()
+        #endif
+    }()
+
+    /// The variables of the process now, or none if ``isElevated`` is true.
+    package static var variables: [String: String] { isElevated ? [:] : ProcessInfo.processInfo.environment }
+
+    /// Removes the variables that a C library would read itself and has no option for. libcurl writes the keys of all
+    /// TLS connections to the file that `SSLKEYLOGFILE` names. Call it before libcurl is initialized.
+    static func removeUntrusted() {
+        if isElevated { _ = unsafe unsetenv("SSLKEYLOGFILE") }
+    }
+}
