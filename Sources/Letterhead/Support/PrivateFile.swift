@@ -115,12 +115,12 @@ extension PrivateFile {
     }
 
     /// Locks a file, and creates it if it is missing. Returns its descriptor, which holds the lock until `unlock(_:)`
-    /// or the process's end. Returns nil if another descriptor has the lock and the call doesn't wait.
-    package static func lock(_ url: URL, waits: Bool = false) throws(Failure) -> Int32? {
+    /// or the process's end. Returns nil if another descriptor has the lock.
+    package static func lock(_ url: URL) throws(Failure) -> Int32? {
         let descriptor = try open(url.filePath, O_RDWR | O_CREAT)
         var code: Int32
         repeat {
-            if flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) == 0 { return descriptor }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
             code = errno
         } while code == EINTR
         _ = close(descriptor)

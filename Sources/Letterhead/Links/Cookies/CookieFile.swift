@@ -26,44 +26,63 @@ struct CookieFile: Sendable {
         return cookies.filter { $0.expires != nil && !$0.hasExpired(at: now) }
     }
 
-    /// Removes cookies that have expired or have no expiry. `isCurrent` is called under the lock. False keeps the file
-    /// unchanged.
-    func save(_ changed: [CookieJar.Cookie], at now: Date, if isCurrent: () -> Bool = { true }) throws {
-        try locked {
-            guard isCurrent() else { return }
-            var table = CookieTable()
-            // Replaces a damaged file.
-            for cookie in (try? load(at: now)) ?? [] { table.set(cookie, at: now) }
-            for cookie in changed {
-                // A cookie from the file always fits the format.
-                let isSaved = cookie.expires != nil && CookieText.canExpress(cookie)
-                if isSaved { table.set(cookie, at: now) } else { table.remove(cookie) }
+    /// Removes cookies that have expired or have no expiry. Call it while you hold the lock.
+    func save(_ changed: [CookieJar.Cookie], at now: Date) throws {
+        var table = CookieTable()
+        // Replaces a damaged file.
+        for cookie in (try? load(at: now)) ?? [] { table.set(cookie, at: now) }
+        for cookie in changed {
+            // A cookie from the file always fits the format.
+            let isSaved = cookie.expires != nil && CookieText.canExpress(cookie)
+            if isSaved { table.set(cookie, at: now) } else { table.remove(cookie) }
+        }
+        table.trim(at: now)
+        let data = Data(CookieText.text(of: table.cookies(at: now)).utf8)
+        try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile(replacing: url).write(data) }
+    }
+
+    func delete() throws { try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile.remove(url) } }
+
+    /// Takes the lock as soon as no other process holds it. It blocks no thread while it waits.
+    ///
+    /// - Throws: ``held`` at the limit, or if the task is cancelled.
+    func lock(within limit: Duration) async throws -> Int32 {
+        let start = ContinuousClock.now
+        while true {
+            if let lock = try takeLock() { return lock }
+            guard ContinuousClock.now - start < limit, (try? await Task.sleep(for: Self.interval)) != nil else {
+                throw Self.held
             }
-            table.trim(at: now)
-            let data = Data(CookieText.text(of: table.cookies(at: now)).utf8)
-            try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile(replacing: url).write(data) }
         }
     }
 
-    func delete() throws {
-        try locked {
-            try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile.remove(url) }
+    /// Takes the lock like ``lock(within:)``, for a caller that can't suspend.
+    func lock() throws -> Int32 {
+        for _ in 0..<Int(Self.patience / Self.interval) {
+            if let lock = try takeLock() { return lock }
+            usleep(UInt32(Self.interval / .microseconds(1)))
         }
+        throw Self.held
     }
 
-    /// The lock is a separate file, because the file itself is replaced.
-    private func locked(_ change: () throws -> Void) throws {
+    /// Returns nil if another process holds the lock, which is a separate file, because the file itself is replaced.
+    private func takeLock() throws -> Int32? {
         let directory = url.deletingLastPathComponent()
         try? FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let name = SHA256Hash.hash(Array(url.lastPathComponent.utf8)).prefix(9)
         let lock = url.hiddenNeighbor(RandomBytes.base64URL(Array(name)) + ".lock")
-        let descriptor = try Self.naming(of: "lock of the cookie file") { () throws(PrivateFile.Failure) in
-            try PrivateFile.lock(lock, waits: true)
+        return try Self.naming(of: "lock of the cookie file") { () throws(PrivateFile.Failure) in
+            try PrivateFile.lock(lock)
         }
-        defer { if let descriptor { PrivateFile.unlock(descriptor) } }
-        try change()
     }
+
+    /// How long a process waits for the others. Each holds the lock for one write.
+    static let patience = Duration.seconds(5)
+    private static let interval = Duration.milliseconds(5)
+
+    private static let held = Failure(
+        description: "the cookie file could not be changed in time, because another process holds its lock")
 
     private static let damaged = Failure(
         description: "the cookie file is damaged and is treated as empty (saving a cookie replaces it)")

@@ -48,7 +48,8 @@ public final class CookieJar: LoaderLink {
     /// that is damaged, or that other users can write, is treated as empty.
     ///
     /// If the file cannot be read or written, `onError` receives the error, on the thread that uses the file. Requests
-    /// don't fail because of it.
+    /// don't fail because of it. While another process holds the lock of the file, a change waits for at most five
+    /// seconds, and not past the request's deadline. The cookies are then only in memory.
     public init(
         file: URL, now: @escaping @Sendable () -> Date = { Date() },
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false },
@@ -84,20 +85,20 @@ public final class CookieJar: LoaderLink {
             }
             table.trim(at: time)
         }
-        save(cookies)
+        save(cookies, at: time)
     }
 
     /// Removes the cookie with the same name, domain, path and ``Cookie/isHostOnly``.
     public func remove(_ cookie: Cookie) {
         guard var removed = table.withLock({ $0.remove(cookie) }) else { return }
         removed.expires = Date(timeIntervalSince1970: 0)
-        save([removed])
+        save([removed], at: now())
     }
 
-    /// Removes all cookies, and deletes the file.
+    /// Removes all cookies, and deletes the file, even if another process holds its lock for too long.
     public func removeAll() {
         table.withLock { $0.removeAll() }
-        do { try file?.delete() } catch { onError(error) }
+        if let file { delete(file, holding: Result { try file.lock() }) }
     }
 
     /// The request's own cookie takes precedence over the jar's cookie of the same name.
@@ -107,30 +108,51 @@ public final class CookieJar: LoaderLink {
         if !cookies.isEmpty { request.record(.cookieSent) { $0[.count] = cookies.count } }
         do throws(HTTPError) {
             var response = try await next.load(cookies.isEmpty ? request : request.adding(cookies))
-            store(&response, of: request)
+            await store(&response, of: request)
             return response
         } catch {
-            if var response = error.response { store(&response, of: request) }
+            if var response = error.response { await store(&response, of: request) }
             throw error
         }
     }
 
     public func reset(next: any HTTPLoader) async {
         await next.reset()
-        removeAll()
+        table.withLock { $0.removeAll() }
+        guard let file else { return }
+        var lock: Result<Int32, any Error>
+        do { lock = .success(try await file.lock(within: CookieFile.patience)) } catch { lock = .failure(error) }
+        delete(file, holding: lock)
     }
 
-    /// Removes expired cookies from the file. `isCurrent` is called while no other process changes the file. False
-    /// keeps it unchanged.
-    private func save(_ changed: [Cookie], if isCurrent: () -> Bool = { true }) {
+    private func save(_ changed: [Cookie], at time: Date) {
         guard let file, !changed.isEmpty else { return }
-        do { try file.save(changed, at: now(), if: isCurrent) } catch { onError(error) }
+        do {
+            let lock = try file.lock()
+            defer { PrivateFile.unlock(lock) }
+            try file.save(changed, at: time)
+        } catch { onError(error) }
+    }
+
+    /// A response's cookies aren't saved if a reset has removed the cookies since the request began.
+    private func save(_ changed: [Cookie], of request: HTTPRequest) async {
+        guard let file, !changed.isEmpty else { return }
+        do {
+            let lock = try await file.lock(within: min(request.timeLeft ?? .never, CookieFile.patience))
+            defer { PrivateFile.unlock(lock) }
+            _ = try request.unlessReset { try file.save(changed, at: now()) }
+        } catch { onError(error) }
+    }
+
+    private func delete(_ file: CookieFile, holding lock: Result<Int32, any Error>) {
+        do { try file.delete() } catch { onError(error) }
+        do { PrivateFile.unlock(try lock.get()) } catch { onError(error) }
     }
 }
 
 extension CookieJar {
     /// A stored response's cookies are not new.
-    private func store(_ response: inout HTTPResponse, of request: HTTPRequest) {
+    private func store(_ response: inout HTTPResponse, of request: HTTPRequest) async {
         let fields = response.newSetCookies
         guard !fields.isEmpty, let target = CookieTarget(response.request) else { return }
         let time = now()
@@ -144,7 +166,7 @@ extension CookieJar {
         table.withLock { $0.trim(at: time) }
         response[option: CookieDecisions.self] = decisions
         for decision in decisions { decision.record(for: request, at: time) }
-        save(changed) { request.unlessReset {} != nil }
+        await save(changed, of: request)
     }
 
     /// - Parameter secure: the Secure cookies found so far, by domain.

@@ -2,6 +2,7 @@
 import Foundation
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @testable import Letterhead
@@ -69,6 +70,52 @@ import Testing
         first.set(cookie("c"))
         first.remove(cookie("a"))
         #expect(jar().cookies.map(\.name) == ["b", "c"])
+    }
+
+    /// Takes the lock of the cookie file, as another process does.
+    private func takeLock() throws -> Int32 {
+        let folder = file.deletingLastPathComponent()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".lock") }
+        let lock = folder.appending(path: try #require(names.first))
+        return try #require(try PrivateFile.lock(lock))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a lock of another process delays a request until its deadline, and the file keeps its cookies`() async throws
+    {
+        defer { remove() }
+        jar().set(cookie("old"))
+        let lock = try takeLock()
+        let errors = SharedValue([String]())
+        let jar = jar { error in errors.withLock { $0.append("\(error)") } }
+        let chain =
+            Deadline() --> jar
+            --> MockLoader {
+                HTTPResponse(request: $0, status: .ok, headers: ["Set-Cookie": "new=1; Max-Age=1000"])
+            }
+        var request = try HTTPRequest("https://a.example/")
+        request.deadline = .milliseconds(50)
+        #expect(try await chain.load(request).status == .ok)
+        #expect(jar.cookies.map(\.name) == ["new", "old"] && self.jar().cookies.map(\.name) == ["old"])
+        #expect(errors.withLock { $0.count == 1 && $0[0].contains("another process holds its lock") })
+        PrivateFile.unlock(lock)
+        jar.set(cookie("later"))
+        #expect(self.jar().cookies.map(\.name) == ["later", "old"] && errors.withLock { $0.count } == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a reset deletes the file even if another process holds the lock`() async throws {
+        defer { remove() }
+        jar().set(cookie("old"))
+        let lock = try takeLock()
+        defer { PrivateFile.unlock(lock) }
+        let errors = SharedValue([String]())
+        let jar = jar { error in errors.withLock { $0.append("\(error)") } }
+        let reset = Task { await jar.reset(next: MockLoader()) }
+        reset.cancel()
+        await reset.value
+        #expect(jar.cookies.isEmpty && !FileManager.default.fileExists(atPath: file.path))
+        #expect(errors.withLock { $0.count == 1 && $0[0].contains("another process holds its lock") })
     }
 
     @Test func `concurrent jars lose no cookie`() async throws {
