@@ -45,8 +45,9 @@ struct Load: Sendable {
     mutating func begin(_ request: consuming HTTPRequest, decodes: Bool = false) -> HTTPRequest {
         var begun = request
         begun.removeSignature()
-        let (earlier, owned) = (begun.download, begun.ownedUpdates)
+        let (earlier, owned, secrets) = (begun.download, begun.ownedUpdates, begun.pathSecrets)
         begun.context = LoadContext(template: begun.context.template.take(), deadline: begun.liveDeadline)
+        if !secrets.isEmpty { begun.earlierSecrets = secrets }
         if let client {
             client.adopt(&begun, decodes: decodes)
         } else if decodes {

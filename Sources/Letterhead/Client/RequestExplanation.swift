@@ -130,7 +130,7 @@ private struct Explaining {
         if let origin = final.origin {
             add("base URL", origin.description, built.host == nil ? environment : setter { "\($0.baseURL as Any)" })
         }
-        add("path", Redaction.visible(built.path.string), setter { $0.path.string })
+        add("path", Redaction.visible("\(built.path)"), setter { $0.path.string })
         for item in final.query {
             var alone = QueryParameters()
             alone.append(item)

@@ -30,7 +30,9 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
 
     /// The base's path. If the position is a URL, that URL's path, with the base's route.
     public var path: RequestPath {
-        link.map { RequestPath(escaped: $0.path.isEmpty ? "/" : $0.path, route: base.path.route) } ?? base.path
+        guard let link else { return base.path }
+        let path = base.path
+        return RequestPath(escaped: link.path.isEmpty ? "/" : link.path, route: path.route, secrets: path.secrets)
     }
 
     /// The base's query, with the position if it is a query parameter. If the position is a URL, that URL's query.

@@ -58,7 +58,8 @@ public struct HTTPError: Error, Sendable {
     ) {
         contents = Contents(
             code: code, request: request, response: response, underlying: underlying,
-            message: Redaction.visible(message), attempts: attempts ?? response?.attempts ?? [],
+            message: Redaction.visible(Redaction.hide(request.redaction.values, in: message)),
+            attempts: attempts ?? response?.attempts ?? [],
             mayHaveBeenSent: mayHaveBeenSent ?? (code != .invalidRequest))
     }
 
@@ -137,7 +138,7 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
             if !message.holds(summary) { text += ": \(summary)" }
         }
         if !isAnswered, let words = response?.refusal(of: request), !text.holds(words) { text += "; \(words)" }
-        return text
+        return Redaction.hide(request.redaction.values, in: text)
     }
 
     public var errorDescription: String? { description }

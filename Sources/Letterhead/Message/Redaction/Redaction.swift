@@ -11,11 +11,16 @@
 /// ```swift
 /// request.redaction = .standard.adding(headers: ["X-Tenant"], parameters: ["account"])
 /// ```
+///
+/// A secret without a name, such as a token in a base URL, is redacted wherever it occurs if you add its value. The
+/// secrets that a path marks (`"bot\(secret: token)/getMe"`) need not be added.
 public struct Redaction: Sendable, Hashable {
     /// Headers with secret values.
     public private(set) var headers: Set<HTTPHeaders.Name>
     /// Names with secret values in queries, forms and JSON documents, in lower case.
     public private(set) var parameters: Set<String>
+    /// Values that are redacted wherever they occur, percent-encoded or not.
+    public private(set) var values: Set<Secret> = []
     private let bareParameters: Set<[UInt8]>
     /// Whether names that contain a secret part are secret as well.
     private let knowsParts: Bool
@@ -49,10 +54,18 @@ public struct Redaction: Sendable, Hashable {
         self.knowsParts = knowsParts
     }
 
-    /// Returns a set with further names.
-    public func adding(headers: Set<HTTPHeaders.Name> = [], parameters: Set<String> = []) -> Redaction {
-        Redaction(
-            headers: self.headers.union(headers), parameters: self.parameters.union(parameters), knowsParts: knowsParts)
+    /// Returns a set with further names and values.
+    public func adding(
+        headers: Set<HTTPHeaders.Name> = [], parameters: Set<String> = [], values: Set<Secret> = []
+    ) -> Redaction {
+        var added = self
+        if !headers.isEmpty || !parameters.isEmpty {
+            added = Redaction(
+                headers: self.headers.union(headers), parameters: self.parameters.union(parameters),
+                knowsParts: knowsParts)
+        }
+        added.values = self.values.union(values)
+        return added
     }
 
     /// Returns whether a header's values are secret.
@@ -112,7 +125,8 @@ extension Redaction {
     /// environment isn't known, it is the path and the query, followed by `(environment not resolved)`.
     public func url(of request: HTTPRequest) -> String {
         let request = request.withEnvironment
-        return address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query)) + note(on: request)
+        let query = request.query.isEmpty ? "" : "?" + text(of: request.query)
+        return hide(address(of: request) + query, of: request) + note(on: request)
     }
 
     /// Returns the URL with only its query names, for errors.
@@ -121,7 +135,12 @@ extension Redaction {
         let names = request.query.map {
             Self.visible(PercentEncoding.escape($0.name, .unreserved)) + ($0.value == nil ? "" : "=…")
         }
-        return address(of: request) + (names.isEmpty ? "" : "?" + names.joined(separator: "&")) + note(on: request)
+        let query = names.isEmpty ? "" : "?" + names.joined(separator: "&")
+        return hide(address(of: request) + query, of: request) + note(on: request)
+    }
+
+    private func hide(_ url: String, of request: HTTPRequest) -> String {
+        Self.hide(values.union(request.pathSecrets), in: url)
     }
 
     private func note(on request: HTTPRequest) -> String {
@@ -163,6 +182,7 @@ extension Redaction {
     /// - Parameter nameless: whether a value without a name is redacted as well. Default: false (outside of URLs, as in
     ///   a regular expression, `?=` has another meaning).
     package func redactURLs(_ text: String, nameless: Bool = false) -> String {
+        let text = Self.hide(values, in: text)
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }) else { return text }
         var output: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -189,6 +209,39 @@ extension Redaction {
 
     private func isSecret(escaped name: ArraySlice<UInt8>) -> Bool {
         isSecret(parameter: PercentEncoding.unescape(String(decoding: name, as: UTF8.self)))
+    }
+
+    /// Redacts values wherever they occur in a text, percent-encoded or not. A text may have been cut, so a value's first
+    /// bytes are redacted at its end.
+    package static func hide(_ values: Set<Secret>, in text: String) -> String {
+        guard !values.isEmpty else { return text }
+        let values = values.filter { !$0.isEmpty }.map { Array($0.reveal().utf8) }.sorted { $0.count > $1.count }
+        var output: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let first = rest.first {
+            if let count = values.lazy.compactMap({ Self.length(of: $0, in: rest) }).first {
+                output += placeholder.utf8
+                rest = rest.dropFirst(count)
+            } else {
+                output.append(first)
+                rest = rest.dropFirst()
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Returns how many bytes at the beginning of a text spell a value, or nil if they don't.
+    private static func length(of value: [UInt8], in text: ArraySlice<UInt8>) -> Int? {
+        var rest = text
+        for (index, byte) in value.enumerated() {
+            let isEscape = rest.first == UInt8(ascii: "%")
+            if index > 3, rest.isEmpty || isEscape && rest.count < 3 { return text.count }
+            let isEscaped = isEscape && PercentEncoding.decoded(Array(rest.prefix(3))) == [byte]
+            // A value may itself contain what looks like an escape.
+            guard isEscaped || rest.first == byte else { return text.starts(with: value) ? value.count : nil }
+            rest = rest.dropFirst(isEscaped ? 3 : 1)
+        }
+        return text.count - rest.count
     }
 
     /// Returns whether a byte belongs to a name or a value: it neither separates query items nor ends a URL in a

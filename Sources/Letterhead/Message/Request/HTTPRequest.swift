@@ -151,7 +151,10 @@ public struct HTTPRequest: RequestSettings, Identifiable {
     /// The path. A relative path is appended to the environment's prefix.
     public var path: RequestPath {
         get { parts.path }
-        _modify { yield &parts.path }
+        _modify {
+            if !parts.path.secrets.isEmpty { earlierSecrets.formUnion(parts.path.secrets) }
+            yield &parts.path
+        }
     }
 
     /// The query items. Their order counts, and several may have the same name. Default: none.
@@ -272,6 +275,18 @@ extension HTTPRequest {
     var outline: String {
         let shown = withEnvironment
         return "\(shown.method.printable) \(redaction.outline(of: shown))"
+    }
+
+    /// The names and values that descriptions redact: the setting ``RequestSettings/redaction``, and the secrets of the
+    /// path.
+    public var redaction: Redaction {
+        get { pathSecrets.isEmpty ? options.redaction : options.redaction.adding(values: pathSecrets) }
+        set { options.redaction = newValue }
+    }
+
+    /// The secrets of the path, and of the paths that it has replaced.
+    var pathSecrets: Set<Secret> {
+        path.secrets.isEmpty ? earlierSecrets : earlierSecrets.union(path.secrets)
     }
 
     /// The header fields that are specific to one user.

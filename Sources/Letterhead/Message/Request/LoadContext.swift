@@ -80,12 +80,19 @@ extension HTTPRequest {
         get { loadValues[option: OwnedUpdates.self] }
         set { loadValues[option: OwnedUpdates.self] = newValue }
     }
+
+    /// The secrets of the paths that the request had before. A server may write them into a URL that it chooses.
+    var earlierSecrets: Set<Secret> {
+        get { loadValues[option: EarlierSecrets.self] }
+        set { loadValues[option: EarlierSecrets.self] = newValue }
+    }
 }
 
 private enum LogicalOrigin: HTTPRequestOption { static let defaultOptionValue: HTTPOrigin? = nil }
 private enum UnsignedReason: HTTPRequestOption { static let defaultOptionValue: String? = nil }
 private enum Download: HTTPRequestOption { static let defaultOptionValue: DownloadOwner? = nil }
 private enum OwnedUpdates: HTTPRequestOption { static let defaultOptionValue = 0 }
+private enum EarlierSecrets: HTTPRequestOption { static let defaultOptionValue: Set<Secret> = [] }
 
 /// The outermost load of a download. If one client is another's transport, only the outer load has accepted the
 /// response when it ends, so only it replaces the file.

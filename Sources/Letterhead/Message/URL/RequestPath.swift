@@ -9,6 +9,7 @@ public import LetterheadFoundation
 /// "files/\(segments: ["2026", "a b"])"  // each value of a list is one segment: files/2026/a%20b
 /// "\(bucket)/\(segments: key, allowingEmpty: true)"  // the key "a//b" of an object store
 /// "files/\(raw: "2026/report")"    // raw: a value that contains slashes
+/// "bot\(secret: token)/getMe"      // one segment, which descriptions don't show
 /// ```
 ///
 /// A request fails before anything is sent if a value is empty, `.` or `..`, if the path begins with a host (`//host`,
@@ -21,6 +22,8 @@ public struct RequestPath: Hashable, Sendable {
     private let holes: RequestRoute
     /// The number of bytes in ``string`` that belong to the path itself and not to a base URL's prefix.
     private let ownCount: Int
+    /// The interpolated secrets. Descriptions redact them wherever they occur.
+    let secrets: Set<Secret>
 
     enum Defect: Equatable {
         case emptyValue, dotValue, host, query
@@ -47,18 +50,22 @@ public struct RequestPath: Hashable, Sendable {
     /// characters that a path can't.
     public init(escaped text: String, route: String?) { self.init(escaped: text, route: route, defect: nil) }
 
-    init(escaped text: String, route: String?, defect: Defect?) {
-        self.init(escaped: text, holes: RequestRoute(fixed: route), ownCount: 0, defect: defect)
+    init(escaped text: String, route: String?, defect: Defect? = nil, secrets: Set<Secret> = []) {
+        self.init(
+            escaped: text, holes: RequestRoute(fixed: route), ownCount: 0, defect: defect, secrets: secrets)
     }
 
-    private init(escaped text: String, holes: RequestRoute, ownCount: Int, defect: Defect? = nil) {
+    private init(
+        escaped text: String, holes: RequestRoute, ownCount: Int, defect: Defect? = nil, secrets: Set<Secret> = []
+    ) {
         string = text
-        self.defect = defect
+        (self.defect, self.secrets) = (defect, secrets)
         (self.holes, self.ownCount) = (holes, ownCount)
     }
 
-    private init(written text: String, holes: RequestRoute, defect: Defect?) {
+    private init(written text: String, holes: RequestRoute, defect: Defect?, secrets: Set<Secret> = []) {
         string = PercentEncoding.escapeLiteral(text, .pathLiteral)
+        self.secrets = secrets
         // Escapes change the values' offsets, so the route is then unknown. Few literals contain a character that is
         // escaped.
         self.holes = string.utf8.count == text.utf8.count ? holes : RequestRoute()
@@ -104,13 +111,15 @@ extension RequestPath: ExpressibleByStringInterpolation {
 
     public init(stringInterpolation: StringInterpolation) {
         self.init(
-            written: stringInterpolation.text, holes: stringInterpolation.holes, defect: stringInterpolation.defect)
+            written: stringInterpolation.text, holes: stringInterpolation.holes, defect: stringInterpolation.defect,
+            secrets: stringInterpolation.secrets)
     }
 
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         fileprivate var text = ""
         fileprivate var defect: Defect?
         fileprivate var holes = RequestRoute.literal
+        fileprivate var secrets: Set<Secret> = []
 
         public init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity + 16) }
 
@@ -131,6 +140,18 @@ extension RequestPath: ExpressibleByStringInterpolation {
         /// Appends the raw value of an identifier that is also `LosslessStringConvertible` as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable & LosslessStringConvertible>(_ value: Value)
         where Value.RawValue: LosslessStringConvertible { add(value.rawValue.description) }
+
+        /// Appends a secret as one segment, for an API with a token in its path: `"bot\(secret: token)/sendMessage"`.
+        ///
+        /// Descriptions, errors, events and logs redact it wherever it occurs, also in the URL of a redirect or a page.
+        /// The route contains `{}` instead.
+        public mutating func appendInterpolation(secret value: Secret) {
+            secrets.insert(value)
+            add(value.reveal())
+        }
+
+        /// Appends a string as a secret, as one segment. See ``appendInterpolation(secret:)-(Secret)``.
+        public mutating func appendInterpolation(secret value: String) { appendInterpolation(secret: Secret(value)) }
 
         /// Appends a UUID as one segment, in upper case.
         public mutating func appendInterpolation(_ value: UUID) { add(value.uuidString) }
@@ -187,8 +208,12 @@ extension RequestPath {
     public func hash(into hasher: inout Hasher) { hasher.combine(bytesOf: string) }
 }
 
-extension RequestPath: CustomStringConvertible {
-    public var description: String { string }
+extension RequestPath: CustomStringConvertible, CustomReflectable {
+    /// The escaped path with its secrets redacted. ``string`` contains them.
+    public var description: String { Redaction.hide(secrets, in: string) }
+
+    /// Contains only the description, so that `dump` prints no secrets.
+    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension RequestPath {
@@ -206,7 +231,8 @@ extension RequestPath {
         return RequestPath(
             escaped: joined, holes: holes.followed(by: path.holes, at: ownCount + separator.utf8.count),
             ownCount: joined.utf8.count - ownStart,
-            defect: defect ?? path.defect ?? Self.defect(of: joined, isEscaped: false))
+            defect: defect ?? path.defect ?? Self.defect(of: joined, isEscaped: false),
+            secrets: secrets.union(path.secrets))
     }
 
     /// Returns this path after a prefix, with exactly one slash between them: `people` after `/api` or `api/` is
@@ -215,7 +241,7 @@ extension RequestPath {
     /// A path that begins with a slash is returned unchanged, and an empty path returns the prefix.
     func following(_ prefix: String) -> RequestPath {
         if string.isEmpty, defect == nil, Self.isAbsolute(prefix) {
-            return RequestPath(escaped: prefix, holes: holes, ownCount: 0)
+            return RequestPath(escaped: prefix, holes: holes, ownCount: 0, secrets: secrets)
         }
         return prefix.withBytes { unsafe following($0) }
     }
@@ -230,7 +256,7 @@ extension RequestPath {
                 if string.isEmpty { return }
                 if !text.ends(in: "/") { text.append("/" as Unicode.Scalar) }
                 text.append(string)
-            }, holes: holes, ownCount: string.utf8.count)
+            }, holes: holes, ownCount: string.utf8.count, secrets: secrets)
     }
 
     var isAbsolute: Bool { Self.isAbsolute(string) }
