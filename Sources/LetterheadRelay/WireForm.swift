@@ -29,8 +29,8 @@ public import LetterheadFoundation
 /// All other options stay where the request was created, because the links there have applied them: retries,
 /// validators, decoders, caching and redirects.
 public struct WireForm: Sendable {
-    /// How a form treats secrets: headers and query items that are marked as secret or have a secret name, and a
-    /// request's body if `RequestSettings.isSecret` is set.
+    /// How a form treats secrets: headers and query items that are marked as secret or have a secret name, values that
+    /// a path marks as secret, and a request's body if `RequestSettings.isSecret` is set.
     public enum Secrets: Sendable {
         /// A request with secrets is `.invalidRequest`. A response travels without its secret headers and trailers,
         /// such as `Set-Cookie`, and lists them in `HTTPResponse.headersLeftOut`.
@@ -129,7 +129,8 @@ extension WireForm {
         let header = request.headers.first { request.isSecret($0) }
             .map { "the header \(Redaction.visible($0.name.rawValue))" }
         let item = request.query.first { request.isSecret($0) }.map { "the query item \(Redaction.visible($0.name))" }
-        guard let secret = header ?? item ?? (request.isSecret ? "the body" : nil) else { return }
+        let path = "\(request.path)".isSame(as: request.path.string) ? nil : "a value in the path"
+        guard let secret = header ?? item ?? path ?? (request.isSecret ? "the body" : nil) else { return }
         throw HTTPError(
             .invalidRequest, request: request,
             message: "\(secret) is secret and does not travel: let the other end of the relay add it, or create the "
@@ -330,6 +331,7 @@ extension WireMessage.Settings {
             .union(request.query.filter(\.isSecret).map(\.name))
         if !headers.isEmpty { secretHeaders = headers.map(\.rawValue).sorted() }
         if !parameters.isEmpty { secretParameters = parameters.sorted() }
+        if !redaction.values.isEmpty { secretValues = redaction.values.map { $0.reveal() }.sorted() }
         if request.isRedirected { removedHeaders = request.removedHeaders.map(\.rawValue).sorted() }
         let bound = request.headers.compactMap { field in field.origin.map { [field.name.rawValue, $0.description] } }
         if !bound.isEmpty { boundHeaders = bound }
@@ -348,12 +350,13 @@ extension WireMessage.Settings {
         let bound = Dictionary(origins) { $1 }
         request.headers = HTTPHeaders(
             request.headers.map { .init($0.name, $0.value, isSecret: $0.isSecret, for: bound[$0.name]) })
-        guard (secretParameters ?? []).allSatisfy(\.isQuicklyCompared) else {
-            throw WireMessage.Malformed("the name of a secret parameter has too many consecutive combining characters")
+        guard ((secretParameters ?? []) + (secretValues ?? [])).allSatisfy(\.isQuicklyCompared) else {
+            throw WireMessage.Malformed("a secret parameter or value has too many consecutive combining characters")
         }
-        if secretHeaders != nil || secretParameters != nil {
+        if secretHeaders != nil || secretParameters != nil || secretValues != nil {
             request.redaction = .standard.adding(
-                headers: Set(try HTTPHeaders.Name.list(secretHeaders)), parameters: Set(secretParameters ?? []))
+                headers: Set(try HTTPHeaders.Name.list(secretHeaders)), parameters: Set(secretParameters ?? []),
+                values: Set((secretValues ?? []).map { Secret($0) }))
         }
         guard let acceptedStatuses else { return }
         guard acceptedStatuses.allSatisfy({ $0.count == 2 && $0[0] <= $0[1] }) else {

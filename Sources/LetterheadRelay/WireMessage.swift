@@ -37,8 +37,8 @@ struct WireMessage: Codable, Sendable {
         var acceptedStatuses: [[Int]]?
         var isSecret, isSignedOnce: Bool?
         var route: String?
-        /// The names that are redacted in addition to the standard ones.
-        var secretHeaders, secretParameters: [String]?
+        /// The names that are redacted in addition to the standard ones, and the values.
+        var secretHeaders, secretParameters, secretValues: [String]?
         /// The headers that a redirect to another origin has removed, or nil if no redirect was followed.
         var removedHeaders: [String]?
         /// The headers that are sent to one origin only, by name, each with this origin.

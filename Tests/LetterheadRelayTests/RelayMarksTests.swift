@@ -32,6 +32,7 @@ import Testing
         #""response":{"headers":[],"status":200,"sentTo":{"host":"h","path":"h","query":"M"}}"#,
         #""request":{"headers":[],"settings":{"secretParameters":["M","a"]},T}"#,
         #""request":{"headers":[],"settings":{"secretHeaders":["M","a"]},T}"#,
+        #""request":{"headers":[],"settings":{"secretValues":["M","a"]},T}"#,
         #""request":{"headers":[],"settings":{"removedHeaders":["M","a"]},T}"#,
         #""request":{"headers":[],"settings":{"route":"M"},T}"#,
         #""request":{"headers":[],"id":"M","method":"M","settings":{},T}"#,

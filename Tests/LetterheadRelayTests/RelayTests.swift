@@ -93,6 +93,20 @@ import Testing
         #expect(arrived.responseDelivery == .buffered && !arrived.isSecret)
     }
 
+    @Test func `a secret in a path travels only if secrets do, and stays redacted`() async throws {
+        let far = MockLoader { .ok($0) }
+        let sent = request("bot\(secret: "1:SECRET")/getMe")
+        let error = await #expect(throws: HTTPError.self) {
+            try await Relay { await RelayServer(far).answer($0) }.load(sent)
+        }
+        #expect(error?.code == .invalidRequest && error?.message.contains("a value in the path is secret") == true)
+        let form = WireForm(secrets: .travel)
+        _ = try await Relay(form) { await RelayServer(far, form).answer($0) }.load(sent)
+        let arrived = try #require(far.requests.first)
+        #expect(arrived.path.string.hasSuffix("bot1%3ASECRET/getMe") && far.requests.count == 1)
+        #expect(!arrived.description.contains("SECRET") && arrived.description.contains("<redacted>"))
+    }
+
     @Test func `an option travels if both ends carry it`() async throws {
         let form = WireForm(carrying: [WireForm.Option(Tenant.self, named: "tenant")])
         let far = MockLoader { .ok($0) }
