@@ -7,8 +7,8 @@
 /// ```
 ///
 /// The closure may be async. If it throws, the request fails with its error, and nothing is sent. Modify the request
-/// that the closure receives: a new one has none of its options, such as its deadline. If the closure changes the host,
-/// redirects and cookies still go by the host that the link received.
+/// that the closure receives: a new one has none of its options, such as its deadline, but belongs to the same load. If
+/// the closure changes the host, redirects and cookies still go by the host that the link received.
 public struct ModifyRequest: LoaderLink {
     private let modify: @Sendable (inout HTTPRequest) async throws -> Void
 
@@ -18,7 +18,12 @@ public struct ModifyRequest: LoaderLink {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var modified = request
         try await request.withHTTPErrors { try await modify(&modified) }
-        modified.context = request.context
+        if modified.id != request.id {
+            let own = modified.context
+            modified.context = request.context
+            modified.loadValues.replace(with: own.values)
+            modified.homeOrigin = own.homeOrigin ?? request.homeOrigin
+        }
         var response = try await next.load(modified)
         if request.host != nil, modified.origin != request.origin, response.request.origin == modified.origin {
             response.returnToOrigin(of: request)

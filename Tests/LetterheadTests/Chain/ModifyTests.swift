@@ -26,6 +26,34 @@ private struct Refused: Error {}
         #expect(mock.requests.map(\.id) == [other.id] && response.request.id == other.id)
     }
 
+    private enum Shard: HTTPRequestOption { static let defaultOptionValue = 0 }
+
+    @Test(arguments: [false, true])
+    func `what the closure sets for the links below reaches them, and the rest of the load stays`(
+        isNew: Bool
+    ) async throws {
+        let origin = HTTPOrigin(scheme: "https", host: "logical")
+        let mock = MockLoader { request in
+            #expect(request.timeLeft != nil)
+            return .ok(request)
+        }
+        let chain =
+            Deadline(.seconds(5))
+            --> ModifyRequest { request in
+                if isNew { request = try HTTPRequest("https://other") }
+                request.loadValues[option: Shard.self] = 3
+                (request.logicalOrigin, request.homeOrigin) = (origin, origin)
+            } --> mock
+        var request = try HTTPRequest.to("https://h")
+        request.loadValues[option: Earlier.self] = 1
+        _ = try await chain.load(request)
+        let sent = try #require(mock.requests.first)
+        #expect(sent.loadValues[option: Shard.self] == 3 && sent.loadValues[option: Earlier.self] == 1)
+        #expect(sent.logicalOrigin == origin && sent.homeOrigin == origin)
+    }
+
+    private enum Earlier: HTTPRequestOption { static let defaultOptionValue = 0 }
+
     @Test func `an error of the closure fails the load, and nothing is sent`() async throws {
         let mock = MockLoader { .ok($0) }
         let chain = ModifyRequest { _ in throw Refused() } --> mock
