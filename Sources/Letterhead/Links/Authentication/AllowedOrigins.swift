@@ -49,7 +49,7 @@ struct AllowedOrigins: Hashable, Sendable {
         guard chooser == .request || request.homeOrigin == origin else {
             return Self.elsewhere(chooser, belongingTo: request.homeOrigin)
         }
-        return origin.isSecure ? .sign : .refuse(Self.insecure)
+        return origin.isSecure || origin == request.openOrigin ? .sign : .refuse(Self.insecure)
     }
 
     /// The client's credentials are optional, so a request to another origin is sent without them. A request that
@@ -74,7 +74,8 @@ struct AllowedOrigins: Hashable, Sendable {
     }
 
     private static let insecure =
-        "credentials are sent over https only (to allow http, add the request's origin with http to allowedOrigins)"
+        "credentials are sent over https only (to allow http, set allowsCredentialsOverHTTP of the environment, or add "
+        + "the request's origin with http to allowedOrigins)"
 }
 
 /// The single origin of credentials without `allowedOrigins`: the first one that they are used for. Concurrent requests

@@ -81,6 +81,12 @@ extension HTTPRequest {
         set { loadValues[option: OwnedUpdates.self] = newValue }
     }
 
+    /// The origin that may receive credentials over http, because its environment allows it.
+    var openOrigin: HTTPOrigin? {
+        get { loadValues[option: OpenOrigin.self] }
+        set { loadValues[option: OpenOrigin.self] = newValue }
+    }
+
     /// The secrets of the paths that the request had before. A server may write them into a URL that it chooses.
     var earlierSecrets: Set<Secret> {
         get { loadValues[option: EarlierSecrets.self] }
@@ -92,6 +98,7 @@ private enum LogicalOrigin: HTTPRequestOption { static let defaultOptionValue: H
 private enum UnsignedReason: HTTPRequestOption { static let defaultOptionValue: String? = nil }
 private enum Download: HTTPRequestOption { static let defaultOptionValue: DownloadOwner? = nil }
 private enum OwnedUpdates: HTTPRequestOption { static let defaultOptionValue = 0 }
+private enum OpenOrigin: HTTPRequestOption { static let defaultOptionValue: HTTPOrigin? = nil }
 private enum EarlierSecrets: HTTPRequestOption { static let defaultOptionValue: Set<Secret> = [] }
 
 /// The outermost load of a download. If one client is another's transport, only the outer load has accepted the

@@ -30,6 +30,9 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     public var headers: HTTPHeaders { didSet { headers.bind(to: origin) } }
     /// Items for requests to the environment's origin. A redirected request gets none of them.
     public var query: QueryParameters
+    /// Whether credentials without `allowedOrigins` may be sent to this origin over http, for a server in a local
+    /// network. Everyone on the way can read them. Default: false.
+    public var allowsCredentialsOverHTTP = false
     private let base: BaseURL
     private let defect: String?
     /// The closure that provides the environment, or nil for an environment with its own parts.
