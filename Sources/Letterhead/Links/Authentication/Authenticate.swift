@@ -144,7 +144,7 @@ public struct Authenticate: LoaderLink {
         guard verdict == .sign, !method.origins.areNamed, let origin = request.origin else { return verdict }
         let home: CredentialHome? =
             switch method.memory {
-            case .given: chooser == .request ? nil : homes[ObjectIdentifier(method)]
+            case .given, .none: chooser == .request ? nil : homes[ObjectIdentifier(method)]
             case .bound: nil
             case .unknown(let home): home
             }
@@ -179,6 +179,8 @@ final class SigningMethod: Hashable, Sendable {
     enum Memory {
         /// A fixed credential. Each client binds it separately.
         case given(GivenCredential)
+        /// Nothing. Each client binds the method separately.
+        case none
         /// A credential that the link obtains, stores and binds itself.
         case bound
         /// Unknown state of a custom link. All of it belongs to the first origin.
@@ -197,7 +199,10 @@ final class SigningMethod: Hashable, Sendable {
     }
 
     var isStateful: Bool {
-        if case .given = memory { false } else { true }
+        switch memory {
+        case .given, .none: false
+        case .bound, .unknown: true
+        }
     }
 
     static func == (left: SigningMethod, right: SigningMethod) -> Bool { left === right }

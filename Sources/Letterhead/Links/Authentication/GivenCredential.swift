@@ -52,6 +52,47 @@ extension HTTPAuthentication {
     }
 }
 
+extension HTTPAuthentication {
+    /// Sends the bearer token that a closure returns, which is called for each attempt and each redirect. Use it if
+    /// another part of the program keeps the token, as an SDK for sign-in does.
+    ///
+    /// ```swift
+    /// .bearer(each: { await session.accessToken })
+    /// ```
+    ///
+    /// Nothing is stored. If the closure returns nil, the request is sent without credentials, unless it requires them
+    /// (``Requirement/required``). If it throws, or the token is malformed, the request fails and isn't sent. A 401 is
+    /// returned to the caller. For a token that the library fetches once and renews after a 401, use
+    /// ``bearer(allowedOrigins:limit:per:clock:asking:)``.
+    public static func bearer(
+        each token: @escaping @Sendable () async throws -> Secret?, allowedOrigins: [URL]? = nil
+    ) -> HTTPAuthentication {
+        HTTPAuthentication(
+            .method(
+                SigningMethod(
+                    "bearer", place: .header(.authorization), origins: AllowedOrigins(allowedOrigins), memory: .none,
+                    link: BearerOfClosure(token: token))))
+    }
+}
+
+private struct BearerOfClosure: LoaderLink {
+    let token: @Sendable () async throws -> Secret?
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        var signed = request
+        do {
+            if let token = try await token() {
+                CredentialPlace.header(.authorization).put(try token.bearerHeaderValue.get(), into: &signed)
+            } else {
+                let nothing = HTTPAuthentication.Failure(.noCredentials, "the closure returned no token")
+                if request.authenticationRequirement == .required { throw nothing }
+                signed = request.unsigned(because: nothing.message)
+            }
+        } catch { throw HTTPError(signing: error, request: request) }
+        return try await next.load(signed)
+    }
+}
+
 extension Secret {
     /// `Bearer …`, or the rule that the token breaks.
     var bearerHeaderValue: Result<String, RefusedCredential> {

@@ -9,12 +9,13 @@ public import LetterheadFoundation
 /// request.authentication = .anonymous                                       // one request
 /// ```
 ///
-/// Use ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, an API key, `digest`, a method for
+/// Use ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, ``bearer(each:allowedOrigins:)`` for
+/// a token that the program keeps itself, an API key, `digest`, a method for
 /// a server's challenge, an authorization server's tokens (`oauth2` of the product `LetterheadOAuth`), or a custom
 /// method (``method(_:header:allowedOrigins:link:)``). A request's authentication replaces its client's entirely.
 ///
-/// Credentials belong to origins and are sent to no other. List the origins in `allowedOrigins`. An origin with `http`
-/// is allowed only if it is listed. Without `allowedOrigins`:
+/// Credentials belong to origins and are sent to no other. List the origins in `allowedOrigins`. Without
+/// `allowedOrigins`:
 ///
 /// - A client's credentials belong to its environment's origin. A request that sets an environment or a base URL of
 ///   another origin is sent without them. A client without an environment doesn't send them.
@@ -22,7 +23,8 @@ public import LetterheadFoundation
 ///   for. To use them with several environments, list the origins.
 /// - Stored credentials, such as tokens, belong to the origin that they were obtained for, until a reset.
 /// - A request's credentials belong to the origin that the request is addressed to.
-/// - All of them are sent only over https or to the local machine.
+/// - All of them are sent only over https or to the local machine. For a server in a local network that has only http,
+///   set ``ServerEnvironment/allowsCredentialsOverHTTP``.
 ///
 /// With or without `allowedOrigins`, a redirect to another origin removes the credentials, and they are not sent again
 /// during the attempt. If a request sets credentials that its origin must not receive, it fails with

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 private let api = URL(string: "https://api.example.com/v1/") ?? URL(filePath: "/")
@@ -56,6 +57,72 @@ private func sent(
         let signed = try await sent(HTTPRequest(url: api), client: .bearer(token))
         #expect(signed.headers["Authorization"] == "Bearer t0ken")
         #expect(signed.query.isEmpty)
+    }
+
+    @Test func `bearer(each:) asks for each request and redirect, stores nothing, and nil sends no credentials`()
+        async throws
+    {
+        let tokens = SharedValue<[Secret?]>(["one", nil, "two", "three"])
+        let asked = HTTPAuthentication.bearer(each: { tokens.withLock { $0.removeFirst() } })
+        let mock = MockLoader { request in
+            guard request.path == "/old" else { return .ok(request) }
+            return HTTPResponse(request: request, status: .found, headers: ["Location": "/new"])
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://a.example"), authentication: asked, transport: mock)
+        for path in ["a", "b", "old"] as [RequestPath] { try await client.send(TestEndpoint(path)) }
+        let sent = mock.requests.map { $0.headers[.authorization] ?? "none" }
+        #expect(sent == ["Bearer one", "none", "Bearer two", "Bearer three"])
+        #expect(
+            mock.requests.allSatisfy { !$0.isSignedOnce && !"\($0)".contains("Bearer") } && !asked.storesCredentials)
+        // A request to a different origin is not asked for.
+        try await client.send(HTTPRequest("https://b.example/"))
+        #expect(mock.requests.last?.headers[.authorization] == nil)
+    }
+
+    @Test(
+        arguments: [
+            (nil, .required, .cannotAuthenticate, "the closure returned no token"),
+            ("a b", .optional, .invalidRequest, "the bearer token is empty or"),
+            ("", nil, .invalidRequest, "the bearer token is empty or"),
+        ] as [(String?, HTTPAuthentication.Requirement?, HTTPError.Code, String)])
+    func `a request of bearer(each:) without a usable token is not sent`(
+        token: String?, requirement: HTTPAuthentication.Requirement?, code: HTTPError.Code, rule: String
+    ) async throws {
+        let mock = MockLoader { .ok($0) }
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://a.example"),
+            authentication: .bearer(each: { token.map { Secret($0) } }), transport: mock)
+        var request = HTTPRequest { $0.path = "a" }
+        request.authenticationRequirement = requirement
+        let error = await #expect(throws: HTTPError.self) { try await client.send(request) }
+        #expect(error?.code == code && error?.message.contains(rule) == true && mock.requests.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("http://192.168.1.5:8080", true, nil), ("http://192.168.1.5:8080", false, "https only"),
+        ("http://192.168.1.6:8080", true, "https only"),
+    ])
+    func `an environment can allow credentials over http, for its origin only`(
+        url: String, isAllowed: Bool, rule: String?
+    ) async throws {
+        var environment = ServerEnvironment("http://192.168.1.5:8080")
+        environment.allowsCredentialsOverHTTP = isAllowed
+        let mock = MockLoader { .ok($0) }
+        let client = HTTPClient(environment: environment, authentication: .bearer("own"), transport: mock)
+        // The credentials of the client, and those of a request.
+        for authentication in [nil, HTTPAuthentication.bearer("own")] {
+            var request = try HTTPRequest(url + "/")
+            (request.authentication, request.authenticationRequirement) = (authentication, .required)
+            do {
+                try await client.send(request)
+                #expect(rule == nil && mock.requests.last?.headers[.authorization] == "Bearer own")
+            } catch let error as HTTPError {
+                let rules = [rule, "belong to http://192.168.1.5:8080"].compactMap(\.self)
+                #expect(rule != nil && rules.contains { error.message.contains($0) }, "\(error)")
+            }
+        }
+        #expect(mock.requests.isEmpty == (rule != nil))
     }
 
     @Test func `an API key is sent in its header, and redacted`() async throws {
