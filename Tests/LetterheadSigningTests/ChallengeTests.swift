@@ -103,6 +103,24 @@ private struct NoCredentials: CredentialProvider {
         try await client.send(Letterhead.Endpoint<HTTPResponse>(method, path).accepting([200, 401])).status
     }
 
+    @Test func `the closure can sign its request for a token with a different method`() async throws {
+        let (mock, api) = (MockLoader(), try #require(URL(string: "https://api.example.com")))
+        let challenge = #"Bearer realm="https://api.example.com/token""#
+        mock.then { HTTPResponse(request: $0, status: .unauthorized, headers: ["WWW-Authenticate": challenge]) }
+            .then { try .ok($0, json: ["token": "t"]) }.then { .ok($0) }
+        let signing = HTTPAuthentication.challenge { challenge, need in
+            var request = try HTTPRequest(challenge["realm"] ?? "")
+            request.authentication = .basic(username: "ada", password: "s3cret")
+            let response = try await (Authenticate() --> need.next).load(request)
+            return .bearer(Secret(try await response.decode(Token.self).token))
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: api), authentication: signing, transport: mock)
+        try await client.send(Letterhead.Endpoint<HTTPResponse>(.get, "a"))
+        let sent = mock.requests.map { $0.headers[.authorization] }
+        #expect(sent == [nil, "Basic YWRhOnMzY3JldA==", "Bearer t"])
+    }
+
     @Test func `a token is requested once for a scope, whatever the path, and then signs at once`() async throws {
         let client = client()
         for path in ["a/manifests/1", "a/manifests/2", "a/blobs/x", "a/blobs/y"] as [RequestPath] {

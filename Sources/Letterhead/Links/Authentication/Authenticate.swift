@@ -42,7 +42,10 @@ public struct Authenticate: LoaderLink {
         case .leaveUnsigned(let rule), .refuse(let rule):
             throw HTTPError(signing: HTTPAuthentication.Failure(.originNotAllowed, rule), request: request)
         case .sign:
-            if own != nil, method.isStateful { seen.insert(method) }
+            if own != nil {
+                if method.isStateful { seen.insert(method) }
+                request.loadValues[option: SignedByItself.self] = true
+            }
             guard request.authenticationRequirement == .optional else {
                 return try await Self.load(request, signedBy: method, next: next)
             }
@@ -152,6 +155,9 @@ public struct Authenticate: LoaderLink {
         return AllowedOrigins.elsewhere(chooser, belongingTo: owner)
     }
 }
+
+/// Whether a link above has signed the request with its own authentication.
+enum SignedByItself: HTTPRequestOption { static let defaultOptionValue = false }
 
 /// The requests' methods, referenced weakly. Copies of the link share one list.
 private final class SeenMethods: Sendable {

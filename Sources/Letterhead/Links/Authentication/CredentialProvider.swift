@@ -23,8 +23,8 @@ public import LetterheadFoundation
 /// - Between two resets, only one call for each key runs at a time. A reset cancels the call in progress without
 ///   awaiting it, so it may still be running beside the next one. Its result is discarded.
 /// - The provider sends its own requests to `need.next`, the chain below, or with the authentication
-///   ``HTTPAuthentication/anonymous``. `need.next` refuses a request that sets another authentication. Any other
-///   request over its own client would wait for itself, and fails with ``HTTPError/Code/cannotAuthenticate``. In
+///   ``HTTPAuthentication/anonymous``. `need.next` doesn't sign: send a request with another authentication over
+///   `Authenticate() --> need.next`. Any other request over its own client would wait for itself, and fails with ``HTTPError/Code/cannotAuthenticate``. In
 ///   another task, it isn't recognized and waits until its deadline, if it has one.
 /// - Requests with the same key can be signed with the same credential.
 /// - A call ends when its task is cancelled. Only a reset cancels it.
@@ -117,12 +117,16 @@ extension HTTPAuthentication {
         ) {
             (self.request, self.previous, self.isRefused, self.response) = (request, previous, isRefused, response)
             self.next = AnyLoader { own throws(HTTPError) in
+                var own = own
                 if let chosen = own.authentication, !chosen.isAnonymous {
-                    throw HTTPError(
-                        signing: Failure(
-                            .misconfigured,
-                            "need.next is below the authentication and cannot sign a request with \(chosen) (set the "
-                                + "request's header, or send it with a client)"), request: own)
+                    guard own.loadValues[option: SignedByItself.self] else {
+                        throw HTTPError(
+                            signing: Failure(
+                                .misconfigured,
+                                "need.next is below the authentication and cannot sign a request with \(chosen) (load "
+                                    + "it over Authenticate() --> need.next)"), request: own)
+                    }
+                    own.authentication = .anonymous
                 }
                 return try await next.load(own, onBehalfOf: request, as: "refresh")
             }

@@ -67,6 +67,12 @@ private struct RegistryTokens: CredentialProvider {
         #expect(error?.code == .cannotAuthenticate && error?.mayHaveBeenSent == false)
         #expect(error?.description.contains("need.next is below the authentication") == true)
         #expect(error?.description.contains("s3cret") == false && mock.requests.isEmpty)
+        #expect(error?.message.contains("load it over Authenticate() --> need.next") == true)
+        // The remedies of the message and of the documentation.
+        #expect(try await (Authenticate() --> need.next).load(request).status == .ok)
+        #expect(try await HTTPClient(transport: need.next).send(request).status == .ok)
+        #expect(
+            mock.requests.map { $0.headers[.authorization] } == ["Basic YWRhOnMzY3JldA==", "Basic YWRhOnMzY3JldA=="])
         request.authentication = .anonymous
         #expect(try await need.next.load(request).status == .ok)
     }
