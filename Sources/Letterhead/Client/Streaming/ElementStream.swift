@@ -105,8 +105,10 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     private var state = State.notConnected
     private var deadline: DeadlinePoint?
     private var reconnects = false
-    /// The attempts to reconnect since the last element.
+    /// The attempts to reconnect since the last delivered element.
     private var attempts = 0
+    /// Whether a body's last element could not be decoded since the last delivered element.
+    private var hasCutElement = false
     private var pieces: HTTPResponseBody.Iterator?
     /// Whether the last element came from its body's end, so that it may be truncated.
     private var isLastOfBody = false
@@ -130,14 +132,19 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         }
     }
 
+    /// Notes that the caller receives the last element. Only this is progress: an element that cannot be decoded or is
+    /// skipped does not begin the attempts again.
+    mutating func delivered() { (attempts, hasCutElement) = (0, false) }
+
     /// Continues after an element that could not be decoded: with the next connection if the element may be truncated,
-    /// or else with what the error restarts.
+    /// or else with what the error restarts. If the next body ends with such an element too, neither is truncated.
     ///
     /// - Throws: the error, if nothing continues the stream.
     mutating func recover(from error: HTTPError) async throws {
         do {
             guard reconnects else { throw error }
-            if !isLastOfBody { try await restart(after: error) }
+            if !isLastOfBody || hasCutElement { try await restart(after: error) }
+            hasCutElement = isLastOfBody
             try await connectAgain(after: error)
         } catch {
             throw ended(by: error)
@@ -221,7 +228,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     private mutating func parse(_ step: (inout Parser) throws -> Parser.Element?) throws -> Parser.Element? {
         do {
             guard let element = try step(&parser) else { return nil }
-            (attempts, isLastOfBody) = (0, false)
+            isLastOfBody = false
             return element
         } catch let fault as StreamFault {
             throw error(fault.code, fault.message)

@@ -136,3 +136,10 @@ struct EventSequence: AsyncSequence, Sendable {
         mutating func next(isolation actor: (any Actor)?) async throws -> ServerSentEvent? { try await next() }
     }
 }
+            let event = try await element()
+            stream.delivered()
+            return event
+        }
+
+        /// Returns the next event, which the caller may skip.
+        mutating func element() async throws -> ServerSentEvent? {

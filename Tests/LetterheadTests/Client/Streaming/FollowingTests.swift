@@ -186,6 +186,37 @@ struct FollowingTests {
         #expect(positions(mock) == [nil, "2", "3"])
     }
 
+    @Test func `a page that is not values is requested once more, and then its error is thrown`() async {
+        let mock = MockLoader { stream($0, "<title>502", type: "text/html") }
+        let (changes, error) = await following(mock)
+        #expect(changes.isEmpty && (error as? HTTPError)?.code == .cannotDecodeResponse)
+        #expect(mock.requests.count == 2)
+        // A value between two such pages is progress.
+        let recovered = MockLoader()
+            .then { stream($0, "<title>502") }
+            .then { stream($0, "{\"revision\":1}\n<title>502") }
+            .then { HTTPResponse(request: $0, status: .noContent) }
+        let (values, failure) = await following(recovered)
+        #expect(values.map(\.revision) == [1] && failure == nil && recovered.requests.count == 3)
+    }
+
+    @Test(arguments: [(3, nil), (nil, .seconds(7))] as [(Int?, Duration?)])
+    func `values that cannot be decoded are no progress, so that the attempts and the deadline end a restart`(
+        maximumAttempts: Int?, deadline: Duration?
+    ) async {
+        let mock = MockLoader { stream($0, "<title>502", type: "text/html") }
+        let (_, error) = await client(mock).values(
+            of: Watch(), as: Change.self,
+            reconnecting: .whenClosed(
+                strategy: .exponential(base: .seconds(1)), maximumAttempts: maximumAttempts, deadline: deadline,
+                clock: clock, random: { 1 }),
+            restarting: { _ in Watch(after: 0) }
+        ).allAndError()
+        #expect((error as? HTTPError)?.code == (deadline == nil ? .cannotDecodeResponse : .timedOut))
+        #expect(clock.sleeps == [1, 2, 4].prefix(mock.requests.count - 1).map { .seconds($0) })
+        #expect(mock.requests.count == (deadline == nil ? 4 : 3))
+    }
+
     @Test(arguments: ["{\"revision\":1}\n{\"revi", "[{\"revision\":1},{\"revi"])
     func `a value that the end of a body has cut is requested again`(text: String) async throws {
         let type = text.hasPrefix("[") ? "application/json" : "application/x-ndjson"
