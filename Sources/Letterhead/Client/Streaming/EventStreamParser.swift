@@ -130,16 +130,3 @@ private struct EventFields: Sendable {
             id: lastID.isEmpty ? nil : lastID, retry: retry)
     }
 }
-
-extension EventStreamParser {
-    /// Parses a stream in memory in chunks of one size, and returns all its events. It throws a stream's errors.
-    static func events(in bytes: [UInt8], piecesOf size: Int, limit: Int) throws -> [ServerSentEvent] {
-        var parser = EventStreamParser(limit: limit)
-        var events: [ServerSentEvent] = []
-        for start in stride(from: 0, to: bytes.count, by: max(size, 1)) {
-            parser.append(Data(bytes[start..<min(start + max(size, 1), bytes.count)]))
-            while let event = try parser.next() { events.append(event) }
-        }
-        return events
-    }
-}

@@ -5,7 +5,7 @@ import LetterheadFoundation
 ///
 /// It tracks strings and the depth of brackets, and reads each byte once. Each element's decoder checks whether it is
 /// valid JSON.
-struct JSONElementSplitter: Sendable {
+struct JSONElementSplitter: JSONSplitter {
     static let maximumDepth = 512
 
     private enum Position {
@@ -70,8 +70,8 @@ struct JSONElementSplitter: Sendable {
     }
 
     /// Checks that the array has ended.
-    func end() throws {
-        guard position != .end else { return }
+    func end() throws -> Data? {
+        guard position != .end else { return nil }
         throw StreamFault("the array ended before its closing bracket")
     }
 
@@ -132,7 +132,7 @@ struct JSONElementSplitter: Sendable {
 }
 
 /// Splits a JSON text sequence (RFC 7464) into its texts: each begins with a record separator and ends with LF.
-struct JSONRecordSplitter: Sendable {
+struct JSONRecordSplitter: JSONSplitter {
     private static let separator: UInt8 = 0x1E
 
     private let limit: Int

@@ -65,99 +65,63 @@ struct JSONValueSplitter: Sendable {
         }
     }
 
-    private enum Rule {
-        case undecided
-        case lines(LineSplitter)
-        case records(JSONRecordSplitter)
-        case elements(JSONElementSplitter)
-    }
-
     private let limit: Int
-    private var rule: Rule
+    /// Nil until the first character determines the format.
+    private var splitter: (any JSONSplitter)?
 
     init(_ format: Format, limit: Int) {
         self.limit = limit
-        rule =
+        splitter =
             switch format {
-            case .lines: .lines(LineSplitter(.lineFeed, limit: limit))
-            case .textSequence: .records(JSONRecordSplitter(limit: limit))
-            case .array: .elements(JSONElementSplitter(limit: limit))
-            case .arrayOrLines: .undecided
+            case .lines: JSONLineSplitter(limit: limit)
+            case .textSequence: JSONRecordSplitter(limit: limit)
+            case .array: JSONElementSplitter(limit: limit)
+            case .arrayOrLines: nil
             }
     }
 
     /// Adds the next chunk. Read all of the previous chunk's values first.
     mutating func append(_ piece: Data) {
-        guard case .undecided = rule else { return take(piece) }
-        guard let first = piece.first(where: { !JSONElementSplitter.isSpace($0) }) else { return }
-        // A byte order mark is allowed only before lines. An array after it is decoded as a line.
-        rule =
-            first == UInt8(ascii: "[")
-            ? .elements(JSONElementSplitter(limit: limit)) : .lines(LineSplitter(.lineFeed, limit: limit))
-        take(piece)
-    }
-
-    private mutating func take(_ piece: Data) {
-        switch rule {
-        case .undecided: break
-        case .lines(var splitter):
-            rule = .undecided
-            splitter.append(piece)
-            rule = .lines(splitter)
-        case .records(var splitter):
-            rule = .undecided
-            splitter.append(piece)
-            rule = .records(splitter)
-        case .elements(var splitter):
-            rule = .undecided
-            splitter.append(piece)
-            rule = .elements(splitter)
+        if splitter == nil, let first = piece.first(where: { !JSONElementSplitter.isSpace($0) }) {
+            // A byte order mark is allowed only before lines. An array after it is decoded as a line.
+            let isArray = first == UInt8(ascii: "[")
+            splitter = isArray ? JSONElementSplitter(limit: limit) : JSONLineSplitter(limit: limit)
         }
+        splitter?.append(piece)
     }
 
     /// Returns the next complete value. Nil if it needs another chunk.
-    mutating func next() throws -> Data? {
-        switch rule {
-        case .undecided: return nil
-        case .lines(var splitter):
-            rule = .undecided
-            defer { rule = .lines(splitter) }
-            return try Self.line(of: &splitter)
-        case .records(var splitter):
-            rule = .undecided
-            defer { rule = .records(splitter) }
-            return try splitter.next()
-        case .elements(var splitter):
-            rule = .undecided
-            defer { rule = .elements(splitter) }
-            return try splitter.next()
-        }
-    }
+    mutating func next() throws -> Data? { try splitter?.next() }
 
     /// Returns the value that the body's end completes, if any.
-    mutating func end() throws -> Data? {
-        switch rule {
-        case .undecided: return nil
-        case .lines(var splitter):
-            rule = .undecided
-            defer { rule = .lines(splitter) }
-            do {
-                return try splitter.rest { unsafe Self.content($0) } ?? nil
-            } catch let error as LineSplitter.LineTooLong { throw StreamFault(error) }
-        case .records(var splitter):
-            rule = .undecided
-            defer { rule = .records(splitter) }
-            return try splitter.end()
-        case .elements(let splitter):
-            try splitter.end()
-            return nil
+    mutating func end() throws -> Data? { try splitter?.end() }
+}
+
+/// Finds the values of one format.
+protocol JSONSplitter: Sendable {
+    mutating func append(_ piece: Data)
+    mutating func next() throws -> Data?
+    mutating func end() throws -> Data?
+}
+
+/// Finds one value in each line.
+private struct JSONLineSplitter: JSONSplitter {
+    private var lines: LineSplitter
+
+    init(limit: Int) { lines = LineSplitter(.lineFeed, limit: limit) }
+
+    mutating func append(_ piece: Data) { lines.append(piece) }
+
+    mutating func next() throws -> Data? {
+        do { return try lines.next { unsafe Self.content($0) } } catch let error as LineSplitter.LineTooLong {
+            throw StreamFault(error)
         }
     }
 
-    private static func line(of splitter: inout LineSplitter) throws -> Data? {
-        do {
-            return try splitter.next { unsafe content($0) }
-        } catch let error as LineSplitter.LineTooLong { throw StreamFault(error) }
+    mutating func end() throws -> Data? {
+        do { return try lines.rest { unsafe Self.content($0) } ?? nil } catch let error as LineSplitter.LineTooLong {
+            throw StreamFault(error)
+        }
     }
 
     /// Returns a copy of a line's bytes without surrounding whitespace. Nil for a blank line.
@@ -177,24 +141,4 @@ extension StreamFault {
     }
 
     init(_ message: String) { self.init(code: .invalidResponse, message: message) }
-}
-
-extension JSONValueSplitter {
-    /// Splits a body in memory in chunks of one size, and returns its encoded values up to the first error.
-    static func texts(
-        in bytes: [UInt8], format: HTTPResponseBody.JSONFormat, piecesOf size: Int, limit: Int
-    ) -> (texts: [Data], isWhole: Bool) {
-        var splitter = JSONValueSplitter(Format(format, for: .json), limit: limit)
-        var texts: [Data] = []
-        do {
-            for start in stride(from: 0, to: bytes.count, by: max(size, 1)) {
-                splitter.append(Data(bytes[start..<min(start + max(size, 1), bytes.count)]))
-                while let text = try splitter.next() { texts.append(text) }
-            }
-            if let last = try splitter.end() { texts.append(last) }
-            return (texts, true)
-        } catch {
-            return (texts, false)
-        }
-    }
 }

@@ -101,7 +101,7 @@ struct LineSplitter: Sendable {
         offset = try unsafe piece.withUnsafeBytes { bytes in
             var start = first
             while lines.count < Self.batchSize,
-                let end = unsafe Self.offset(of: Self.lineFeed, in: bytes, from: start)
+                let end = unsafe Self.offset(of: "\n", in: bytes, from: start)
             {
                 let hasReturn = unsafe end > start && bytes[end - 1] == Self.carriageReturn
                 let line = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<(hasReturn ? end - 1 : end)])
@@ -133,11 +133,10 @@ struct LineSplitter: Sendable {
 
     private mutating func endOfLine(in bytes: UnsafeRawBufferPointer, from start: Int) -> (end: Int, next: Int)? {
         if nextOffsets.lineFeed < start {
-            nextOffsets.lineFeed = unsafe Self.offset(of: Self.lineFeed, in: bytes, from: start) ?? bytes.count
+            nextOffsets.lineFeed = unsafe Self.offset(of: "\n", in: bytes, from: start) ?? bytes.count
         }
         if ending == .carriageReturnToo, nextOffsets.carriageReturn < start {
-            nextOffsets.carriageReturn =
-                unsafe Self.offset(of: Self.carriageReturn, in: bytes, from: start) ?? bytes.count
+            nextOffsets.carriageReturn = unsafe Self.offset(of: "\r", in: bytes, from: start) ?? bytes.count
         }
         let end = ending == .lineFeed ? nextOffsets.lineFeed : min(nextOffsets.lineFeed, nextOffsets.carriageReturn)
         guard end < bytes.count else { return nil }
@@ -147,10 +146,7 @@ struct LineSplitter: Sendable {
         return unsafe (end, end + 1 < bytes.count && bytes[end + 1] == Self.lineFeed ? end + 2 : end + 1)
     }
 
-    private static func offset(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
-        guard let base = bytes.baseAddress, start < bytes.count,
-            let found = unsafe memchr(base + start, Int32(byte), bytes.count - start)
-        else { return nil }
-        return unsafe base.distance(to: UnsafeRawPointer(found))
+    private static func offset(of mark: Unicode.Scalar, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        unsafe bytes.assumingMemoryBound(to: UInt8.self).first(mark, from: start, to: bytes.count)
     }
 }
