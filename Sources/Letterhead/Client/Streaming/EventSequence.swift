@@ -7,13 +7,14 @@ extension HTTPClient {
     /// for try await event in client.events(of: News()) { print(event.event, event.data) }
     /// ```
     ///
-    /// To receive decoded values instead, use ``events(of:as:named:endingWith:reconnecting:limit:)``.
+    /// To receive decoded values instead, use
+    /// ``events(of:as:named:endingWith:undecodable:contentTypes:reconnecting:limit:)``.
     ///
     /// Asking for the first event sends the request. You may use any method and a body. Unless the template sets them,
     /// `Accept` is `text/event-stream` and `Cache-Control` is `no-cache`. Until the response's head has arrived,
-    /// authentication, retries and redirects work as for any other request. A response with another content type is
-    /// `.invalidResponse`. A 204 has no events. If you need the head, send the template with ``stream(_:)-(Template)``,
-    /// and iterate over ``HTTPResponse/events(limit:)``.
+    /// authentication, retries and redirects work as for any other request. By default, a response with another content
+    /// type is `.invalidResponse`. A 204 has no events. If you need the head, send the template with
+    /// ``stream(_:)-(Template)``, and iterate over ``HTTPResponse/events(contentTypes:limit:)``.
     ///
     /// By default, the sequence ends with its connection. To reconnect with `Last-Event-ID`, pass
     /// ``Reconnection/whenClosed``. Each event is delivered at most once. Leaving the loop, cancelling the task and
@@ -28,6 +29,7 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.
+    ///   - types: the content types that are read as an event stream. Default: `text/event-stream`.
     ///   - reconnection: when to reconnect. Default: never, or whenever the connection has ended if there is a closure.
     ///   - limit: the maximum number of bytes in a line and in an event's data. A larger event is `.responseTooLarge`.
     ///     Default: 16 MiB.
@@ -38,7 +40,8 @@ extension HTTPClient {
     ///     events. `reconnection`'s waits apply, also if `restart` itself throws an error that it accepts. Default:
     ///     nil.
     public func events<Template: RequestTemplate>(
-        of template: Template, reconnecting reconnection: Reconnection? = nil, limit: Int = 16 << 20,
+        of template: Template, contentTypes types: ServerSentEvent.ContentTypes = .eventStream,
+        reconnecting reconnection: Reconnection? = nil, limit: Int = 16 << 20,
         resuming resume: (@Sendable (ServerSentEvent) async throws -> Template?)? = nil,
         restarting restart: (@Sendable (HTTPError) async throws -> Template?)? = nil
     ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
@@ -49,7 +52,8 @@ extension HTTPClient {
             progress: template.options.progressUpdates, first: opening(template),
             restart: isFollowed ? StreamConnection.next(restart ?? { _ in nil }, opening) : nil)
         return EventSequence(
-            source: .connections(connections), limit: limit, resume: resume.map { StreamConnection.next($0, opening) })
+            source: .connections(connections), types: types, limit: limit,
+            resume: resume.map { StreamConnection.next($0, opening) })
     }
 }
 
@@ -57,7 +61,7 @@ extension HTTPResponse {
     /// Returns the body's server-sent events as they arrive.
     ///
     /// Use it if the response's head decides how to read the body. Otherwise, use
-    /// ``HTTPClient/events(of:reconnecting:limit:resuming:restarting:)``, which sends an `Accept` of
+    /// ``HTTPClient/events(of:contentTypes:reconnecting:limit:resuming:restarting:)``, which sends an `Accept` of
     /// `text/event-stream` and can reconnect.
     ///
     /// ```swift
@@ -65,12 +69,16 @@ extension HTTPResponse {
     /// for try await event in response.events() { print(event.data) }
     /// ```
     ///
-    /// A response of another content type is `.invalidResponse`. A streamed body can be iterated once.
+    /// By default, a response of another content type is `.invalidResponse`. A streamed body can be iterated once.
     ///
-    /// - Parameter limit: the maximum number of bytes in a line and in an event's data. A larger event is
-    ///   `.responseTooLarge`. Default: 16 MiB.
-    public func events(limit: Int = 16 << 20) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
-        EventSequence(source: .response(self), limit: limit)
+    /// - Parameters:
+    ///   - types: the content types that are read as an event stream. Default: `text/event-stream`.
+    ///   - limit: the maximum number of bytes in a line and in an event's data. A larger event is `.responseTooLarge`.
+    ///     Default: 16 MiB.
+    public func events(
+        contentTypes types: ServerSentEvent.ContentTypes = .eventStream, limit: Int = 16 << 20
+    ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
+        EventSequence(source: .response(self), types: types, limit: limit)
     }
 }
 
@@ -111,13 +119,14 @@ struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
 
 struct EventSequence: AsyncSequence, Sendable {
     let source: StreamSource
+    let types: ServerSentEvent.ContentTypes
     let limit: Int
     /// Returns the request that continues after an event. Default: nil (the same as before).
     var resume: (@Sendable (ServerSentEvent) async throws -> StreamConnection?)?
 
     /// Each iteration has a separate connection.
     func makeAsyncIterator() -> Iterator {
-        Iterator(stream: source.stream(EventStreamParser(limit: limit)), resume: resume)
+        Iterator(stream: source.stream(EventStreamParser(types, limit: limit)), resume: resume)
     }
 
     struct Iterator: AsyncIteratorProtocol, Sendable {
@@ -127,6 +136,13 @@ struct EventSequence: AsyncSequence, Sendable {
         /// - Throws: ``HTTPError``, or `CancellationError` if the calling task was cancelled. The sequence ends after
         ///   an error.
         mutating func next() async throws -> ServerSentEvent? {
+            let event = try await element()
+            stream.delivered()
+            return event
+        }
+
+        /// Returns the next event, which the caller may skip.
+        mutating func element() async throws -> ServerSentEvent? {
             guard var event = try await stream.next() else { return nil }
             event.origin = stream.origin
             if let resume { stream.resume = { [event] in try await resume(event) } }
@@ -136,10 +152,3 @@ struct EventSequence: AsyncSequence, Sendable {
         mutating func next(isolation actor: (any Actor)?) async throws -> ServerSentEvent? { try await next() }
     }
 }
-            let event = try await element()
-            stream.delivered()
-            return event
-        }
-
-        /// Returns the next event, which the caller may skip.
-        mutating func element() async throws -> ServerSentEvent? {

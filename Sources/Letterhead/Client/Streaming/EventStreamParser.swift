@@ -5,6 +5,7 @@ import LetterheadFoundation
 struct EventStreamParser: ElementParser {
     static let name = "event stream"
 
+    private let types: ServerSentEvent.ContentTypes
     private let limit: Int
     private var lines: LineSplitter
     private var fields: EventFields
@@ -15,18 +16,17 @@ struct EventStreamParser: ElementParser {
     mutating func forgetID() { fields.lastID = "" }
 
     /// - Parameter limit: the maximum number of bytes in a line and in an event's data.
-    init(limit: Int) {
-        self.limit = limit
+    init(_ types: ServerSentEvent.ContentTypes = .eventStream, limit: Int) {
+        (self.types, self.limit) = (types, limit)
         lines = LineSplitter(.carriageReturnToo, limit: limit)
         fields = EventFields(limit: limit)
     }
 
     mutating func begin(_ response: HTTPResponse) throws {
         let type = response.headers.mediaType?.essence
-        guard type == "text/event-stream" else {
-            throw StreamFault(
-                code: .invalidResponse,
-                message: "expected a response of type text/event-stream, and received \(type ?? "no Content-Type")")
+        guard types == .any || type == "text/event-stream" else {
+            let rule = "expected a response of type text/event-stream, and received \(type ?? "no Content-Type")"
+            throw StreamFault(rule + " (if it is an event stream, set contentTypes to .any)")
         }
         lines = LineSplitter(.carriageReturnToo, limit: limit)
         fields = EventFields(limit: limit, lastID: lastID, reconnectionTime: reconnectionTime)
@@ -38,6 +38,13 @@ struct EventStreamParser: ElementParser {
 
     /// Returns nil: an event without the blank line after it is incomplete, and is dropped.
     func end() -> ServerSentEvent? { nil }
+
+    /// The event that the body's end has cut before its blank line.
+    var incompleteEvent: ServerSentEvent? {
+        var (lines, fields) = (lines, fields)
+        _ = try? lines.rest { try unsafe fields.take($0) }
+        return fields.dispatch()
+    }
 
     private static func next(_ lines: inout LineSplitter, _ fields: inout EventFields) throws -> ServerSentEvent? {
         do {
@@ -118,7 +125,7 @@ private struct EventFields: Sendable {
         return unsafe memcmp(start, name.utf8Start, bytes.count) == 0
     }
 
-    private mutating func dispatch() -> ServerSentEvent? {
+    mutating func dispatch() -> ServerSentEvent? {
         if let pendingID { lastID = pendingID }
         defer {
             data.removeAll(keepingCapacity: data.capacity <= 65_536)

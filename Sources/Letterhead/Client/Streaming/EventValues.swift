@@ -11,34 +11,46 @@ extension HTTPClient {
     /// ```
     ///
     /// The template's decoder, or else the client's, decodes each value. Events without data, events named `ping`, and
-    /// comments are skipped. An event named `error` ends the sequence with `.reportedFailure`. Its data is the body of
-    /// the error's response, so ``HTTPError/failure(of:)`` returns it as the template's ``RequestTemplate/Failure``.
+    /// comments are skipped. An event that reports a failure ends the sequence with `.reportedFailure`. Its data is the
+    /// body of the error's response, so ``HTTPError/failure(of:)`` returns it as the template's
+    /// ``RequestTemplate/Failure``. These events report a failure:
+    /// - an event named `error`, unless `names` contains it
+    /// - an event of any name that isn't a value, and whose data decodes as the template's ``RequestTemplate/Failure``,
+    ///   such as `data: {"error": …}`
     ///
-    /// If the request may be retried, an `error` event before the first value is retried like a status that
+    /// For the second rule, a type that also decodes from `{}` proves nothing: such a failure type reports no failure,
+    /// and for such a value type, the failure type is tried first.
+    ///
+    /// If the request may be retried, a failure before the first value is retried like a status that
     /// ``DefaultValidator`` knows. The waits, the maximum and the conditions of ``Retry`` apply. A request with a method
     /// that isn't idempotent needs ``RequestTemplate/idempotent(key:)`` or ``HTTPRetryStrategy/retryingRefusals()``. In
     /// this case, the client looks at up to 64 KiB before it accepts the response.
     ///
     /// - Parameters:
     ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.
-    ///   - type: the values' type. If an event's data cannot be decoded, the error is `.cannotDecodeResponse`, after
-    ///     the earlier events' values. Its message contains the event's name.
-    ///   - names: the events to decode. Others are skipped, except `error`. An event without a name is a `message`.
+    ///   - type: the values' type.
+    ///   - names: the events to decode. Others are skipped, except failures. An event without a name is a `message`.
     ///     Default: nil (all events except `error` and `ping`).
     ///   - sentinel: the data or the name of the event that ends the stream. If you set it, a stream that ends without
     ///     it is incomplete and `.invalidResponse`. Default: nil (the stream ends with its connection).
+    ///   - undecodable: what follows an event whose data cannot be decoded. Default: the error is thrown after the
+    ///     earlier events' values. It is `.cannotDecodeResponse`, and its message contains the event's name.
+    ///   - types: the content types that are read as an event stream. Default: `text/event-stream`.
     ///   - reconnection: whether to reconnect after the connection has ended. Default: never.
     ///   - limit: the maximum number of bytes in a line and in an event's data. A larger event is `.responseTooLarge`.
     ///     Default: 16 MiB.
     public func events<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, named names: Set<String>? = nil,
-        endingWith sentinel: String? = nil, reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
+        endingWith sentinel: String? = nil, undecodable: ServerSentEvent.Undecodable = .fail,
+        contentTypes types: ServerSentEvent.ContentTypes = .eventStream,
+        reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
-        let choice = EventChoice(names: names, sentinel: sentinel)
+        let decoder = template.options.decoder ?? defaults.options.decoder ?? JSONDecoder()
+        let choice = EventChoice<Value, Template.Failure>(names: names, sentinel: sentinel, decoder: decoder)
         let opening = EventStreamTemplate(
             base: template,
             validators: [
-                FirstValue(choice: choice, limit: limit),
+                FirstValue(choice: choice, parser: EventStreamParser(types, limit: limit)),
                 ClosureValidator { response, _ in
                     response.reportsFailure ? .retry(HTTPRetryStrategy.exponential.asFallback()) : .nextValidator
                 },
@@ -46,74 +58,126 @@ extension HTTPClient {
         let connections = StreamConnections(
             client: self, reconnection: reconnection, progress: template.options.progressUpdates,
             first: opening.connection, restart: nil)
-        return EventValues<Value>(
-            events: EventSequence(source: .connections(connections), limit: limit), choice: choice)
+        return EventValues(
+            events: EventSequence(source: .connections(connections), types: types, limit: limit), choice: choice,
+            undecodable: undecodable)
     }
 }
 
-private struct EventChoice: Sendable {
-    enum Role { case value, failure, end, skipped }
+private struct EventChoice<Value: Decodable & Sendable, Failure: Decodable & Sendable>: Sendable {
+    enum Reading {
+        case value(Value)
+        case undecodable(HTTPError)
+        case failure, end, skipped
+    }
 
     let names: Set<String>?
     let sentinel: String?
+    private let hasFailures: Bool
+    /// Whether an event that is a value may be a failure nevertheless.
+    private let isVague: Bool
 
-    func role(of event: ServerSentEvent) -> Role {
-        if let sentinel, event.data.isSame(as: sentinel) || event.event.isSame(as: sentinel) { return .end }
+    init(names: Set<String>?, sentinel: String?, decoder: any HTTPBodyDecoder) {
+        func isAnyObject(_ type: any Decodable.Type) -> Bool {
+            (try? decoder.value(of: type, from: Data("{}".utf8))) != nil
+        }
+        (self.names, self.sentinel) = (names, sentinel)
+        hasFailures = Failure.self != Never.self && !isAnyObject(Failure.self)
+        isVague = hasFailures && isAnyObject(Value.self)
+    }
+
+    func reading(of event: ServerSentEvent) throws -> Reading {
+        if isLast(event) { return .end }
         let isChosen = names?.contains(event.event)
         if event.event.isSame(as: "error"), isChosen != true { return .failure }
-        return isChosen ?? !event.event.isSame(as: "ping") && !event.data.isEmpty ? .value : .skipped
+        if isChosen != true, event.event.isSame(as: "ping") || event.data.isEmpty { return .skipped }
+        guard isChosen != false else { return reportsFailure(event) ? .failure : .skipped }
+        do {
+            let value = try event.decode(Value.self)
+            return isVague && reportsFailure(event) ? .failure : .value(value)
+        } catch let error as HTTPError {
+            return reportsFailure(event) ? .failure : .undecodable(error)
+        }
+    }
+
+    func isLast(_ event: ServerSentEvent) -> Bool {
+        sentinel.map { event.data.isSame(as: $0) || event.event.isSame(as: $0) } == true
+    }
+
+    private func reportsFailure(_ event: ServerSentEvent) -> Bool {
+        let decoder = event.origin?.request.decoder ?? JSONDecoder()
+        return hasFailures && (try? decoder.value(of: Failure.self, from: Data(event.data.utf8))) != nil
     }
 }
 
-/// Looks for an `error` event before the first value while the attempt can still be retried. It changes nothing if no
-/// retry is allowed.
-private struct FirstValue: HTTPValidator {
-    private static let longestBeginning = 64 << 10
+/// Looks for a failure before the first value while the attempt can still be retried. It changes nothing if no retry is
+/// allowed.
+private struct FirstValue<Value: Decodable & Sendable, Failure: Decodable & Sendable>: HTTPValidator {
+    private static var longestBeginning: Int { 64 << 10 }
 
-    let choice: EventChoice
-    let limit: Int
+    let choice: EventChoice<Value, Failure>
+    let parser: EventStreamParser
 
     func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
-        var parser = EventStreamParser(limit: limit)
+        var parser = parser
         guard request.attemptNumber != nil, request.accepts(response.status), (try? parser.begin(response)) != nil
         else { return .nextValidator }
-        var (response, count, role) = (response, 0, EventChoice.Role.skipped)
+        let origin = HTTPResponseBody.Origin(response)
+        var (response, count, isFailure) = (response, 0, Bool?.none)
         response.body = await response.body.seen { piece in
             count += piece.count
             parser.append(piece)
             // The reader of the stream throws a fault.
-            while role == .skipped, let event = try? parser.next() { role = choice.role(of: event) }
-            return role != .skipped || count >= Self.longestBeginning
+            while isFailure == nil, var event = try? parser.next() {
+                event.origin = origin
+                switch try? choice.reading(of: event) {
+                case .skipped: break
+                case .failure: isFailure = true
+                default: isFailure = false
+                }
+            }
+            return isFailure != nil || count >= Self.longestBeginning
         }
-        response.reportsFailure = role == .failure
+        response.reportsFailure = isFailure == true
         return .nextValidatorWithResponse(response)
     }
 }
 
-private struct EventValues<Value: Decodable & Sendable>: AsyncSequence, Sendable {
+private struct EventValues<Value: Decodable & Sendable, Failure: Decodable & Sendable>: AsyncSequence, Sendable {
     let events: EventSequence
-    let choice: EventChoice
+    let choice: EventChoice<Value, Failure>
+    let undecodable: ServerSentEvent.Undecodable
 
-    func makeAsyncIterator() -> Iterator { Iterator(events: events.makeAsyncIterator(), choice: choice) }
+    func makeAsyncIterator() -> Iterator {
+        Iterator(events: events.makeAsyncIterator(), choice: choice, undecodable: undecodable)
+    }
 
     struct Iterator: AsyncIteratorProtocol {
         /// Nil after the end.
         var events: EventSequence.Iterator?
-        let choice: EventChoice
+        let choice: EventChoice<Value, Failure>
+        let undecodable: ServerSentEvent.Undecodable
 
         mutating func next(isolation actor: (any Actor)?) async throws -> Value? { try await next() }
 
         mutating func next() async throws -> Value? {
             do {
-                while let event = try await events?.next() {
-                    switch choice.role(of: event) {
-                    case .value: return try event.decode(Value.self)
+                while let event = try await events?.element() {
+                    switch try choice.reading(of: event) {
+                    case .value(let value):
+                        events?.stream.delivered()
+                        return value
+                    case .undecodable(let error):
+                        guard case .skip(let report) = undecodable else { throw error }
+                        report(error)
                     case .failure: throw event.failure
                     case .end: events = nil
                     case .skipped: break
                     }
                 }
                 guard let ended = events.take(), let sentinel = choice.sentinel else { return nil }
+                // Some servers end the body directly after the last event.
+                if ended.stream.parser.incompleteEvent.map(choice.isLast) == true { return nil }
                 throw ended.stream.error(
                     .invalidResponse, "the event stream ended without its final event \"\(sentinel)\"")
             } catch {
@@ -125,7 +189,7 @@ private struct EventValues<Value: Decodable & Sendable>: AsyncSequence, Sendable
 }
 
 extension ServerSentEvent {
-    /// The error of an `error` event.
+    /// The error of an event that reports a failure.
     fileprivate var failure: HTTPError {
         var response = origin?.response ?? HTTPResponse(request: HTTPRequest(), status: .ok)
         let isJSON = data.utf8.first { $0 > 0x20 }.map { "{[\"".utf8.contains($0) } == true

@@ -24,6 +24,23 @@ public struct ServerSentEvent: Sendable, Hashable {
         (self.event, self.data, self.id, self.retry) = (event, data, id, retry)
     }
 
+    /// Determines which content types are read as an event stream.
+    public enum ContentTypes: Hashable, Sendable {
+        /// `text/event-stream`, as the HTML Standard requires.
+        case eventStream
+        /// All, for a server that sends events as `text/plain` or without a type. A page of a proxy is then read as an
+        /// event stream without events.
+        case any
+    }
+
+    /// Determines what follows an event whose data cannot be decoded.
+    public enum Undecodable: Sendable {
+        /// The error is thrown, after the earlier events' values.
+        case fail
+        /// The event is skipped, and the closure is called with the error.
+        case skip(@Sendable (HTTPError) -> Void)
+    }
+
     /// Decodes the data, with the template's or the client's decoder by default. For an event that you created
     /// yourself, the default is a plain `JSONDecoder`.
     ///

@@ -64,9 +64,9 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     public func when(_ condition: Retry.Condition) -> HTTPRetryStrategy { changing { $0.condition = condition } }
 
     /// Also retries requests of any method that the server refused to process: after a 429 or 529, after a 503 or 403
-    /// with a valid `Retry-After`, and after an `error` event instead of a stream's first value (see
-    /// ``HTTPClient/events(of:as:named:endingWith:reconnecting:limit:)``). They are retried in addition to what
-    /// ``when(_:)`` selects.
+    /// with a valid `Retry-After`, and after an event that reports a failure instead of a stream's first value (see
+    /// ``HTTPClient/events(of:as:named:endingWith:undecodable:contentTypes:reconnecting:limit:)``). They are retried in
+    /// addition to what ``when(_:)`` selects.
     ///
     /// HTTP doesn't guarantee that such a request was not processed, so by default, a POST is not retried. Use this for
     /// a server that documents the guarantee, such as one with a rate limit. If a redirect changed the method, the

@@ -71,9 +71,14 @@ struct EventValuesTests {
         #expect(try await client(mock).events(of: TestEndpoint(), as: Int.self, named: ["error"]).all() == [7])
     }
 
-    @Test(arguments: ["data: [DONE]\n\n", "event: [DONE]\ndata: {}\n\n"])
-    func `values end at the data or the name that ends the stream`(last: String) async throws {
-        let mock = MockLoader { stream($0, "data: 1\n\ndata: 2\n\n\(last)data: 3\n\n") }
+    @Test(arguments: [
+        "data: [DONE]\n\ndata: 3\n\n", "event: [DONE]\ndata: {}\n\ndata: 3\n\n", "data: [DONE]\n", "data: [DONE]",
+        "event: [DONE]\ndata:",
+    ])
+    func `values end at the data or the name that ends the stream, also without its blank line`(last: String)
+        async throws
+    {
+        let mock = MockLoader { stream($0, "data: 1\n\ndata: 2\n\n\(last)") }
         let values = client(mock).events(of: TestEndpoint(), as: Int.self, endingWith: "[DONE]")
         #expect(try await values.all() == [1, 2])
     }
@@ -95,7 +100,106 @@ struct EventValuesTests {
         #expect(error.message.contains("event \"delta\": decoding Int"))
     }
 
+    @Test func `an event that cannot be decoded is skipped if the caller wants it, with its error`() async throws {
+        let mock = MockLoader { stream($0, "data: 1\n\nevent: delta\ndata: x\n\ndata: 3\n\n") }
+        let errors = Mutex<[HTTPError]>([])
+        let values = client(mock).events(
+            of: TestEndpoint(), as: Int.self, undecodable: .skip { error in errors.withLock { $0.append(error) } })
+        #expect(try await values.all() == [1, 3])
+        #expect(errors.withLock { $0.map(\.code) } == [.cannotDecodeResponse])
+        #expect(errors.withLock { $0.first?.message.contains("event \"delta\"") } == true)
+    }
+
+    @Test func `events that are skipped are no progress of a stream that reconnects`() async {
+        let mock = MockLoader { stream($0, "event: ping\ndata: {}\n\ndata: x\n\n") }
+        let values = client(mock).events(
+            of: TestEndpoint(), as: Int.self, undecodable: .skip { _ in },
+            reconnecting: .whenClosed(maximumAttempts: 2, clock: clock, random: { 1 }))
+        #expect(await values.allAndError().elements.isEmpty)
+        #expect(mock.requests.count == 3)
+    }
+
+    @Test(arguments: ["text/plain", nil] as [String?])
+    func `a stream of another content type is read if the caller wants it`(type: String?) async throws {
+        let mock = MockLoader { request in
+            var response = stream(request, "data: 1\n\n")
+            response.headers[.contentType] = type
+            return response
+        }
+        let (client, endpoint) = (client(mock, maximumRetries: 1), TestEndpoint())
+        #expect(try await client.events(of: endpoint, as: Int.self, contentTypes: .any).all() == [1])
+        #expect(try await client.events(of: endpoint, contentTypes: .any).all().map(\.data) == ["1"])
+        #expect(try await client.stream(endpoint).events(contentTypes: .any).all().count == 1)
+        let (_, error) = await client.events(of: endpoint, as: Int.self).allAndError()
+        #expect((error as? HTTPError)?.message.contains("set contentTypes to .any") == true)
+    }
+
     // MARK: Failures
+
+    /// The error of OpenAI's form.
+    struct Problem: Decodable, Sendable, Equatable {
+        var error: Overload
+    }
+
+    /// A value that any object is.
+    struct Vague: Decodable, Sendable, Equatable {
+        var id: Int?
+    }
+
+    struct Whole: Decodable, Sendable, Equatable {
+        var id: Int
+    }
+
+    private static let problem = #"{"error":{"type":"overloaded","message":"too many users"}}"#
+
+    private func failure<Value: Decodable & Sendable>(
+        of template: some RequestTemplate, as type: Value.Type, named names: Set<String>? = nil, _ text: String
+    ) async -> (values: [Value], error: HTTPError?) {
+        let (values, error) = await client(MockLoader { stream($0, text) })
+            .events(of: template, as: type, named: names).allAndError()
+        return (values, error as? HTTPError)
+    }
+
+    @Test(arguments: ["data: ", "event: chunk\ndata: "])
+    func `an event of any name that decodes as the failure of the template is a reported failure`(start: String)
+        async
+    {
+        let template = TestEndpoint().failure(as: Problem.self)
+        let text = "data: {\"id\":1}\n\n\(start)\(Self.problem)\n\ndata: {\"id\":2}\n\n"
+        let (values, error) = await failure(of: template, as: Whole.self, text)
+        #expect(values == [Whole(id: 1)] && error?.code == .reportedFailure)
+        #expect(error?.failure(as: Problem.self)?.error.type == "overloaded")
+        #expect(error.map { "\($0)".contains("the server wrote \"too many users\"") } == true)
+        // Also if every object is a value, and if the event is not among the named ones.
+        let (vague, vagueError) = await failure(of: template, as: Vague.self, text)
+        #expect(vague == [Vague(id: 1)] && vagueError?.code == .reportedFailure)
+        let (named, namedError) = await failure(of: template, as: Whole.self, named: ["delta"], text)
+        #expect(named.isEmpty && namedError?.code == .reportedFailure)
+    }
+
+    @Test func `an event that is a value, or a failure type that every object has, reports no failure`() async {
+        // Each value decodes as the failure, too.
+        struct Message: Decodable, Sendable { var type, message: String }
+        let text = #"data: {"type":"delta","message":"hi"}"# + "\n\n"
+        let (messages, error) = await failure(of: Completion(), as: Message.self, text)
+        #expect(messages.count == 1 && error == nil)
+        let (_, undecodable) = await failure(
+            of: TestEndpoint().failure(as: Vague.self), as: Whole.self, "data: \(Self.problem)\n\n")
+        #expect(undecodable?.code == .cannotDecodeResponse)
+        // Without a type for failures, the data is no failure.
+        let (_, plain) = await failure(of: TestEndpoint(), as: Whole.self, "data: \(Self.problem)\n\n")
+        #expect(plain?.code == .cannotDecodeResponse)
+    }
+
+    @Test func `an unnamed failure before the first value is retried`() async throws {
+        let mock = MockLoader()
+            .then { stream($0, ": hello\n\ndata: \(Self.problem)\n\n") }
+            .then { stream($0, "data: {\"id\":1}\n\n") }
+        let values = client(mock, maximumRetries: 1).events(
+            of: TestEndpoint().failure(as: Problem.self), as: Whole.self)
+        #expect(try await values.all() == [Whole(id: 1)])
+        #expect(clock.sleeps == [.seconds(1)])
+    }
 
     @Test func `an error event ends the values with the failure of the template and the words of the server`()
         async throws
