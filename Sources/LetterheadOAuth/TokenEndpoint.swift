@@ -103,7 +103,7 @@ struct ServerAnswer {
 
     /// Returns nil for other bodies, and for a form if a name is not a token or occurs twice.
     init?(_ body: Data, allowsForm: Bool = true) {
-        if let members = (try? JSONText.value(of: body.withoutByteOrderMark))?.object {
+        if let members = (try? JSONDecoder().value(of: JSONValue.self, from: body))?.object {
             self.members = members
             return
         }

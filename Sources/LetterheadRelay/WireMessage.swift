@@ -96,9 +96,7 @@ extension WireMessage {
         }
         let message: WireMessage
         do {
-            // Foundation compares members' names, which takes quadratic time for some. `JSONText` refuses these.
-            _ = try JSONText.value(of: data[..<end])
-            message = try JSONDecoder().decode(WireMessage.self, from: Data(data[..<end]))
+            message = try JSONDecoder().value(of: WireMessage.self, from: Data(data[..<end]))
         } catch {
             throw Malformed("the head cannot be read: \(HTTPError.summary(of: error))")
         }
@@ -129,7 +127,7 @@ extension WireMessage.Target {
         (request.host, request.port) = (host, port)
         request.path = RequestPath(escaped: path, route: route)
         let secret = request.query.filter(\.isSecret).map(\.name)
-        let items = query.isEmpty ? [:] : QueryParameters(escaped: query)
+        let items = QueryParameters(escaped: query)
         request.query = QueryParameters(
             items.map { item in
                 secret.contains { $0.isSame(as: item.name) } ? .init(item.name, item.value, isSecret: true) : item

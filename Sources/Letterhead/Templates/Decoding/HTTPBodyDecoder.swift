@@ -13,6 +13,9 @@ public import LetterheadFoundation
 /// ``RequestTemplate/decode(_:)`` calls the decoder after the status check, never on the main actor. To support another
 /// format, implement ``decode(_:from:)``. To choose by the response's media type, use ``MediaTypeDecoder``. Law: a
 /// decoder keeps no state between calls.
+///
+/// With a `JSONDecoder`, a member name with more than 30 consecutive combining characters is `.cannotDecodeResponse`,
+/// because comparing such names takes quadratic time. A custom decoder receives all bodies.
 public protocol HTTPBodyDecoder: Sendable {
     /// The supported media types, sent in `Accept` if the request doesn't set it. Default: none.
     var mediaTypes: [MediaType] { get }
@@ -57,21 +60,23 @@ extension HTTPRequest {
 
 extension HTTPBodyDecoder {
     /// Decodes a body without a UTF-8 byte order mark, which JSON texts should not contain but some do (RFC 8259, 8.1).
-    func value<Value: Decodable>(of type: Value.Type, from body: Data) throws -> Value {
-        let text = body.withoutByteOrderMark
-        guard let decoder = self as? JSONDecoder else { return try decode(type, from: text) }
+    package func value<Value: Decodable>(of type: Value.Type, from body: Data) throws -> Value {
+        guard let decoder = self as? JSONDecoder else { return try decode(type, from: body.withoutByteOrderMark) }
+        let text = body.jsonInUTF8.withoutByteOrderMark
         if decoder.allowsJSON5 || decoder.assumesTopLevelDictionary {
             // Foundation reads a number to the byte after it, even if that is after the end of the text, and traps on a
             // name that is not UTF-8.
             guard let valid = String(validating: text, as: UTF8.self) else {
                 throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the JSON is not UTF-8"))
             }
+            try JSONText.checkNames(of: text)
             return try decoder.decode(type, from: Data((valid + " ").utf8))
         }
         // A subclass may decode differently.
-        if Swift.type(of: decoder) == JSONDecoder.self, JSONText.parses(type, from: text) {
+        if Swift.type(of: decoder) == JSONDecoder.self, JSONText.parses(type) {
             return try JSONText.value(of: type, from: text)
         }
+        try JSONText.checkNames(of: text)
         return try decoder.decode(type, from: text)
     }
 }
@@ -79,6 +84,17 @@ extension HTTPBodyDecoder {
 extension Data {
     package var withoutByteOrderMark: Data {
         first == 0xEF && starts(with: [0xEF, 0xBB, 0xBF]) ? Data(dropFirst(3)) : self
+    }
+
+    /// A JSON text in UTF-8. In a text in UTF-16 or UTF-32, the first two bytes contain a zero or a byte order mark.
+    fileprivate var jsonInUTF8: Data {
+        guard (first ?? 0) >= 0xFE || prefix(2).contains(0) else { return self }
+        let isBig = first == 0 || first == 0xFE
+        let isWide = starts(with: [0, 0]) || prefix(4).dropFirst(2).elementsEqual([0, 0])
+        let encoding: String.Encoding =
+            isWide
+            ? isBig ? .utf32BigEndian : .utf32LittleEndian : isBig ? .utf16BigEndian : .utf16LittleEndian
+        return String(data: self, encoding: encoding).map { Data($0.utf8) } ?? self
     }
 }
 
@@ -112,7 +128,7 @@ public struct MediaTypeDecoder: HTTPBodyDecoder {
     public var mediaTypes: [MediaType] { decoders.map(\.type) }
 
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        try decoder(for: nil).decode(type, from: data)
+        try decoder(for: nil).value(of: type, from: data)
     }
 
     public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder {

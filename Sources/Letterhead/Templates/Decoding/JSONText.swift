@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-package import LetterheadFoundation
+import LetterheadFoundation
 
 /// Parses a JSON text in UTF-8 (RFC 8259) in one pass over its bytes.
 ///
@@ -7,7 +7,7 @@ package import LetterheadFoundation
 ///
 /// It exists only while ``value(of:)`` has the bytes, and reads them below ``index``, or through ``next``, which checks
 /// it.
-@safe package struct JSONText {
+@safe struct JSONText {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
     private var depth = 0
@@ -15,10 +15,8 @@ package import LetterheadFoundation
     private init(_ bytes: UnsafeBufferPointer<UInt8>) { unsafe self.bytes = bytes }
 
     /// Returns whether a type has no fixed structure: a `JSONValue`, an array or a dictionary of them, or
-    /// `ProblemDetails`. False for a text in UTF-16 or UTF-32.
-    static func parses(_ type: Any.Type, from data: Data) -> Bool {
-        types.contains(ObjectIdentifier(type)) && (data.first ?? 0) < 0xFE && !data.prefix(2).contains(0)
-    }
+    /// `ProblemDetails`.
+    static func parses(_ type: Any.Type) -> Bool { types.contains(ObjectIdentifier(type)) }
 
     private static let types = [
         JSONValue.self as Any.Type, ProblemDetails.self, [JSONValue].self, [String: JSONValue].self,
@@ -36,8 +34,15 @@ package import LetterheadFoundation
     }
 
     /// - Throws: `DecodingError.dataCorrupted` with the rule and the offset, but without the bytes.
-    package static func value(of data: Data) throws -> JSONValue {
+    static func value(of data: Data) throws -> JSONValue {
         try unsafe data.withUnsafeBytes { try unsafe value(of: $0.bindMemory(to: UInt8.self)) }
+    }
+
+    /// The value of a text that is a JSON string, otherwise nil.
+    static func string(in data: Data) -> String? {
+        let text = data.withoutByteOrderMark
+        guard text.first(where: { !JSONBytes.isBlank($0) }) == JSONBytes.quote else { return nil }
+        return (try? value(of: text))?.string
     }
 
     private static func value(of bytes: UnsafeBufferPointer<UInt8>) throws -> JSONValue {
@@ -91,9 +96,7 @@ package import LetterheadFoundation
         while true {
             skipBlanks()
             let name = try string()
-            guard name.isQuicklyCompared else {
-                throw error("a name has more than 30 consecutive combining characters")
-            }
+            guard name.isQuicklyCompared else { throw error(Self.isSlow) }
             skipBlanks()
             try expect(UInt8(ascii: ":"))
             let value = try value()
@@ -131,6 +134,7 @@ package import LetterheadFoundation
         while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
     }
 
+    private static let isSlow = "a name has more than 30 consecutive combining characters"
     private static let isCut = "the text ends before the value is complete"
 
     private func error(_ rule: String) -> DecodingError {
@@ -141,6 +145,45 @@ package import LetterheadFoundation
 }
 
 extension JSONText {
+    /// Refuses a member name that `JSONDecoder` would compare in quadratic time. Finds no other defects.
+    static func checkNames(of data: Data) throws {
+        try unsafe data.withUnsafeBytes { data in
+            let bytes = unsafe data.bindMemory(to: UInt8.self)
+            guard unsafe mayHoldMarks(bytes) else { return }
+            var text = unsafe JSONText(bytes)
+            while let start = text.nextString() {
+                let end = text.index
+                // A shorter name, with its quotes, has at most 30 combining characters of two bytes.
+                guard end - start > 62 else { continue }
+                text.skipBlanks()
+                guard text.next == UInt8(ascii: ":") else { continue }
+                text.index = start
+                if let name = try? text.string(), !name.isQuicklyCompared { throw text.error(isSlow) }
+                text.index = end
+            }
+        }
+    }
+
+    /// Whether a text contains a byte that isn't ASCII, or an escape.
+    private static func mayHoldMarks(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var all: UInt8 = 0
+        for index in 0..<bytes.count { all |= unsafe bytes[index] }
+        return unsafe all >= 0x80 || bytes.first("\\", from: 0, to: bytes.count) != nil
+    }
+
+    /// Moves to the end of the next string, after its quotes. Returns its start, or nil if there is no further string.
+    private mutating func nextString() -> Int? {
+        guard let start = unsafe bytes.first("\"", from: index, to: bytes.count) else { return nil }
+        index = start + 1
+        while let quote = unsafe bytes.first("\"", from: index, to: bytes.count) {
+            index = quote + 1
+            var backslashes = 0
+            while unsafe bytes[quote - 1 - backslashes] == UInt8(ascii: "\\") { backslashes += 1 }
+            if backslashes.isMultiple(of: 2) { return start }
+        }
+        return nil
+    }
+
     private mutating func number() throws -> JSONValue {
         let start = index
         if next == UInt8(ascii: "-") { index += 1 }

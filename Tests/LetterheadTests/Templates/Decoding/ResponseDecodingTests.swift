@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import Letterhead
+@testable import Letterhead
 import LetterheadTesting
 import TestKit
 import Testing
@@ -63,6 +63,56 @@ private struct Shouting: HTTPBodyDecoder {
         ("text/plain; charset=utf-16le", Data([0xE9, 0x00])), ("nonsense", Data("é".utf8)),
     ]) func `text is decoded in the charset that the response declares`(type: String, body: Data) async throws {
         #expect(try await send(String.self, body: body, headers: ["Content-Type": type]) == "é")
+    }
+
+    // MARK: Names of members
+
+    /// A document with a member whose name has combining marks, raw or as escapes.
+    private static func document(_ count: Int, isEscaped: Bool) -> String {
+        let mark = isEscaped ? #"\u0301"# : "\u{301}"
+        return #"{"id":1,"login":"ada","a"# + String(repeating: mark, count: count) + #"" : 0}"#
+    }
+
+    @Test(arguments: [true, false], [String.Encoding.utf8, .utf16LittleEndian, .utf32BigEndian])
+    func `a member name with more than 30 consecutive combining characters is refused by its limit`(
+        isEscaped: Bool, encoding: String.Encoding
+    ) async throws {
+        func decoded<Value: Decodable & Sendable>(_ type: Value.Type, _ count: Int) async throws -> Value {
+            let text = Self.document(count, isEscaped: isEscaped)
+            return try await send(type, body: try #require(text.data(using: encoding)))
+        }
+        #expect(try await decoded(Person.self, 30) == ada)
+        for count in [31, 5_000] {
+            let error = await #expect(throws: HTTPError.self) { try await decoded(Person.self, count) }
+            #expect(error?.code == .cannotDecodeResponse)
+            #expect(
+                error?.message.contains("more than 30 consecutive combining characters") == true || encoding != .utf8)
+            await #expect(throws: HTTPError.self) { try await decoded([String: JSONValue].self, count) }
+        }
+    }
+
+    @Test func `combining characters in values, and names with other long texts, are decoded`() async throws {
+        let marks = String(repeating: "\u{301}", count: 1_000)
+        #expect(try await send([String: String].self, #"{"a":"\#(marks)"}"#)["a"]?.utf8.count == 2_000)
+        for name in [String(repeating: "é", count: 200), String(repeating: "日本", count: 50)] {
+            #expect(try await send([String: Int].self, #"{"a\\\"":1,"\#(name)":2}"#)[name] == 2)
+        }
+    }
+
+    /// Twice the document takes about twice as long, raw or as escapes, in a type and in a dictionary.
+    @Test(.timeLimit(.minutes(3)), arguments: [true, false])
+    func `a member name of combining characters costs linear time`(isEscaped: Bool) throws {
+        func cost(_ bytes: Int) -> Double {
+            let body = Data(Self.document(bytes / (isEscaped ? 6 : 2), isEscaped: isEscaped).utf8)
+            return (0..<3).map { _ in
+                threadTime {
+                    _ = try? JSONDecoder().value(of: Person.self, from: body)
+                    _ = try? JSONDecoder().value(of: [String: String].self, from: body)
+                    _ = try? MediaTypeDecoder([(.json, JSONDecoder())]).value(of: Person.self, from: body)
+                }
+            }.min() ?? 0
+        }
+        #expect(cost(512 << 10) < 3 * cost(256 << 10))
     }
 
     @Test func `a text that begins with a byte order mark is read in linear time, without the mark`() async throws {
