@@ -25,7 +25,7 @@ import Testing
                 Authorization: REDACTED
                 Idempotency-Key: VOLATILE
                 Accept: application/json, application/problem+json
-                Content-Type: application/json; charset=utf-8
+                Content-Type: application/json
 
                 {
                   "id" : 1,
@@ -52,7 +52,7 @@ import Testing
                   --header 'Idempotency-Key: VOLATILE' \
                   --header 'X-Amzn-Trace-Id: VOLATILE' \
                   --header 'Accept: application/json, application/problem+json' \
-                  --header 'Content-Type: application/json; charset=utf-8' \
+                  --header 'Content-Type: application/json' \
                   --header User-Agent: \
                   --header Expect: \
                   'https://api.test/v1/people?api_key=REDACTED'

@@ -24,6 +24,11 @@ import Testing
         #expect(throws: HTTPError.self) { try request.validate() }
     }
 
+    @Test func `an empty query has no items, and a URL that ends with a question mark keeps it`() throws {
+        #expect(QueryParameters(escaped: "").isEmpty && QueryParameters(escaped: "&").count == 2)
+        #expect(try HTTPRequest.to("https://a.test/?").url().absoluteString == "https://a.test/?")
+    }
+
     @Test(arguments: ["a%2Fb,c", "a+b", "a=b:c@d/e?f", "", "%C3%A9", "(1;2)"])
     func `a raw value is written unchanged, and its name is escaped`(value: String) throws {
         let query: QueryParameters = ["a b": QueryParameters.raw(value), "c": "%"]

@@ -62,7 +62,7 @@ extension Paginated: DraftedTemplate {
         var draft = ParameterDraft(of: base)
         if !pagination.isPinned(draft) { pagination.write(position, &draft) }
         guard let link else { return draft }
-        draft.query = link.query.map { QueryParameters(escaped: $0) } ?? [:]
+        draft.query = link.query.map { QueryParameters(ofURL: $0) } ?? [:]
         if StandardParameters.areQuery(of: draft.method) { draft.parameters = [:] }
         if let rule = link.brokenPageRule { draft.refuse(rule) }
         return draft

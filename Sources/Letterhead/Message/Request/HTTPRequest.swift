@@ -65,7 +65,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
                 parts.userInfo = authority.userInfo.map { unsafe bytes.text($0) }
             }
             parts.path = unsafe RequestPath(escaped: bytes.text(ranges.path))
-            if let range = ranges.query { parts.query = unsafe QueryParameters(escaped: bytes.text(range)) }
+            if let range = ranges.query { parts.query = unsafe QueryParameters(ofURL: bytes.text(range)) }
             parts.fragment = ranges.fragment.map { unsafe bytes.text($0) }
         }
         self.parts = parts

@@ -62,7 +62,7 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
     var pathBytes: UnsafeBufferPointer<UInt8> { unsafe UnsafeBufferPointer(rebasing: bytes[ranges.path]) }
     var hasQuery: Bool { ranges.query != nil }
     var query: QueryParameters {
-        ranges.query.map { unsafe QueryParameters(escaped: bytes.text($0)) } ?? QueryParameters()
+        ranges.query.map { unsafe QueryParameters(ofURL: bytes.text($0)) } ?? QueryParameters()
     }
 }
 

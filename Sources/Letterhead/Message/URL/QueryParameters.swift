@@ -78,8 +78,14 @@ public struct QueryParameters: Hashable, Sendable {
 
     /// Creates items from an escaped query, the text after the `?` in a URL. It keeps the bytes.
     ///
-    /// `%XX` is decoded as a byte. A `+` is a plus sign, as in RFC 3986.
+    /// `%XX` is decoded as a byte. A `+` is a plus sign, as in RFC 3986. An empty text has no items.
     public init(escaped text: String) {
+        self.init()
+        if !text.isEmpty { self.init(ofURL: text) }
+    }
+
+    /// Creates items from the text after the `?` in a URL. A URL that ends with `?` keeps it, as an item without a name.
+    init(ofURL text: String) {
         items = text.split(at: "&", omittingEmpty: false).map { Item(original: $0) }
     }
 

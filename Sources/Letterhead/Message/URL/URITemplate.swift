@@ -49,7 +49,7 @@ public struct URITemplate: Sendable, CustomStringConvertible {
         let expansion = expansion(of: values)
         if let defect = expansion.defect { return QueryParameters([.init("", refused: defect.description)]) }
         let query = URLParts(expansion.text).query ?? ""
-        return query.isEmpty ? [:] : QueryParameters(escaped: query)
+        return QueryParameters(escaped: query)
     }
 
     /// The path as it was written, for ``RequestPath/route``.

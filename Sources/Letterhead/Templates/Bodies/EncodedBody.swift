@@ -64,7 +64,7 @@ public struct JSONBody: HTTPBody {
     /// Content-Type among the `additionalHeaders` takes precedence over `contentType`.
     public init(
         _ value: some Encodable & Sendable, encoder: (any HTTPBodyEncoder)? = nil,
-        contentType: MediaType = "application/json; charset=utf-8", additionalHeaders: HTTPHeaders = [:]
+        contentType: MediaType = .json, additionalHeaders: HTTPHeaders = [:]
     ) {
         make = { try $0.encode(value) }
         self.encoder = encoder

@@ -79,12 +79,14 @@ enum ResponseDecoding {
     }
 
     /// Decodes the body as text in the response's charset. Without one, the text is UTF-8, or else in the encoding of
-    /// the setting.
+    /// the setting. A JSON string of a JSON media type is decoded.
     private static func text(_ data: Data, of response: HTTPResponse) throws -> String {
         func error(_ rule: String) -> HTTPError {
             HTTPError(.cannotDecodeResponse, request: response.request, response: response, message: rule)
         }
-        let (charset, other) = (response.headers.mediaType?["charset"], response.request.unknownCharset)
+        let mediaType = response.headers.mediaType
+        if mediaType?.isJSON == true, let string = JSONText.string(in: data) { return string }
+        let (charset, other) = (mediaType?["charset"], response.request.unknownCharset)
         guard let encoding = TextEncoding.encoding(of: charset ?? "utf-8") ?? other else {
             let name = Redaction.visible(String((charset ?? "").unicodeScalars.prefix(40)))
             throw error(
@@ -111,7 +113,8 @@ extension HTTPResponse {
     /// let user = try await client.send(HTTPRequest("https://api.example.com/users/ada")).decode(User.self)
     /// ```
     ///
-    /// `Data` and `String` need no decoder. An optional type is nil for an empty body. The status isn't checked.
+    /// `Data` and `String` need no decoder. A `String` is the text of the body, or the value of a JSON string if the
+    /// media type is JSON. An optional type is nil for an empty body. The status isn't checked.
     /// Decoding never runs on the caller's main actor.
     ///
     /// - Throws: ``HTTPError`` with `.cannotDecodeResponse`, `.emptyResponse`, or the code of an error while receiving

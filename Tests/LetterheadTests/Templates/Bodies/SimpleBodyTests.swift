@@ -98,7 +98,7 @@ import Testing
 
     @Test func `JSON declares its media type, and is never empty`() throws {
         let body = JSONBody("")
-        #expect(body.additionalHeaders["Content-Type"] == "application/json; charset=utf-8")
+        #expect(body.additionalHeaders["Content-Type"] == "application/json")
         #expect(try body.encode() == Data(#""""#.utf8) && !body.isEmpty)
     }
 

@@ -65,6 +65,18 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(try await send(String.self, body: body, headers: ["Content-Type": type]) == "é")
     }
 
+    @Test(arguments: [
+        ("application/json", #" "a\u00e9\n" "#, "aé\n"), ("application/problem+json", #""b""#, "b"),
+        ("application/json", #"{"a":"b"}"#, #"{"a":"b"}"#), ("application/json", #""b"#, #""b"#),
+        ("text/plain", #""b""#, #""b""#),
+    ])
+    func `the string of a JSON response is decoded, and any other text is its bytes`(
+        type: String, body: String, text: String
+    ) async throws {
+        #expect(try await send(String.self, body, headers: ["Content-Type": type]) == text)
+        #expect(try await send(String?.self, body, headers: ["Content-Type": type]) == text)
+    }
+
     // MARK: Names of members
 
     /// A document with a member whose name has combining marks, raw or as escapes.

@@ -102,7 +102,7 @@ import Testing
             \r
             --out\r
             Content-Disposition: form-data; name="json"\r
-            Content-Type: application/json; charset=utf-8\r
+            Content-Type: application/json\r
             \r
             [1]\r
             --out--\r
