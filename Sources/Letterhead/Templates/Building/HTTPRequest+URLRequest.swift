@@ -8,7 +8,8 @@
     #endif
 
     extension HTTPRequest {
-        /// Converts the request to a `URLRequest` with its URL, method, headers, body and timeout.
+        /// Converts the request to a `URLRequest` with its URL, method, headers and body. The
+        /// ``RequestSettings/idleTimeout`` becomes the `timeoutInterval`, because both limit the time without a byte.
         ///
         /// If the request has a ``RequestSettings/serverEnvironment``, it is applied first. A `URLRequest` cannot
         /// represent every request:
@@ -17,7 +18,7 @@
         /// - On Linux, the capitalization and the order of header names are lost.
         /// - Methods that Foundation knows are written in upper case.
         /// - A streamed body is an error, and a file is read into memory.
-        /// - The ``id``, and all options other than the timeout, are lost.
+        /// - The ``id``, and all options other than the idle timeout, are lost, also ``RequestSettings/timeout``.
         ///
         /// - Throws: `.invalidRequest` if ``validate()`` throws or the body cannot be encoded.
         public func urlRequest() throws(HTTPError) -> URLRequest {
@@ -33,22 +34,23 @@
             var urlRequest = URLRequest(url: try url())
             if method != .get { urlRequest.httpMethod = method.rawValue }
             urlRequest.allHTTPHeaderFields = framedHeaders().joined
-            if let timeout { urlRequest.timeoutInterval = timeout / .seconds(1) }
+            if let idleTimeout { urlRequest.timeoutInterval = idleTimeout / .seconds(1) }
             if !body.isEmpty {
                 do { urlRequest.httpBody = try body.encode() } catch { throw HTTPError(ofBody: error, request: self) }
             }
             return urlRequest
         }
 
-        /// Creates a request with the URL, method, headers, body and timeout of a `URLRequest`.
+        /// Creates a request with the URL, method, headers and body of a `URLRequest`. Its `timeoutInterval` becomes the
+        /// ``RequestSettings/idleTimeout``.
         ///
-        /// Foundation's default timeout of 60 seconds becomes nil, and a timeout of more than 100 years becomes 100
+        /// Foundation's default interval of 60 seconds becomes nil, and an interval of more than 100 years becomes 100
         /// years. A Content-Length that equals the body's length is removed, because sending sets it.
         ///
         /// - Throws: `.invalidRequest` if the `URLRequest` has one of these:
         ///   - no URL
         ///   - a Content-Length that differs from the length of the body
-        ///   - a timeout that is not a number
+        ///   - a `timeoutInterval` that is not a number
         ///   - a body stream, because it can be read only once and cannot be inspected
         public init(_ urlRequest: URLRequest) throws(HTTPError) {
             self.init()
@@ -57,7 +59,7 @@
             }
             self.init(method: HTTPMethod(urlRequest.httpMethod ?? "GET"), url: url)
             headers = HTTPHeaders(urlRequest.allHTTPHeaderFields ?? [:])
-            timeout = try timeout(ofFoundation: urlRequest.timeoutInterval)
+            idleTimeout = try idleTimeout(ofFoundation: urlRequest.timeoutInterval)
             if let data = urlRequest.httpBody { body = DataBody(data) }
             try removeLength(of: urlRequest)
             if urlRequest.httpBody == nil, urlRequest.httpBodyStream != nil {
@@ -78,11 +80,11 @@
             headers[.contentLength] = nil
         }
 
-        private func timeout(ofFoundation seconds: TimeInterval) throws(HTTPError) -> Duration? {
+        private func idleTimeout(ofFoundation seconds: TimeInterval) throws(HTTPError) -> Duration? {
             if seconds == 60 { return nil }
             guard !seconds.isNaN else {
                 throw HTTPError(
-                    .invalidRequest, request: self, message: "the timeout of the URLRequest is not a number")
+                    .invalidRequest, request: self, message: "the timeoutInterval of the URLRequest is not a number")
             }
             // Foundation represents "never" by infinity or the greatest number, which a Duration cannot represent.
             let century = 100 * 365.25 * 86_400

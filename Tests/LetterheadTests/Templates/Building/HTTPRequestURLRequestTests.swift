@@ -88,17 +88,24 @@
         }
 
         @Test(arguments: [.milliseconds(1500), .seconds(1), .seconds(3600)] as [Duration])
-        func `a timeout is converted in both directions`(timeout: Duration) throws {
-            let urlRequest = try request { $0.timeout = timeout }.urlRequest()
+        func `the idle timeout is converted in both directions`(timeout: Duration) throws {
+            let urlRequest = try request { $0.idleTimeout = timeout }.urlRequest()
             #expect(urlRequest.timeoutInterval == timeout / .seconds(1))
-            #expect(try HTTPRequest(urlRequest).timeout == timeout)
+            let back = try HTTPRequest(urlRequest)
+            #expect(back.idleTimeout == timeout && back.timeout == nil)
+        }
+
+        @Test func `the limit of an attempt has no counterpart in Foundation`() throws {
+            let urlRequest = try request { $0.timeout = .seconds(5) }.urlRequest()
+            #expect(urlRequest.timeoutInterval == 60)
+            #expect(try HTTPRequest(urlRequest).timeout == nil)
         }
 
         @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, 1e19])
         func `an infinite timeout of Foundation becomes the longest Duration`(seconds: Double) throws {
             var urlRequest = try request().urlRequest()
             urlRequest.timeoutInterval = seconds
-            #expect(try #require(HTTPRequest(urlRequest).timeout) > .seconds(86_400 * 365))
+            #expect(try #require(HTTPRequest(urlRequest).idleTimeout) > .seconds(86_400 * 365))
         }
 
         @Test func `a timeout that is not a number is refused`() throws {
@@ -109,7 +116,7 @@
         }
 
         @Test func `Foundation's default timeout does not become a timeout of the request`() throws {
-            #expect(try HTTPRequest(request().urlRequest()).timeout == nil)
+            #expect(try HTTPRequest(request().urlRequest()).idleTimeout == nil)
         }
 
         @Test func `options and the identity are not part of the URL request`() throws {
