@@ -113,7 +113,7 @@ struct CacheExchange: Sendable {
         response.newSetCookies = []
         response.respondingServer = entry.head.respondingServer
         response.cacheDecision = CacheDecision(outcome: outcome, reason: reason, freshness: freshness)
-        if let count = response.body.buffered?.count, count > 0 {
+        if request.accepts(response.status), let count = response.body.buffered?.count, count > 0 {
             request.onProgress?(HTTPRequest.Progress(direction: .download, completedBytes: count, totalBytes: count))
         }
         return response

@@ -9,6 +9,13 @@ final class ProgressMeter: Sendable {
     private let report: @Sendable (HTTPRequest.Progress) -> Void
     private let completed = Mutex(0)
 
+    /// Counts a response's body. Nil without an observer, and for a status that isn't accepted, because its body is not
+    /// what the caller asked for.
+    convenience init?(of status: HTTPStatus, to request: HTTPRequest, total: Int?) {
+        guard request.accepts(status), let report = request.onProgress else { return nil }
+        self.init(.download, total: total, report: report)
+    }
+
     init(
         _ direction: HTTPRequest.Progress.Direction, total: Int?,
         report: @escaping @Sendable (HTTPRequest.Progress) -> Void

@@ -22,7 +22,7 @@ struct ReceivedResponse: ~Copyable {
     ///     `received`.
     func response(
         to request: HTTPRequest, with received: Data, facts: TransportFacts, decodingRatio: Int?, upTo limit: Int,
-        streaming: ((_ length: Int?, ContentDecoder?) -> HTTPResponseBody)?
+        streaming: ((HTTPStatus, _ length: Int?, ContentDecoder?) -> HTTPResponseBody)?
     ) throws(TransportFailure) -> HTTPResponse {
         var head = try ResponseHead(self.head)
         if !trailers.isEmpty { facts.trailers = try ResponseHead.trailers(trailers) }
@@ -34,7 +34,7 @@ struct ReceivedResponse: ~Copyable {
         if decoder != nil { ContentDecoder.clean(&head.headers) }
         let body: HTTPResponseBody
         if let streaming {
-            body = streaming(length, decoder)
+            body = streaming(head.status, length, decoder)
         } else {
             body = HTTPResponseBody(try decoder?.decode(received, upTo: limit) ?? received)
         }

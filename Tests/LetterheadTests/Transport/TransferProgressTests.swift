@@ -51,6 +51,23 @@ struct TransferProgressTests {
         }
     }
 
+    @Test(arguments: Transport.allCases, [HTTPResponse.Delivery.buffered, .streamed])
+    func `the body of an error is not reported, unless its status is accepted`(
+        _ transport: Transport, delivery: HTTPResponse.Delivery
+    ) async throws {
+        let server = try await MockServer.start { _ in MockServer.Response(status: 404, body: Data(count: 9_000)) }
+        let box = Seen()
+        var request = HTTPRequest(url: server.url)
+        request.responseDelivery = delivery
+        request.onProgress = { box.add($0) }
+        #expect(try await transport.loader.load(request).body.data().count == 9_000)
+        #expect(box.all.isEmpty)
+        request.acceptedStatuses = [404]
+        #expect(try await transport.loader.load(request).body.data().count == 9_000)
+        #expect(box.all.last?.fractionCompleted == 1)
+        await server.stop()
+    }
+
     @Test(arguments: Transport.allCases)
     func `a body of unknown length has no fraction`(_ transport: Transport) async throws {
         let stream = StreamBody {

@@ -36,7 +36,8 @@ enum TransferProgressOption: HTTPRequestOption {
 extension RequestSettings {
     /// Set a closure to follow the request's and the response's bodies during the transfer. It is called in order for
     /// each direction. The last call for a body of known length with at least one byte has a
-    /// ``HTTPRequest/Progress/fractionCompleted`` of 1. Default: nil.
+    /// ``HTTPRequest/Progress/fractionCompleted`` of 1. The body of a response with a status that isn't accepted is not
+    /// reported. Default: nil.
     ///
     /// The closure runs on the thread that reads the bytes, and delays them. A retry starts from zero.
     public var onProgress: (@Sendable (HTTPRequest.Progress) -> Void)? {

@@ -146,7 +146,7 @@
                 let received = pipe == nil ? reply.body.take() : Data()
                 return try reply.response(
                     to: request, with: received, facts: facts, decodingRatio: plan.decodingRatio, upTo: limit,
-                    streaming: pipe == nil ? nil : { self.streamedBody(of: self.request, $0, $1) })
+                    streaming: pipe == nil ? nil : { self.streamedBody(of: self.request, $0, $1, $2) })
             } catch {
                 cancel()
                 // The error includes the head, because the status counts even if the body cannot be read. For example,
@@ -158,12 +158,12 @@
         }
 
         private func streamedBody(
-            of request: HTTPRequest, _ length: Int?, _ decoder: ContentDecoder?
+            of request: HTTPRequest, _ status: HTTPStatus, _ length: Int?, _ decoder: ContentDecoder?
         ) -> HTTPResponseBody {
             let source: @Sendable () async throws -> Data? = { try await self.read() }
             let pull = decoder?.pull(source) ?? source
             let total = decoder == nil ? length : nil
-            let meter = request.onProgress.map { ProgressMeter(.download, total: total, report: $0) }
+            let meter = ProgressMeter(of: status, to: request, total: total)
             return .received(
                 length: total,
                 // The closure has no capture list, because with one it would not run in the reader's isolation.

@@ -72,7 +72,7 @@
         func receive(_ response: URLResponse) {
             guard let head = response as? HTTPURLResponse, head.statusCode >= 200 else { return }
             let length = head.knownLength(of: request.method)
-            let meter = request.onProgress.map { ProgressMeter(.download, total: length, report: $0) }
+            let meter = ProgressMeter(of: HTTPStatus(head.statusCode), to: request, total: length)
             state.withLock { ($0.head, $0.downloadMeter) = (head, meter) }
             facts.metrics.firstByte = .now - startedAt
             guard request.responseDelivery != .buffered else { return }
