@@ -14,7 +14,7 @@ import LetterheadObserving
 /// |---|---|---|
 /// | `http.client.request.duration` | timer, of each exchange | `HTTPEvent.metricAttributes` |
 /// | `http.client.retries` | counter | `url.template`, `error.type` |
-/// | `http.client.connections` | counter | `server.address`, `reused` |
+/// | `http.client.connections` | counter | `server.address`, `server.port`, `reused` |
 /// | `http.client.cache` | counter | `url.template`, `outcome` |
 ///
 /// The dimensions contain the route instead of the URL, so each metric has only few time series.
@@ -38,7 +38,12 @@ public struct MetricsObserver: HTTPObserver {
             count("http.client.retries", [("url.template", event.route), ("error.type", Self.errorType(of: event))])
         case .connectionOpened, .connectionReused:
             let isReused = event.name == .connectionReused
-            count("http.client.connections", [("server.address", event[.address]), ("reused", "\(isReused)")])
+            count(
+                "http.client.connections",
+                [
+                    ("server.address", event[.host]), ("server.port", event[.port].map { "\($0)" }),
+                    ("reused", "\(isReused)"),
+                ])
         case let name where name.rawValue.hasPrefix("cache."):
             count(
                 "http.client.cache", [("url.template", event.route), ("outcome", String(name.rawValue.dropFirst(6)))])

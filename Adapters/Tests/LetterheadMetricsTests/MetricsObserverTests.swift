@@ -39,12 +39,13 @@ struct MetricsObserverTests {
     @Test func `connections and decisions of the cache are counted`() throws {
         let observer = MetricsObserver(factory: metrics)
         var opened = HTTPEvent("connection.opened")
-        opened[.address] = "192.0.2.1:443"
+        (opened[.address], opened[.host], opened[.port]) = ("192.0.2.1:443", "a.test", 443)
         observer.record(opened)
         observer.record(HTTPEvent("cache.hit", route: "a"))
         observer.record(HTTPEvent("a.later.event"))
         let connections = try metrics.expectCounter(
-            "http.client.connections", [("server.address", "192.0.2.1:443"), ("reused", "false")])
+            "http.client.connections",
+            [("server.address", "a.test"), ("server.port", "443"), ("reused", "false")])
         let hits = try metrics.expectCounter("http.client.cache", [("url.template", "a"), ("outcome", "hit")])
         #expect(connections.totalValue == 1 && hits.totalValue == 1)
     }

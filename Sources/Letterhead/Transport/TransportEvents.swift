@@ -8,11 +8,12 @@ extension HTTPRequest {
     func record(_ facts: TransportFacts) -> Bool {
         guard let observation, let exchange = context.observed?.exchange else { return false }
         let (metrics, details) = (facts.metrics, facts.details)
-        let step = Step(observation: observation, number: exchange.number, start: exchange.start)
+        let step = Step(
+            observation: observation, number: exchange.number, start: exchange.start, origin: origin)
         step.recordQueue(details)
         guard metrics.total > .zero || metrics.firstByte > .zero || metrics.remoteAddress != nil else { return false }
         if metrics.isReusedConnection {
-            step.record(.connectionReused, at: details.queued) { $0.describe(metrics, details) }
+            step.record(.connectionReused, at: details.queued) { $0.describe(metrics, details, origin) }
         } else {
             step.recordConnecting(metrics, details)
         }
@@ -47,6 +48,7 @@ extension HTTPRequest {
         let observation: Observation
         let number: Int
         let start: Duration
+        let origin: HTTPOrigin?
 
         func record(_ name: HTTPEvent.Name, at time: Duration, _ facts: (inout HTTPEvent) -> Void = { _ in }) {
             observation.record(name, at: start + time) { event in
@@ -69,7 +71,7 @@ extension HTTPRequest {
             guard metrics.nameLookup > .zero || metrics.connect > .zero else { return }
             recordPhase(.lookupStart, .lookupEnd, from: details.queued, to: metrics.nameLookup)
             recordPhase(.connectStart, .connectEnd, from: metrics.nameLookup, to: metrics.connect) {
-                $0.describe(metrics, details)
+                $0.describe(metrics, details, origin)
             }
             if metrics.secureConnect > .zero {
                 recordPhase(.tlsStart, .tlsEnd, from: metrics.connect, to: metrics.secureConnect) { event in
@@ -79,7 +81,7 @@ extension HTTPRequest {
             }
             guard metrics.connect > .zero else { return }
             record(.connectionOpened, at: max(metrics.connect, metrics.secureConnect)) {
-                $0.describe(metrics, details)
+                $0.describe(metrics, details, origin)
             }
         }
 
@@ -98,7 +100,10 @@ extension HTTPRequest {
 }
 
 extension HTTPEvent {
-    fileprivate mutating func describe(_ metrics: HTTPResponse.Metrics, _ details: TransportFacts.Details) {
+    fileprivate mutating func describe(
+        _ metrics: HTTPResponse.Metrics, _ details: TransportFacts.Details, _ origin: HTTPOrigin?
+    ) {
+        if let origin { describe(origin) }
         self[.address] = metrics.remoteAddress
         self[.httpVersion] = metrics.httpVersion
         self[.tlsVersion] = details.tlsVersion

@@ -213,7 +213,10 @@ extension HTTPEvent {
         let shown = request.withEnvironment
         self[.method] = shown.method.printable
         self[.url] = request.redaction.url(of: shown)
-        guard let origin = shown.origin else { return }
+        if let origin = shown.origin { describe(origin) }
+    }
+
+    mutating func describe(_ origin: HTTPOrigin) {
         self[.origin] = origin.description
         self[.host] = Redaction.visible(origin.host)
         self[.port] = origin.port

@@ -55,6 +55,11 @@
             await server.stop()
             #expect(
                 log.names.filter { $0.rawValue.hasPrefix("connection.") } == ["connection.opened", "connection.reused"])
+            // The origin is the one of the exchange, for metrics with the same attributes.
+            for event in log.events where ["connection.opened", "connection.reused"].contains(event.name) {
+                let exchange = log.events.first { $0.name == "exchange.start" && $0.load == event.load }
+                #expect(event[.host] == exchange?[.host] && event[.host] != nil && event[.port] == server.port)
+            }
         }
 
         @Test func `a connection is closed with a transfer that fails or takes too long`() async throws {
