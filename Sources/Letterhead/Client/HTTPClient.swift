@@ -145,8 +145,9 @@ public struct HTTPClient: Sendable {
     /// Cancels all requests in flight, removes all links' state, and returns when none of these requests sends or
     /// receives anything any longer. Call it when a user signs out.
     ///
-    /// Requests of other clients over the same transport continue, and their connections stay open. If no other client
-    /// uses the transport, later requests use new connections. Page sequences that have begun end with `.cancelled`,
+    /// Requests of other clients over the same transport continue, and their connections stay open. Requests without a
+    /// client end too, except over ``defaultTransport``. If no other client uses the transport, later requests use new
+    /// connections. Page sequences that have begun end with `.cancelled`,
     /// and each ``Pager`` starts again at its first page, because a cursor may be valid only for the previous user.
     ///
     /// The reset doesn't wait for your own code, such as a validator that is still running. When that code returns, its
@@ -257,7 +258,9 @@ extension HTTPClient {
 
     /// Creates a transport with a configuration: libcurl on Linux, URLSession on Apple platforms.
     ///
-    /// Keep the transport and use it for several clients: when it is released, its connections close.
+    /// Keep the transport and use it for several clients: when it is released, its connections close. Resetting one of
+    /// these clients ends the requests of this client and all requests without a client, and leaves the requests of
+    /// other clients. Give a chain that must survive a reset its own transport, or ``defaultTransport``.
     ///
     /// - Parameter configuration: the transport's settings. If the platform's transport doesn't support a setting, each
     ///   request fails with `.invalidRequest`, and the message names the setting.
@@ -278,8 +281,8 @@ extension HTTPClient {
         /// The transport creates a separate session with a copy of the configuration. `timeoutIntervalForRequest` is
         /// the idle timeout, unless a request sets ``RequestSettings/idleTimeout``. The session doesn't follow
         /// redirects, because a link of the chain follows them. It manages its cache, cookies and credentials itself: a
-        /// response may come from the cache, and ``reset()`` does not remove them. <doc:TheTransport> lists what
-        /// `URLSession` doesn't support.
+        /// response may come from the cache, and ``reset()`` does not remove them. A reset ends requests as in
+        /// ``makeTransport(_:)``. <doc:TheTransport> lists what `URLSession` doesn't support.
         public static func makeTransport(sessionConfiguration: URLSessionConfiguration) -> any HTTPLoader {
             URLSessionLoader(sessionConfiguration: sessionConfiguration)
         }

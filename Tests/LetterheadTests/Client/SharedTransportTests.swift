@@ -104,16 +104,18 @@
             #expect(server.connectionCount == 1)
         }
 
-        @Test(arguments: [true, false])
-        func `a reset of a chain without a client ends its transfers, except on the default transport`(isDefault: Bool)
-            async throws
+        @Test(arguments: [true, false], [true, false])
+        func
+            `a reset of a chain without a client or of a client ends transfers without a client, except on the default`(
+                isDefault: Bool, isOfClient: Bool
+            ) async throws
         {
             let (began, rest) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let server = halfServer(began: began, rest: rest)
             let transport = transport(isDefault: isDefault)
             let load = Task { try await transport.load(HTTPRequest(url: server.url())) }
             #expect(await began.isSignaled())
-            await transport.reset()
+            if isOfClient { await client(server, transport).reset() } else { await transport.reset() }
             rest.signal()
             if isDefault {
                 #expect(try await load.value.body.data() == Data("halfrest".utf8))
