@@ -53,6 +53,26 @@ private struct Log: LoaderLink {
         #expect(mock.requests.map { $0.headers["X-Key"] } == ["k"])
     }
 
+    @Test(arguments: [7, nil]) func `a value of a callback is returned, and its error is mapped`(age: Int?) async throws {
+        func find(_ completion: @Sendable (String?, Int?, (any Error)?) -> Void) { completion("k", age, nil) }
+        struct NoKey: Error {}
+        func found() async throws(HTTPError) -> String {
+            let (key, age): (String, Int) = try await request.withHTTPErrors {
+                try await withCheckedThrowingContinuation { continuation in
+                    find { key, age, error in
+                        guard let key, let age else { return continuation.resume(throwing: error ?? NoKey()) }
+                        continuation.resume(returning: (key, age))
+                    }
+                }
+            }
+            return "\(key)\(age)"
+        }
+        if age != nil { #expect(try await found() == "k7") } else {
+            let error = await failure { _ = try await found() }
+            #expect(error?.underlying is NoKey)
+        }
+    }
+
     @MainActor @Test func `the closure runs on the actor of the caller`() async throws {
         var count = 0
         try await request.withHTTPErrors {

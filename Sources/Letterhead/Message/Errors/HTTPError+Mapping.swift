@@ -50,6 +50,19 @@ extension HTTPRequest {
     /// ```swift
     /// let key = try await request.withHTTPErrors { try await store.key() }
     /// ```
+    ///
+    /// For a value that a callback delivers, write its type, because the compiler doesn't infer it from nested closures:
+    ///
+    /// ```swift
+    /// let (key, age): (String, Int) = try await request.withHTTPErrors {
+    ///     try await withCheckedThrowingContinuation { continuation in
+    ///         store.find { key, age, error in
+    ///             guard let key, let age else { return continuation.resume(throwing: error ?? NoKey()) }
+    ///             continuation.resume(returning: (key, age))
+    ///         }
+    ///     }
+    /// }
+    /// ```
     @inline(__always)
     public func withHTTPErrors<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
