@@ -53,18 +53,22 @@ extension TestClock {
     }
 
     /// Lets running tasks continue until no sleep has begun or ended for five real milliseconds, and every woken task
-    /// runs.
+    /// runs. Returns the activity since when it is quiet.
+    ///
+    /// - Parameter isAsleep: whether the calling task still waits. Default: it does.
     ///
     /// No API reports whether other tasks can run, so waiting in real time is the only way to let them continue.
-    private func settle() async {
+    @discardableResult
+    func settle(while isAsleep: () -> Bool = { true }) async -> Int {
         var quiet = 0
         var seen = activity
-        while quiet < 5, !Task.isCancelled {
+        while quiet < 5, !Task.isCancelled, isAsleep() {
             for _ in 0..<10 { await Task.yield() }
             try? await Task.sleep(for: .milliseconds(1))
             let now = activity
             quiet = now == seen && !hasWokenSleepers ? quiet + 1 : 0
             seen = now
         }
+        return seen
     }
 }

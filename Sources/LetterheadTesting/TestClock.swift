@@ -19,9 +19,8 @@ import Letterhead
 /// ``runUntilIdle()`` moves the clock from one sleep to the next, so that a test with many sleeps doesn't need to
 /// advance the clock itself.
 ///
-/// If a test checks only the durations, use `TestClock(isAutomatic: true)`, which advances itself: each sleep ends
-/// immediately and moves the clock to its deadline. As with any clock, a cancelled sleep throws `CancellationError`
-/// immediately.
+/// If a test checks only the durations, use `TestClock(isAutomatic: true)`, which advances itself to the earliest
+/// deadline as soon as a task sleeps. As with any clock, a cancelled sleep throws `CancellationError` immediately.
 public final class TestClock: Clock {
     // This type is a class because all references share one time.
 
@@ -85,8 +84,8 @@ public final class TestClock: Clock {
 
     /// Creates a clock at zero.
     ///
-    /// - Parameter isAutomatic: whether each sleep ends immediately and moves the clock to its deadline. Default:
-    ///   false.
+    /// - Parameter isAutomatic: whether the clock advances itself. Before each step, running tasks have time to reach
+    ///   their next sleep, and the earliest deadline comes first. Default: false.
     public init(isAutomatic: Bool = false) { self.isAutomatic = isAutomatic }
 
     /// The current time: how far the clock has moved since it was created.
@@ -108,12 +107,14 @@ public final class TestClock: Clock {
         let end = OneShot<Bool>()
         state.change { state in
             state.sleeps.append(state.now.duration(to: deadline))
-            if isAutomatic { state.now = max(state.now, deadline) }
             if state.now >= deadline || Task.isCancelled {
                 end.set(false)
             } else {
                 state.join(Sleeper(deadline: deadline, end: end))
             }
+        }
+        while isAutomatic, end.valueNow == nil, !Task.isCancelled {
+            advanceToNextSleeper(ifQuietSince: await settle { end.valueNow == nil })
         }
         let isWoken = await end.value(within: nil, on: self, onTimeout: {}) {
             if self.state.change({ $0.leave(end) }) { end.set(false) }
@@ -132,9 +133,14 @@ public final class TestClock: Clock {
     }
 
     /// Moves the clock to the sleeping tasks' earliest deadline. Returns false if no task sleeps.
+    ///
+    /// - Parameter activity: nothing happens if a sleep has begun or ended since then. Default: nil (no condition).
     @discardableResult
-    func advanceToNextSleeper() -> Bool {
-        let ended = state.change { state in state.sleepers.map(\.deadline).min().map { state.move(to: $0) } ?? [] }
+    func advanceToNextSleeper(ifQuietSince activity: Int? = nil) -> Bool {
+        let ended = state.change { state in
+            guard activity ?? state.changes == state.changes else { return [Sleeper]() }
+            return state.sleepers.map(\.deadline).min().map { state.move(to: $0) } ?? []
+        }
         for sleeper in ended { sleeper.end.set(true) }
         return !ended.isEmpty
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct TestClockTests {
@@ -48,6 +50,32 @@ import Testing
         try await clock.sleep(for: .seconds(2))
         try await clock.sleep(for: .seconds(3))
         #expect(clock.now.offset == .seconds(5) && clock.sleeps == [.seconds(2), .seconds(3)])
+    }
+
+    @Test func `an automatic clock serves the earliest sleeper first`() async throws {
+        let clock = TestClock(isAutomatic: true)
+        let order = try await withThrowingTaskGroup(of: Int.self) { group in
+            for seconds in [30, 2, 1] {
+                group.addTask {
+                    try await clock.sleep(for: .seconds(seconds))
+                    return seconds
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(order == [1, 2, 30] && clock.now.offset == .seconds(30))
+    }
+
+    @Test func `on an automatic clock, the deadline of a client does not end a request that waits for less`()
+        async throws
+    {
+        let clock = TestClock(isAutomatic: true)
+        let mock = MockLoader(clock: clock) { .ok($0) }.then { HTTPResponse(request: $0, status: 503) }
+        let retrying = Retry.Settings(maximumRetries: 1, clock: clock, random: { 1 })
+        let client = HTTPClient(environment: .of("https://h"), retrying: retrying, transport: mock)
+        _ = try await client.deadline(in: .seconds(30)).send(
+            TestEndpoint().retry(.delayed(.seconds(2)), maximumRetries: 1))
+        #expect(mock.requests.count == 2 && clock.now.offset == .seconds(2))
     }
 
     @Test func `a test can wait for several sleepers, and the wait ends with its task`() async {
