@@ -101,5 +101,5 @@ struct AttemptTimeout: LoaderLink, CustomStringConvertible {
         return try await next.load(request)
     }
 
-    var description: String { "AttemptTimeout(\(limit))" }
+    var description: String { "AttemptTimeout(\(limit.shown))" }
 }

@@ -14,7 +14,7 @@ import Testing
         let text = "\(client)"
         let parts = [
             "Deadline(30.0 seconds)", "Retry", "FollowRedirects", "CircuitBreaker", "Throttle(64, streams: 64)",
-            "AttemptTimeout(10.0 seconds)", "MockLoader",
+            "AttemptTimeout(10 s)", "MockLoader",
         ]
         let places = parts.compactMap { text.range(of: $0)?.lowerBound }
         #expect(places.count == parts.count && places == places.sorted(), "\(text)")

@@ -189,7 +189,7 @@ private struct Explaining {
 
     private mutating func explainSettings() {
         let options = adopted.options
-        func limit(_ duration: Duration?) -> String { duration.map { $0 == .never ? "never" : "\($0)" } ?? "none" }
+        func limit(_ duration: Duration?) -> String { duration.map { $0 == .never ? "never" : $0.shown } ?? "none" }
         let limits: [(String, Duration?, String?)] = [
             ("timeout", adopted.timeout, source(TimeoutOption.self)),
             ("idleTimeout", adopted.idleTimeout, source(IdleTimeoutOption.self)),

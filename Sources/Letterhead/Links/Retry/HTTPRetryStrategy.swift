@@ -107,7 +107,7 @@ extension HTTPRetryStrategy {
 
     /// Waits for the same time before each retry, without jitter.
     public static func delayed(_ delay: Duration) -> HTTPRetryStrategy {
-        HTTPRetryStrategy("delayed by \(delay)") { _, _ in (delay, 0) }
+        HTTPRetryStrategy("delayed by \(delay.shown)") { _, _ in (delay, 0) }
     }
 
     /// Multiplies the wait by a factor for each further retry, up to the cap, with full jitter (``jitter(_:)``). A

@@ -126,7 +126,7 @@ extension RetryRules {
             case .strategyEnded: "not retried: the strategy allows no further retry"
             case .alternatesUsedUp: "not retried: the maximum number of alternate requests for one request was reached"
             case .serverDelay(let delay, let longest):
-                "not retried: the server asks for a wait of \(delay), and longestServerDelay is \(longest)"
+                "not retried: the server asks for a wait of \(delay.shown), and longestServerDelay is \(longest.shown)"
             case .deadline: "not retried: the wait would pass the deadline"
             case .budget: "not retried: the retry budget of the host is used up"
             }

@@ -88,6 +88,13 @@ extension Duration {
         let tenths = Int64(min(max(self / .microseconds(100), -9e18), 9e18))
         return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10) ms"
     }
+
+    /// The duration for a message, in a unit that suits it: `93 ms`, `2.5 s`.
+    package var shown: String {
+        let (number, unit) = self < .seconds(1) ? (self / .milliseconds(1), "ms") : (self / .seconds(1), "s")
+        let text = "\((number * 10).rounded() / 10)"
+        return "\(text.ends(with: ".0") ? String(text.dropLast(2)) : text) \(unit)"
+    }
 }
 
 extension HTTPEvent.Fact where Value == String {

@@ -113,7 +113,7 @@ import Testing
             (Facts(method: .post, status: 0, strategy: .immediate), "not idempotent"),
             (Facts(strategy: once, retry: 2), "the strategy allows no further retry"),
             (Facts(strategy: limitedAlternate, alternates: 1), "alternate requests"),
-            (Facts(headers: ["Retry-After": "121"], strategy: .immediate), "longestServerDelay is 120.0 seconds"),
+            (Facts(headers: ["Retry-After": "121"], strategy: .immediate), "longestServerDelay is 120 s"),
             (Facts(strategy: .delayed(.seconds(2)), timeLeft: .seconds(2)), "pass the deadline"),
         ] as [(Facts, String)])
     func `without a retry, the reason is known`(facts: Facts, reason: String) {

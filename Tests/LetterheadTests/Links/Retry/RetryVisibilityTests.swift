@@ -12,7 +12,7 @@ import Testing
         #expect(attempts.map(\.status) == [503, nil, 429, 200])
         #expect(attempts.map(\.errorCode) == [nil, .connectionLost, nil, nil])
         #expect(attempts.map(\.delay) == [.seconds(2), .seconds(2), .seconds(2), nil])
-        #expect(attempts.dropLast().allSatisfy { $0.reason == "delayed by 2.0 seconds" })
+        #expect(attempts.dropLast().allSatisfy { $0.reason == "delayed by 2 s" })
         #expect(attempts.last?.reason == "")
     }
 
@@ -51,10 +51,10 @@ import Testing
         }
         #expect(
             journal.all == [
-                "sent", "client 1 at 0.0 seconds 503 1.0 seconds delayed by 1.0 seconds 1",
-                "own 1 at 0.0 seconds 503 1.0 seconds delayed by 1.0 seconds 1",
-                "sent", "client 2 at 1.0 seconds 503 1.0 seconds delayed by 1.0 seconds 2",
-                "own 2 at 1.0 seconds 503 1.0 seconds delayed by 1.0 seconds 2",
+                "sent", "client 1 at 0.0 seconds 503 1.0 seconds delayed by 1 s 1",
+                "own 1 at 0.0 seconds 503 1.0 seconds delayed by 1 s 1",
+                "sent", "client 2 at 1.0 seconds 503 1.0 seconds delayed by 1 s 2",
+                "own 2 at 1.0 seconds 503 1.0 seconds delayed by 1 s 2",
                 "sent",
             ])
     }
