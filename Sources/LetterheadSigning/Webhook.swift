@@ -65,9 +65,16 @@ public struct Webhook: Sendable {
         }
         let time = form == .standard ? headers["webhook-timestamp"] : values("t=").first
         if form != .hash {
-            guard let time, let seconds = Int64(time),
-                Duration.seconds(abs(now().timeIntervalSince1970 - Double(seconds))) <= tolerance
-            else { throw Failure(.invalidSignature, "the webhook's time is missing or too old") }
+            guard let time else { throw Failure(.invalidSignature, "the webhook has no time") }
+            guard let seconds = Int64(time) else {
+                throw Failure(.invalidSignature, "the webhook's time is not a number of seconds")
+            }
+            let age = now().timeIntervalSince1970 - Double(seconds)
+            guard Duration.seconds(abs(age)) <= tolerance else {
+                let place = age > 0 ? "old" : "far in the future"
+                throw Failure(
+                    .invalidSignature, "the webhook's time is too \(place) (the tolerance is \(tolerance.shown))")
+            }
         }
         for secret in secrets {
             let expected = Array(try signature(of: body, id: headers["webhook-id"], time: time, with: secret).utf8)

@@ -51,6 +51,20 @@ import Testing
         try Self.standard(after: seconds).verify(Self.body, headers: Self.headers)
     }
 
+    @Test(
+        arguments: [
+            (nil, 0, "no time"), ("x", 0, "not a number"), ("1614265330", 301, "too old"),
+            ("1614265330", -301, "too far in the future"),
+        ] as [(String?, Double, String)])
+    func `the error about the time of a webhook names its cause`(time: String?, seconds: Double, cause: String) {
+        var headers = Self.headers
+        headers["webhook-timestamp"] = time
+        let error = #expect(throws: HTTPAuthentication.Failure.self) {
+            try Self.standard(after: seconds).verify(Self.body, headers: headers)
+        }
+        #expect(error.map { "\($0)" }?.contains(cause) == true)
+    }
+
     @Test(arguments: ["webhook-id", "webhook-timestamp"] as [HTTPHeaders.Name])
     func `a changed header is refused`(name: HTTPHeaders.Name) {
         var headers = Self.headers

@@ -37,7 +37,7 @@ struct OAuth2Endpoint: Sendable {
     /// The token endpoint (RFC 6749, 3.2).
     func token(_ request: MockServer.Request) throws -> MockServer.Response {
         let form = Self.form(request.body)
-        guard isClient(request, form) else { return try refusal("invalid_client", .unauthorized) }
+        guard isClient(request, form) else { return try refuseClient() }
         switch form["grant_type"] {
         case "client_credentials": return try answer(tokens.issue(scope: form["scope"], withRefresh: false))
         case "authorization_code":
@@ -62,7 +62,7 @@ struct OAuth2Endpoint: Sendable {
     /// The device authorization endpoint (RFC 8628, 3.1).
     func device(_ request: MockServer.Request) throws -> MockServer.Response {
         let form = Self.form(request.body)
-        guard form["client_id"] == clientID else { return try refusal("invalid_client", .unauthorized) }
+        guard form["client_id"] == clientID else { return try refuseClient() }
         let (device, user) = tokens.addDevice(scope: form["scope"])
         return try .json(
             [
@@ -86,6 +86,12 @@ struct OAuth2Endpoint: Sendable {
         var response = try MockServer.Response.json(body)
         response.headers[.cacheControl] = "no-store"
         return response
+    }
+
+    private func refuseClient() throws -> MockServer.Response {
+        let secret = clientSecret == nil ? "" : " and its secret, in Authorization or in the form"
+        let rule = "expected the client \(clientID)\(secret)"
+        return try .json(["error": "invalid_client", "error_description": rule], status: .unauthorized)
     }
 
     private func refusal(_ code: String, _ status: HTTPStatus = .badRequest) throws -> MockServer.Response {

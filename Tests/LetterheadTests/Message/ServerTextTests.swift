@@ -46,6 +46,8 @@ import Testing
                 #"{"title":"Invalid.","errors":{"Email":["is taken"],"password":["is short"]}}"#,
                 "Invalid: Email: is taken"
             ),
+            (#"{"title":"no email","detail":"no email"}"#, "no email"),
+            (#"{"error":"no email","message":"no email: a@","errors":["no"]}"#, "no email: a@"),
             (#"{"status":400,"error":"Bad Request","message":"no email"}"#, "Bad Request: no email"),
             (#"{"ok":false,"error":"invalid_auth"}"#, "invalid_auth"), ("\u{FEFF} \"no such user\"", "no such user"),
             (#"{"detail":[{"loc":["body"],"msg":"field required"}]}"#, "field required"),

@@ -99,7 +99,13 @@ extension Redaction {
             }
             return String?.none
         }
-        if !texts.isEmpty { return texts.joined(separator: ": ").replacingBytes(of: ".: ", with: ": ") }
+        // A detail often repeats the title.
+        let distinct = texts.reduce(into: [String]()) { kept, text in
+            if kept.contains(where: { $0.begins(with: text) }) { return }
+            kept.removeAll { text.begins(with: $0) }
+            kept.append(text)
+        }
+        if !texts.isEmpty { return distinct.joined(separator: ": ").replacingBytes(of: ".: ", with: ": ") }
         guard isList || start == UInt8(ascii: "[") else { return nil }
         let list = children.prefix(3).compactMap { child in
             let name = String(decoding: child.name, as: UTF8.self)

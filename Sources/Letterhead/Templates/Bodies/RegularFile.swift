@@ -57,7 +57,7 @@ struct RegularFile: Sendable {
         let code = errno
         // A known number's text is a constant.
         return switch code {
-        case ENOENT, ENOTDIR: error("the file does not exist")
+        case ENOENT, ENOTDIR: error("the file \(Redaction.visible(url.lastPathComponent)) does not exist")
         case EACCES, EPERM: error("permission to read the file was denied")
         default: error(unsafe "the file cannot be read: \(String(cString: strerror(code)))")
         }

@@ -99,7 +99,7 @@ import Testing
         let missing = FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-missing-\(UUID())")
         let body = MultipartBody([.text("a", name: "a"), .file(at: missing, name: "f")])
         let error = #expect(throws: HTTPBodyError.self) { try body.chunks() }
-        #expect(error?.description == "part 2: the file does not exist" && error?.file == missing)
+        #expect(error?.description == "part 2: the file \(missing.lastPathComponent) does not exist")
         #expect(body.contentLength == nil)
     }
 
