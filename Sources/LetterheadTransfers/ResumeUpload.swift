@@ -35,6 +35,7 @@ struct ResumeUpload: LoaderLink {
     private func resource(of request: HTTPRequest) throws(HTTPError) -> String {
         var marked = request
         marked.method = .post
+        try request.validateEnvironment()
         let resource = (settings.key.map(DownloadResumption.fromPart(key:)) ?? .fromPart).identity(of: request)
         let rules = [
             (!marked.isIdempotent, "an upload's template isn't marked idempotent, because each chunk has an offset"),

@@ -180,6 +180,7 @@ import Testing
             (ServerEnvironment("api.example.com/v4"), "neither https:// nor http://"),
             (ServerEnvironment("localhost:7801"), "neither https:// nor http://"),
             (ServerEnvironment("https:///v4"), "has no host"),
+            (ServerEnvironment(baseURL: URL(filePath: "/v4")), "begins with neither"),
             (ServerEnvironment(""), "neither https:// nor http://"),
             (ServerEnvironment("https://h/a b"), "must be percent-encoded"),
             (ServerEnvironment("https://h/\u{E9}"), "must be percent-encoded"),

@@ -109,7 +109,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     ) {
         (self.method, self.headers, self.query, provider) = (method, headers, query, nil)
         base = BaseURL(baseURL.absoluteString)
-        defect = nil
+        defect = base.host == nil ? base.defect(in: baseURL.absoluteString) : nil
         self.headers.bind(to: origin)
     }
 
@@ -259,6 +259,13 @@ extension HTTPRequest {
         var completed = self
         environment.apply(to: &completed)
         return completed
+    }
+
+    /// Refuses a base URL that cannot complete the request, for a link that needs the URL first.
+    package func validateEnvironment() throws(HTTPError) {
+        guard let environment = missingEnvironment, !environment.isProvided else { return }
+        var completed = self
+        try environment.complete(&completed)
     }
 
     private var missingEnvironment: ServerEnvironment? {
