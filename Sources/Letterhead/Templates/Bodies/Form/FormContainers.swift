@@ -46,7 +46,9 @@ struct FormValueEncoder: Encoder, SingleValueEncodingContainer {
     }
 
     func property(_ key: some CodingKey) -> FormValueEncoder {
-        member(key, writer.style.keys == .snakeCase ? Self.snakeCase(key.stringValue) : key.stringValue)
+        let text = writer.style.keys == .snakeCase ? Self.snakeCase(key.stringValue) : key.stringValue
+        guard writer.style.nesting == .dots, let name else { return member(key, text) }
+        return FormValueEncoder(writer: writer, name: "\(name).\(text)", path: path, key: key)
     }
 
     func element(_ index: Int) -> FormValueEncoder {

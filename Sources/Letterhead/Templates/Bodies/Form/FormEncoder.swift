@@ -7,6 +7,7 @@ public import LetterheadFoundation
 /// FormEncoder()                       // {tags: [a, b], user: {isNew: false}} → tags[]=a&tags[]=b&user[isNew]=false
 /// FormEncoder(arrays: .repeated)      // tags=a&tags=b
 /// FormEncoder(keys: .snakeCase)       // user[is_new]=false
+/// FormEncoder(nesting: .dots, arrays: .indexed)    // tags[0]=a&tags[1]=b&user.isNew=false
 /// FormEncoder(spaces: .plus)          // a+b, and not a%20b
 /// ```
 ///
@@ -21,6 +22,14 @@ public struct FormEncoder: HTTPBodyEncoder {
         case asWritten
         /// `isNew` becomes `is_new`, and `myURLProperty` becomes `my_url_property`.
         case snakeCase
+    }
+
+    /// The names of a property within another one. A dictionary's keys are always in brackets.
+    public enum Nesting: Hashable, Sendable {
+        /// `user[isNew]=false`, as PHP and Rails read it.
+        case brackets
+        /// `user.isNew=false`, as Spring and ASP.NET Core read it, with `arrays: .indexed`.
+        case dots
     }
 
     /// The names of an array's elements.
@@ -50,15 +59,17 @@ public struct FormEncoder: HTTPBodyEncoder {
     }
 
     public var keys: Keys
+    public var nesting: Nesting
     public var arrays: Arrays
     public var dates: Dates
     public var spaces: Spaces
 
     /// Creates an encoder. Each parameter's default is its type's first case.
     public init(
-        keys: Keys = .asWritten, arrays: Arrays = .brackets, dates: Dates = .iso8601, spaces: Spaces = .percent
+        keys: Keys = .asWritten, nesting: Nesting = .brackets, arrays: Arrays = .brackets, dates: Dates = .iso8601,
+        spaces: Spaces = .percent
     ) {
-        (self.keys, self.arrays, self.dates, self.spaces) = (keys, arrays, dates, spaces)
+        (self.keys, self.nesting, self.arrays, self.dates, self.spaces) = (keys, nesting, arrays, dates, spaces)
     }
 
     /// Returns a value encoded as a form.

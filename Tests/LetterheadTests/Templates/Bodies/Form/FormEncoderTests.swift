@@ -41,6 +41,15 @@ import Testing
                 + "&link=https://example.com/a?b&total=1.5&bytes=AQI=")
     }
 
+    @Test func `properties can be nested with dots, and the keys of dictionaries remain in brackets`() throws {
+        struct Customer: Encodable { var address = ["city": Item(name: "x", count: 1)], orders = [Order()] }
+        let text = try decoded(Customer(), FormEncoder(nesting: .dots, arrays: .indexed))
+        #expect(
+            text?.hasPrefix("address[city].name=x&address[city].count=1&orders[0].title=x y&orders[0].isNew") == true)
+        #expect(text?.contains("&orders[0].items[1].count=2&orders[0].tags[0]=r") == true)
+        #expect(text?.contains("&orders[0].extra[k]=false&") == true)
+    }
+
     @Test func `arrays can be written with a repeated name, and dates in seconds`() throws {
         let encoder = FormEncoder(arrays: .repeated, dates: .seconds)
         #expect(try decoded(["tags": ["r", "s"]], encoder) == "tags=r&tags=s")
