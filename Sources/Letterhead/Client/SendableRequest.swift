@@ -108,25 +108,33 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     }
 }
 
-#if Foundation || canImport(Darwin)
-    extension HTTPClient {
-        /// Builds a template's request with this client's environment and settings, and converts it to a `URLRequest`.
-        /// Nothing is sent, and no link changes the request.
+extension HTTPClient {
+    /// Builds a template's request with this client's environment and settings, to inspect it or to change it before you
+    /// send it. Nothing is sent, and no link changes the request.
+    ///
+    /// - Throws: `.invalidRequest` if the request cannot be built, and if a closure provides the environment.
+    public func request(for template: some RequestTemplate) throws(HTTPError) -> HTTPRequest {
+        var request = try sendable(template).adoptedRequest()
+        if request.lacksEnvironment {
+            throw HTTPError(
+                .invalidRequest, request: request,
+                message: "a closure provides the environment when a request is sent (apply an environment to the "
+                    + "builder's request)")
+        }
+        let isOwn = request.options.contains(ServerEnvironment.self)
+        let environment = isOwn ? request.serverEnvironment : request.context.environment?.environment
+        try environment?.complete(&request)
+        request.context = LoadContext()
+        return request
+    }
+
+    #if Foundation || canImport(Darwin)
+        /// Builds a template's request as ``request(for:)`` does, and converts it to a `URLRequest`.
         ///
         /// - Throws: `.invalidRequest` if the request cannot be built or converted, and if a closure provides the
         ///   environment: use ``RequestBuilder/urlRequest(in:)``.
         public func urlRequest(for template: some RequestTemplate) throws(HTTPError) -> URLRequest {
-            var request = try sendable(template).adoptedRequest()
-            if request.lacksEnvironment {
-                throw HTTPError(
-                    .invalidRequest, request: request,
-                    message:
-                        "a closure provides the environment when a request is sent (use a builder's urlRequest(in:))")
-            }
-            if !request.options.contains(ServerEnvironment.self) {
-                request.serverEnvironment = request.context.environment?.environment
-            }
-            return try request.urlRequest()
+            try request(for: template).urlRequest()
         }
-    }
-#endif
+    #endif
+}

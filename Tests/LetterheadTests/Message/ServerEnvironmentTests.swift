@@ -221,6 +221,25 @@ import Testing
         #expect(request.options.contains(ServerEnvironment.self))
     }
 
+    @Test
+    func `a client builds the request of a template with its environment and its settings, and sends it as it is`()
+        async throws
+    {
+        let environment = ServerEnvironment("https://h/v4", headers: ["Y": "2"])
+        let mock = MockLoader { .ok($0) }
+        let client = HTTPClient(environment: environment, transport: mock).header("Z", "3").timeout(.seconds(9))
+        var request = try client.request(for: Get<Void>("users/\("ada")").query("a", 1))
+        #expect(try request.url().absoluteString == "https://h/v4/users/ada?a=1" && request.timeout == .seconds(9))
+        #expect(["Y", "Z"].map { request.headers[$0] } == ["2", "3"])
+        #expect(mock.requests.isEmpty)
+        request.headers["Z"] = "4"
+        _ = try await client.send(request)
+        #expect(try mock.requests.first?.url().absoluteString == "https://h/v4/users/ada?a=1")
+        #expect(mock.requests.first?.headers.values(for: "Z") == ["4"])
+        let asking = HTTPClient(environment: .provided { _ in environment }, transport: mock)
+        #expect(throws: HTTPError.self) { try asking.request(for: Get<Void>("a")) }
+    }
+
     #if Foundation || canImport(Darwin)
         @Test func `a URLRequest is made in an environment or by a client`() throws {
             let user = Get<Void>("users/\("ada")").header("X", "1")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+public import LetterheadFoundation
 
 /// Any JSON value. Use it for documents without a fixed type, such as cursors, sort keys and filters. If you know the
 /// members, declare a `Decodable` type instead.
@@ -56,6 +56,16 @@ public enum JSONValue: Sendable {
         self = .null
         members[name] = nil
         self = .object(members)
+    }
+}
+
+extension JSONValue {
+    /// Creates a JSON value from any `Encodable` value, for a member of ``RequestParameters`` or of another document:
+    /// `["filter": try JSONValue(encoding: filter)]`.
+    ///
+    /// - Throws: the encoder's error, or `DecodingError` for a value that is nested more than 64 levels deep.
+    public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
+        self = try JSONText.value(of: encoder.encode(value))
     }
 }
 

@@ -184,6 +184,15 @@ struct JSONValueTests {
         #expect(JSONValue.int(1).string == nil && JSONValue.null.bool == nil)
     }
 
+    @Test func `any encodable value becomes a JSON value`() throws {
+        struct Filter: Encodable { var minimumAge = 18, tags = ["a"] }
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        #expect(try JSONValue(encoding: Filter()) == ["minimumAge": 18, "tags": ["a"]])
+        #expect(try JSONValue(encoding: Filter(), encoder: encoder)["minimum_age"] == 18)
+        #expect(throws: EncodingError.self) { try JSONValue(encoding: [Double.nan]) }
+    }
+
     @Test(arguments: [.utf8, .utf16, .utf16BigEndian, .utf16LittleEndian] as [String.Encoding], ["", "\u{FEFF}"])
     func `a document in UTF-16 and a byte order mark are read`(encoding: String.Encoding, mark: String) async throws {
         let text = (encoding == .utf16 ? "" : mark) + #"{"a":"é😀"}"#
