@@ -82,7 +82,7 @@ extension HTTPBodyDecoder {
 }
 
 extension Data {
-    package var withoutByteOrderMark: Data {
+    var withoutByteOrderMark: Data {
         first == 0xEF && starts(with: [0xEF, 0xBB, 0xBF]) ? Data(dropFirst(3)) : self
     }
 
