@@ -250,17 +250,17 @@
             case "chain": return try await SendableRequest(template, over: setup.chain).response()
             case "handle":
                 let request = try StandardRequestBuilder(template).request()
-                let handle = Mutexed<LoadHandle?>(nil)
+                let task = Mutexed<Task<Void, Never>?>(nil)
                 let response = try await withTaskCancellationHandler {
                     try await withCheckedThrowingContinuation { continuation in
                         let started = setup.chain.start(request) { continuation.resume(with: $0) }
-                        handle.value.withLock { $0 = started }
+                        task.value.withLock { $0 = started }
                         if Task.isCancelled { started.cancel() }
                     }
                 } onCancel: {
-                    handle.value.withLock { $0 }?.cancel()
+                    task.value.withLock { $0 }?.cancel()
                 }
-                // A handle leaves the judgement of the status to its caller.
+                // `start` leaves the judgement of the status to its caller.
                 if response.status.isSuccess { return response }
                 _ = try? await response.body.data()
                 throw HTTPError(.unacceptableStatus, request: response.request, response: response)

@@ -10,36 +10,9 @@ struct Deallocators {
 
     func run() async throws {
         for number in 0..<count {
-            try await cancelHandle()
             try await cancelTask(whileSharing: number % 2 == 0)
         }
         print("ok: \(count) rounds")
-    }
-
-    /// Calls a closure when it is freed. A class, because only a class has a deinitializer.
-    private final class Freed: Sendable {
-        let action: @Sendable () -> Void
-        init(_ action: @escaping @Sendable () -> Void) { self.action = action }
-        deinit { action() }
-    }
-
-    /// A handler of a handle is freed when the load has ended.
-    private func cancelHandle() async throws {
-        let isDone = AsyncStream<Void>.makeStream()
-        let isOpen = Atomic<Bool>(false)
-        let loader = AnyLoader { request in
-            while !isOpen.load(ordering: .acquiring) { await Task.yield() }
-            return HTTPResponse(request: request, status: .ok)
-        }
-        let handle = loader.start(request()) { _ in isDone.continuation.finish() }
-        addHandler(to: handle)
-        isOpen.store(true, ordering: .releasing)
-        for await _ in isDone.stream {}
-    }
-
-    private func addHandler(to handle: LoadHandle) {
-        let freed = Freed { handle.cancel() }
-        handle.onCancel { withExtendedLifetime(freed) {} }
     }
 
     /// The body of a shared request is made for comparing it, and freed when its load has ended.

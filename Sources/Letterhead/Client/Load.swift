@@ -217,3 +217,32 @@ extension HTTPResponse {
         }
     }
 }
+
+extension HTTPLoader {
+    /// Starts a request from code that is not async, and returns immediately.
+    ///
+    /// ```swift
+    /// let task = chain.start(request) { result in … }
+    /// task.cancel()
+    /// ```
+    ///
+    /// The completion is called exactly once, on an arbitrary thread, with the response or the error. After a
+    /// cancellation, the error is `.cancelled`.
+    ///
+    /// - Returns: the task of the request, which you can cancel. The request continues if you drop the task.
+    @discardableResult
+    public func start(
+        _ request: HTTPRequest, completion: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+    ) -> Task<Void, Never> {
+        Task {
+            var load = Load(over: self, for: nil)
+            do throws(HTTPError) {
+                let begun = load.begin(request)
+                completion(.success(try load.end(try await load.uncheckedResponse(to: begun))))
+            } catch {
+                _ = load.fail(error)
+                completion(.failure(error))
+            }
+        }
+    }
+}

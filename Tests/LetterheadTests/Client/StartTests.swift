@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+import Letterhead
+import LetterheadTesting
+import TestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct StartTests {
+    /// What happened, in order.
+    private struct Log: Sendable {
+        private let entries = Observed<[String]>([])
+        var all: [String] { entries.value }
+        func add(_ entry: String) { entries.change { $0.append(entry) } }
+        func wait(until fits: @escaping @Sendable ([String]) -> Bool) async { await entries.wait(until: fits) }
+    }
+
+    private let log = Log()
+    private let held = HeldLoader()
+
+    private func start() throws -> Task<Void, Never> {
+        held.start(try .to("https://a.test")) { [log] result in
+            switch result {
+            case .success(let response): log.add("\(response.status.code)")
+            case .failure(let error): log.add("\(error.code)")
+            }
+        }
+    }
+
+    @Test func `a load that is started ends with its result, once`() async throws {
+        let task = try start()
+        await held.waitForRunning(1)
+        held.open()
+        await task.value
+        task.cancel()
+        #expect(log.all == ["200"])
+    }
+
+    @Test func `a load continues if its task is dropped`() async throws {
+        _ = try start()
+        await held.waitForRunning(1)
+        held.open()
+        await log.wait { $0 == ["200"] }
+    }
+
+    @Test func `cancelling the task ends its load`() async throws {
+        let task = try start()
+        await held.waitForRunning(1)
+        task.cancel()
+        await log.wait { $0 == ["cancelled"] }
+    }
+
+    @Test func `another load may be started from a completion`() async throws {
+        let chain = MockLoader { .ok($0) }
+        let request = try HTTPRequest.to("https://a.test")
+        chain.start(request) { [log] _ in chain.start(request) { _ in log.add("second") } }
+        await log.wait { $0 == ["second"] }
+    }
+
+    @Test(arguments: 0..<200) func `cancelling a load that ends at the same time calls exactly one completion`(_: Int)
+        async throws
+    {
+        let count = Observed(0)
+        let mock = MockLoader { .ok($0) }
+        let task = mock.start(try .to("https://a.test")) { _ in count.change { $0 += 1 } }
+        task.cancel()
+        await count.wait { $0 > 0 }
+        #expect(count.value == 1)
+    }
+}
