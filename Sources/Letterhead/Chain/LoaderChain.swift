@@ -17,15 +17,6 @@ public func --> (link: (any LoaderLink)?, next: any HTTPLoader) -> any HTTPLoade
     link.map { chain($0, next) } ?? next
 }
 
-/// Returns a chain of a link and a loader.
-public func --> (link: some LoaderLink, next: any HTTPLoader) -> any HTTPLoader { chain(link, next) }
-
-@inlinable
-/// Returns a chain of a link and a loader, specialized for their types.
-public func --> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> some HTTPLoader {
-    LoaderChain(link: link, next: next)
-}
-
 /// Returns a chain of links, the outermost first, and a loader.
 ///
 /// ```swift
@@ -43,20 +34,22 @@ private func chain(_ link: some LoaderLink, _ next: some HTTPLoader) -> any HTTP
     (link as? LinkChain)?.before(next) ?? LoaderChain(link: link, next: next)
 }
 
-/// Joins two links into one, or returns the first link if the second is nil.
-public func --> (first: some LoaderLink, second: (any LoaderLink)?) -> any LoaderLink {
-    second.map { LinkChain(first: first, second: $0) } ?? first
-}
-
 /// Joins two links into one.
-public func --> (first: some LoaderLink, second: some LoaderLink) -> any LoaderLink {
+public func --> (first: any LoaderLink, second: any LoaderLink) -> any LoaderLink {
     LinkChain(first: first, second: second)
 }
 
 /// Joins two links into one. Returns the other link if one is nil, and nil if both are nil.
 public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any LoaderLink)? {
-    guard let first else { return second }
-    return second.map { LinkChain(first: first, second: $0) } ?? first
+    guard let first, let second else { return first ?? second }
+    return first --> second
+}
+
+infix operator ==> : LoaderChainPrecedence
+
+/// Returns a chain whose type names its parts, so that the compiler can join their functions.
+func ==> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> LoaderChain<Link, Next> {
+    LoaderChain(link: link, next: next)
 }
 
 /// A link and the following loader. `-->` creates it, and its description shows its composition.
@@ -67,13 +60,12 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
 ///
 /// Every client contains a few links with a `load` that is `@inline(__always)`: the chain's function then contains it,
 /// so that a request needs one asynchronous call less for each of these links.
-@usableFromInline final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomStringConvertible {
-    @usableFromInline let link: Link
-    @usableFromInline let next: Next
+final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomStringConvertible {
+    let link: Link
+    let next: Next
     /// The next loader as links receive it. The existential is created once.
-    @usableFromInline let erasedNext: any HTTPLoader
+    let erasedNext: any HTTPLoader
 
-    @inlinable
     init(link: Link, next: Next) {
         self.link = link
         self.next = next
@@ -84,17 +76,16 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
     ///
     /// If the compiler knows the next loader's type, it can specialize the call. Otherwise this passes the existential
     /// that was created once, because converting the loader would copy it for each request.
-    @inlinable
     @inline(__always)
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         if _isConcrete(Next.self) { return try await link.load(request, next: next) }
         return try await link.load(request, next: erasedNext)
     }
 
-    @usableFromInline func reset() async { await link.reset(next: next) }
+    func reset() async { await link.reset(next: next) }
 
     /// The links in order: `PrintLoader --> ApplyEnvironment --> CurlLoader`.
-    @usableFromInline var description: String { "\(chainName(of: link)) --> \(chainName(of: next))" }
+    var description: String { "\(chainName(of: link)) --> \(chainName(of: next))" }
 }
 
 /// Two links as one. `-->` creates it.
@@ -123,6 +114,7 @@ struct LinkChain: LoaderLink, CustomStringConvertible {
 func chainName(of part: any Sendable) -> String {
     (part as? any CustomStringConvertible)?.description ?? String(describing: type(of: part))
 }
+
 
 /// Returns a composite's description on one line: its type, with its parts in parentheses.
 func chainName(of link: any LoaderLink, parts: [(name: String?, link: any LoaderLink)]) -> String {

@@ -85,12 +85,12 @@ public struct HTTPClient: Sendable {
             links
             --> JoinedChain(
                 parts.resetGuard
-                    --> Deadline(clock: retrying.clock)
-                    --> Retry(transformers: transformers, validators: validators, retrying)
-                    --> FollowRedirects()
-                    --> parts.provider
-                    --> parts.authenticate
-                    --> ChainBelow(
+                    ==> Deadline(clock: retrying.clock)
+                    ==> Retry(transformers: transformers, validators: validators, retrying)
+                    ==> FollowRedirects()
+                    ==> parts.provider
+                    ==> parts.authenticate
+                    ==> ChainBelow(
                         cookies
                             --> cache
                             --> (endsItself ? nil : Autocancel())

@@ -87,12 +87,36 @@ private struct Through: LoaderLink {
         #expect(try await visits(chain) == ["a down", "end"])
     }
 
-    @Test func `a link that is nil is omitted at any position`() async throws {
+    @Test func `a link that is nil is omitted at any position`() throws {
         #expect("\(none --> end)" == "end")
         #expect("\(link("a") --> none --> end)" == "a --> end")
         #expect("\(none --> link("a") --> end)" == "a --> end")
-        let alone: any LoaderLink = link("a") --> (none as (any LoaderLink)?)
-        #expect("\(alone)" == "a")
+        let alone = link("a") --> (none as (any LoaderLink)?)
+        #expect(try "\(#require(alone))" == "a")
+    }
+
+    @Test func `the compiler infers an optional type only if a link is optional`() {
+        func type<Value>(of _: Value) -> Any.Type { Value.self }
+        let (first, second) = (PrintLoader { _ in }, Retry())
+        let (optional, loader): ((any LoaderLink)?, any HTTPLoader) = (first, MockLoader())
+        let links = first --> second
+        let erased: any LoaderLink = first
+        let three = first --> second --> FollowRedirects()
+        let (left, right) = (optional --> second, first --> optional)
+        let both = optional --> optional
+        let chains = [
+            type(of: first --> loader), type(of: optional --> loader), type(of: first --> MockLoader()),
+            type(of: links --> MockLoader()), type(of: (optional == nil ? first : nil) --> loader),
+            type(of: [links, first, erased --> second] --> loader),
+            type(of: first --> second --> optional --> FollowRedirects() --> MockLoader()),
+        ]
+        for found in [type(of: links), type(of: three), type(of: erased --> second), type(of: links --> three)] {
+            #expect(found == (any LoaderLink).self)
+        }
+        for found in [type(of: left), type(of: right), type(of: both)] { #expect(found == (any LoaderLink)?.self) }
+        for found in chains { #expect(found == (any HTTPLoader).self) }
+        let chosen = Choose(among: ["both": links, "one": first]) { _ in "both" }
+        #expect("\(chosen)" == "Choose(both: PrintLoader --> Retry | one: PrintLoader)")
     }
 
     @Test func `two links make a link`() async throws {
