@@ -114,10 +114,15 @@ import Testing
         #expect(try Flight(recorder.dump(around: error, to: folder.url)).entries.count == 1)
     }
 
-    @Test(arguments: ["ETag", "Content-Digest", "Upload-Checksum", "Location", "Upload-Metadata"])
+    @Test(arguments: [
+        "ETag", "Content-Digest", "Upload-Checksum", "Location", "Upload-Metadata", "x-amz-checksum-sha256",
+        "X-Amz-Content-Sha256",
+    ])
     func `an entity tag, a digest and the metadata of an upload do not refuse a flight`(name: String) async throws {
         let recorder = FlightRecorder()
-        let random = "q83vEjRWeJq83vEjRWeJ0aB7cD9eF2gH4iJ6"
+        let random =
+            name == "X-Amz-Content-Sha256"
+            ? "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER" : "q83vEjRWeJq83vEjRWeJ0aB7cD9eF2gH4iJ6"
         let value =
             name == "Upload-Metadata"
             ? "filename \(Data("a long name of a film.mp4 é".utf8).base64EncodedString())" : random

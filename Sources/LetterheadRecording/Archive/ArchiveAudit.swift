@@ -52,14 +52,17 @@ struct ArchiveAudit: Sendable {
         let name = HTTPHeaders.Name(name)
         guard redaction.names.isSecret(header: name), !value.holds(ArchiveRedaction.placeholder) else {
             let text = name == "Upload-Metadata" ? Self.decoded(value) : value
-            return findings(in: text, place, judgesRandom: !Self.digests.contains(name))
+            let isDigest =
+                Self.digests.contains(name) || ASCII.lowercased(name.rawValue).begins(with: "x-amz-checksum-")
+            return findings(in: text, place, judgesRandom: !isDigest)
         }
         return [Self.finding(place, "value of a secret name", value.utf8)]
     }
 
     /// The fields in which random text is expected, as in a path.
     private static let digests: Set<HTTPHeaders.Name> = [
-        "Content-Digest", "Content-MD5", "Digest", "Repr-Digest", "Upload-Checksum", .eTag, "If-Match", .ifNoneMatch,
+        "Content-Digest", "Content-MD5", "Digest", "Repr-Digest", "Upload-Checksum", "X-Amz-Content-SHA256", .eTag,
+        "If-Match", .ifNoneMatch,
         .ifRange, .location, "Content-Location", "Upload-Metadata",
     ]
 
@@ -169,6 +172,9 @@ extension ArchiveAudit {
         Format("Slack token", "abeprs".unicodeScalars.map { "xox\($0)-" }, "-", 10),
         Format("Stripe key", ["rk_live_", "rk_test_", "sk_live_", "sk_test_"], "", 10),
         Format("API key", ["sk-"], "_-", 20),
+        // Secrets in paths.
+        Format("webhook URL", ["hooks.slack.com/services/", "/api/webhooks/"], "/_-", 20),
+        Format("bot token", ["/bot"], ":_-", 40) { found, _ in found.contains(UInt8(ascii: ":")) },
         Format("Google API key", ["AIza"], "_-", 35),
     ]
 
