@@ -23,7 +23,11 @@ struct FlightArchive {
         let (text, request) =
             (error as? HTTPError).map { ($0.description, $0.request) } ?? (HTTPError.summary(of: error), nil)
         let failed = Self.failed(log.loads, request?.id, text)
-        let chosen = log.loads.filter { failed == nil || $0.value.concerns($0.key, failed, in: log.loads) }
+        let (operation, start) = failed.flatMap { log.loads[$0] }.map { ($0.operations, $0.start) } ?? ([], 0)
+        let chosen = log.loads.filter {
+            failed == nil || $0.value.concerns($0.key, failed, in: log.loads)
+                || $0.value.start < start && !operation.isDisjoint(with: $0.value.operations)
+        }
         let known = request.map { redaction.adding($0.redaction) } ?? redaction
         self.init(chosen, error: text, failed: failed, partial: partial, known)
         if failed == nil { file.log.comment = "no load ended with this error, so this is everything that was kept" }
@@ -76,6 +80,12 @@ struct FlightArchive {
 }
 
 extension FlightLog.Load {
+    /// What the loads of one operation have in common: the trace, or a header of a client that was derived for it.
+    fileprivate var operations: Set<String> {
+        let fields = exchanges.flatMap { [$0.request.headers["X-Correlation-ID"], $0.request.headers["X-Request-ID"]] }
+        return Set((events.map { $0[.traceID] } + fields).compactMap(\.self))
+    }
+
     /// Whether the load is a given one, runs at the same time, or has the same parent.
     fileprivate func concerns(_ own: Int, _ number: Int?, in loads: [Int: FlightLog.Load]) -> Bool {
         guard let number, let other = loads[number] else { return false }

@@ -82,7 +82,12 @@ public final class FlightRecorder: HTTPObserver {
         try FlightArchive(log.withLock { $0 }, ArchiveRedaction(names: redaction)).file.json()
     }
 
-    /// Writes an archive with a failed load, and with all loads that ran beside it or were sent on its behalf.
+    /// Writes an archive with a failed load, with all loads that ran beside it or were sent on its behalf, and with the
+    /// earlier ones of its operation.
+    ///
+    /// Loads belong to one operation if they have the same trace, which `TraceContextPropagation` and tracing adapters
+    /// set, or if their requests have the same `X-Correlation-ID` or `X-Request-ID`. Derive a client for an operation to
+    /// send such a header: `client.header("X-Correlation-ID", id)`.
     ///
     /// The archive has an entry for each exchange: each attempt, each redirect and each request for a token. The member
     /// `_flight` describes each load: its template and route, its settings, its result and its events. If the recorder
