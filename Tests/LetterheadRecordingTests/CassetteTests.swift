@@ -126,11 +126,55 @@ private func newFile() -> URL {
             (["$.list[1]"], ["list": [["id": 1, "n": 1], "other"]], true),
             (["$.list[1]"], ["list": [["id": 1, "n": 1]]], false),
             (["$.list[*].n"], ["list": [["id": 1, "n": 8], ["id": 2, "n": 9]]], true),
+            (["$['list'][1]['n']", "list[0]"], ["list": ["other", ["id": 2, "n": 9]]], true),
+            (["$.list.*.n"], ["list": [["id": 1, "n": 8], ["id": 2, "n": 9]]], true),
         ]
         for (paths, json, matches) in sent {
             let (client, _) = try replaying(.replay, .init(ignoredJSONPaths: paths))
             let isFound = (try? await client.send(post(json))) != nil
             #expect(isFound == matches, "\(paths) \(json)")
+        }
+    }
+
+    @Test(arguments: ["$['a.b']", #"$["a.b"]"#, #"$['a\.b']"#, "$.*"])
+    func `a path can ignore a name with a dot`(path: String) async throws {
+        func post(_ value: Int) -> some RequestTemplate<JSONValue> {
+            TestEndpoint("a", answering: JSONValue.self).with { $0.method = .post }
+                .body(JSONBody(["a.b": JSONValue.int(Int64(value))] as JSONValue))
+        }
+        _ = try await record(StubLoader().on(.any()) { _ in .json(["ok": true]) }) { _ = try await $0.send(post(1)) }
+        #expect(try await replaying(.replay, .init(ignoredJSONPaths: [path])).0.send(post(2)) == ["ok": true])
+        await #expect(throws: HTTPError.self) {
+            try await replaying(.replay, .init(ignoredJSONPaths: ["$.a"])).0.send(post(2))
+        }
+    }
+
+    @Test(arguments: [
+        "", "$", "$..id", "$.a[", "$.a[]", "$.a[-1]", "$.a[0:2]", "$[?(@.a)]", "$['a'", "$['a]", "$.a.", "$a",
+    ])
+    func `a path of another form is refused by its name`(path: String) throws {
+        let error = try #require(throws: (any Error).self) {
+            try Cassette(newFile(), mode: .record, matching: .init(ignoredJSONPaths: [path]))
+        }
+        #expect("\(error)".hasPrefix("ignoredJSONPaths contains \(path), but a path consists of"))
+    }
+
+    @Test func `a request with 3 MB of binary data is recorded and found in a moment`() async throws {
+        var random = SystemRandomNumberGenerator()
+        let words = (0..<(3 << 20) / 8).map { _ in random.next() as UInt64 }
+        let bytes = words.withUnsafeBytes { Data($0) }
+        let part = MultipartBody.Part.data(bytes, name: "file", filename: "a.bin")
+        for body in [DataBody(bytes, contentType: "application/octet-stream"), MultipartBody([part])] as [any HTTPBody]
+        {
+            let upload = TestEndpoint("a").with { ($0.method, $0.body) = (.post, body) }
+            let time = try await ContinuousClock().measure {
+                _ = try await record(StubLoader().on(.any()) { _ in .status(.created) }) {
+                    _ = try await $0.send(upload)
+                }
+                #expect(try await replaying().0.send(upload).status == .created)
+            }
+            print("recorded and replayed in \(time)")
+            #expect(time < .seconds(3))
         }
     }
 

@@ -102,6 +102,32 @@ import Testing
         #expect(wait > 0 && clock.now.offset == Duration.seconds(wait / 1_000))
     }
 
+    @Test(arguments: ["trace", "X-Correlation-ID", "X-Request-ID"])
+    func `a flight has the earlier requests of its operation`(kind: String) async throws {
+        let transport = AnyLoader { json($0, $0.path.string == "/a" ? "[]" : #"{"id":1,"login":"ada"}"#) }
+        let client = HTTPClient(
+            environment: .of("https://a.test"), observers: [recorder],
+            tracing: TraceContextPropagation(), transport: transport)
+        var errors: [any Error] = []
+        for id in ["1", "2"] {
+            let own = kind == "trace" ? client : client.header(HTTPHeaders.Name(kind), id)
+            let trace =
+                kind == "trace"
+                ? TraceContext(traceparent: "00-\(String(repeating: id, count: 32))-00f067aa0ba902b7-01") : nil
+            try await TraceContext.$current.withValue(trace) {
+                _ = try await own.send(TestEndpoint("person/\(id)", answering: Person.self))
+                errors.append(try await thrown { _ = try await own.send(TestEndpoint("a", answering: Person.self)) })
+                _ = try await own.send(TestEndpoint("later"))
+            }
+        }
+        let file = try recorder.dump(around: errors[1], to: folder.url)
+        #expect(try Flight(file).urls == ["https://a.test/person/2", "https://a.test/a"])
+        let (replay, _) = try replaying(errors[1])
+        #expect(try await replay.send(TestEndpoint("person/2", answering: Person.self)).login == "ada")
+        let error = try await #require(throws: HTTPError.self) { try await replay.send(TestEndpoint("person/1")) }
+        #expect(error.message.hasSuffix("earlier ones with the same trace or X-Correlation-ID"))
+    }
+
     @Test func `a request that differs fails, and names each field`() async throws {
         let client = recording { json($0, "[]") }
         func post(_ json: JSONValue, page: String) -> some RequestTemplate<Person> {

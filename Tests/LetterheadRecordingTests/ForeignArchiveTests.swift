@@ -57,6 +57,80 @@ import Testing
         #expect(response.status == .ok && response.body.buffered == Data("hi".utf8) && clock.sleeps.isEmpty)
     }
 
+    @Test(arguments: [
+        (#""size":2,"encoding":"base64","text":"aGk=""#, "hi"),
+        (#""size":4,"encoding":"base64","text":"aGk=""#, "aGk="),
+        (#""size":2,"encoding":"BASE64","text":"aG\nk=""#, "hi"),
+        (#""encoding":"base64","text":"plain text""#, "plain text"),
+        (#""encoding":"base64","text":"""#, ""), (#""size":0"#, ""), (#""size":-1"#, ""), (#""text":"hi""#, "hi"),
+    ])
+    func `a text with the wrong encoding is replayed as it is`(content: String, body: String) async throws {
+        let entry =
+            #"{"request":{"method":"GET","url":"https://a.test/x"},"response":{"status":200,"content":{\#(content)}}}"#
+        let cassette = try Cassette(folder.file("a.har", Data(archive(entry).utf8)), mode: .replay)
+        let response = try await HTTPClient(transport: cassette.loader).send(HTTPRequest("https://a.test/x"))
+        #expect(response.body.buffered == Data(body.utf8))
+    }
+
+    @Test(arguments: [("iso-8859-1", "café", 4), ("koi8-r", "каф", 3), ("utf-8", "café", 4), ("utf-8", "café", 5)])
+    func `a text is replayed with its characters, whatever its charset was`(charset: String, text: String, size: Int)
+        async throws
+    {
+        let type = "text/plain; charset=\(charset)"
+        let entry = #"""
+            {"request":{"method":"GET","url":"https://a.test/x"},"response":{"status":200,"headers":[{"name":"content-type",
+            "value":"\#(type)"}],"content":{"size":\#(size),"mimeType":"\#(type)","text":"\#(text)"}}}
+            """#
+        let cassette = try Cassette(folder.file("a.har", Data(archive(entry).utf8)), mode: .replay)
+        let client = HTTPClient(environment: .of("https://a.test"), transport: cassette.loader)
+        #expect(try await client.send(Get<String>("x")) == text)
+    }
+
+    @Test func `an image that was written as a character for each byte is replayed`() async throws {
+        let entry = #"""
+            {"request":{"method":"POST","url":"https://a.test/x","postData":{"mimeType":"a/b","text":"\u0000\u00FF"}},
+            "response":{"status":200,"content":{"size":3,"mimeType":"image/png","text":"\u0089P\u00FF"}}}
+            """#
+        let cassette = try Cassette(folder.file("a.har", Data(archive(entry).utf8)), mode: .replay)
+        var request = try HTTPRequest(method: .post, "https://a.test/x")
+        request.body = DataBody(Data([0, 0xFF]), contentType: "a/b")
+        let response = try await HTTPClient(transport: cassette.loader).send(request)
+        #expect(response.body.buffered == Data([0x89, 0x50, 0xFF]))
+    }
+
+    @Test func `a response without its text is not replayed as an empty one`() async throws {
+        let entry =
+            #"{"request":{"method":"GET","url":"https://a.test/x"},"response":{"status":200,"content":{"size":7}}}"#
+        let cassette = try Cassette(folder.file("a.har", Data(archive(entry).utf8)), mode: .replay)
+        let client = HTTPClient(transport: cassette.loader)
+        let error = try await #require(throws: HTTPError.self) {
+            try await client.send(HTTPRequest("https://a.test/x"))
+        }
+        #expect(error.code == .unexpectedRequest && error.message.hasSuffix("lacks the text of its body (7 bytes)"))
+        let other = entry.replacingOccurrences(of: "200", with: "304")
+        let empty = try Cassette(folder.file("b.har", Data(archive(other).utf8)), mode: .replay)
+        var request = try HTTPRequest("https://a.test/x")
+        request.acceptedStatuses = [304]
+        #expect(try await HTTPClient(transport: empty.loader).send(request).status == .notModified)
+    }
+
+    @Test(arguments: [
+        #""text":"a=1&b=x+y""#, #""text":"a=1&b=x%20y""#,
+        #""params":[{"name":"a","value":"1"},{"name":"b","value":"x+y"}]"#,
+        #""text":"","params":[{"name":"a","value":"1"},{"name":"b","value":"x%20y"}]"#,
+        #""text":"YT0xJmI9eCt5","encoding":"base64""#, #""text":"YT0xJmI9eCt5","_encoding":"base64""#,
+    ])
+    func `a form is found in each of its spellings`(post: String) async throws {
+        let entry = #"""
+            {"request":{"method":"POST","url":"https://a.test/x","postData":{"mimeType":"application/x-www-form-urlencoded",
+            \#(post)}},"response":{"status":201}}
+            """#
+        let cassette = try Cassette(folder.file("a.har", Data(archive(entry).utf8)), mode: .replay)
+        var request = try HTTPRequest(method: .post, "https://a.test/x")
+        request.body = FormBody(["a": "1", "b": "x y"])
+        #expect(try await HTTPClient(transport: cassette.loader).send(request).status == .created)
+    }
+
     @Test func `a blocked request of a browser has no response`() async throws {
         let entry = Self.shapes[0].replacingOccurrences(of: #""status":200"#, with: #""status":0"#)
         let cassette = try Cassette(flight: folder.file("a.har", Data(archive(entry).utf8)), clock: TestClock())
@@ -113,6 +187,9 @@ import Testing
         ("AIza" + String(repeating: "a", count: 35), "Google API key"),
         ("Bearer eyJhbGciOiJI.eyJzdWIiOiIx.c2ln", "JSON Web Token"),
         ("q83vEjRWeJq83vEjRWeJ0aB7cD9eF2gH4iJ6", "random text"),
+        ("https://api.telegram.org/bot123456789:AAE\(String(repeating: "b", count: 32))/sendMessage", "bot token"),
+        ("https://hooks.slack.com/services/T00000000/B00000000/\(String(repeating: "c", count: 24))", "webhook URL"),
+        ("https://discord.com/api/webhooks/1234567890/\(String(repeating: "d", count: 24))", "webhook URL"),
         ("https://a.test/?token=abc", "value of a secret name"), ("Basic dXNlcjpwYXNz", "credentials"),
         ("{\"a\":\"Basic dXNlcjpwYXNzdw==\"}", "credentials"),
     ])
@@ -123,7 +200,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "https://a.test/v1/organizations/42/repositories/letterhead/commits", "eyJhbGciOiJI.short.c2ln",
+        "https://a.test/v1/organizations/42/repositories/letterhead/commits", "https://a.test/robots/bot-1:2",
+        "https://a.test/api/webhooks/42", "eyJhbGciOiJI.short.c2ln",
         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "AKIA", "Bearer", "hello, world",
         "3c2a5f2e-6f0a-4f6d-9c3b-1d2e3f4a5b6c", "some basic information about it", "Basic charset=\"UTF-8\"",
         "Bearer resource_metadata=\"https://a.test/.well-known/oauth-protected-resource\", error=\"invalid_token\"",
@@ -132,6 +210,45 @@ import Testing
     func `the audit leaves paths, traces, challenges and plain text alone`(text: String) {
         let audit = ArchiveAudit(ArchiveRedaction(names: .standard))
         #expect(audit.findings(in: text, "place").map(\.rule) == [])
+    }
+
+    @Test(arguments: [
+        (#"{"x":1,"x":{"password":"hunter2"}}"#, "application/json"),
+        (#"{"a":"{\"password\":\"hunter2\"}"}"#, "application/json"),
+        (#"["{\"a\":\"{\\\"password\\\":\\\"hunter2\\\"}\"}"]"#, "application/json"),
+        (#"{"a":"https://a.test/?next=https%3A%2F%2Fb.test%2F%3Ftoken%3Dhunter2%26x%3D1"}"#, "application/json"),
+        (#"{"a":"user=ada&password=hunter2"}"#, "application/json"), ("user=ada&password=hunter2", "text/plain"),
+        ("password=hunter2", "application/octet-stream"), (#"{"password":"hunter2"}"#, "image/png"),
+        (#"{"password":"a=hunter2"}"#, "application/x-www-form-urlencoded"),
+        ("data=%7B%22password%22%3A%22hunter2%22%7D&b=1", "application/x-www-form-urlencoded"),
+        ("next=https%3A%2F%2Fb.test%2F%3Fto%3Dhttps%253A%252F%252Fc%252F%253Ftoken%253Dhunter2", "text/plain"),
+        ("data: {\"a\":\"{\\\"password\\\":\\\"hunter2\\\"}\"}\n\ndata: [DONE]\n", "text/event-stream"),
+        ("{\"a\":1}\n{\"a\":\"{\\\"otp\\\":\\\"hunter2\\\"}\"}\n", "application/x-ndjson"),
+    ])
+    func `a secret in a string, in an escaped URL and under an untrue type is removed and found`(
+        text: String, type: String
+    ) {
+        let (body, redaction) = (Data(text.utf8), ArchiveRedaction(names: .standard))
+        let clean = redaction.body(body, mediaType: MediaType(type), isSecret: false)
+        #expect(!String(decoding: clean, as: UTF8.self).contains("hunter2"))
+        #expect(redaction.body(clean, mediaType: MediaType(type), isSecret: false) == clean)
+        let audit = ArchiveAudit(redaction)
+        #expect(!audit.findings(in: "a", url: "", [("request", [], body, type)]).isEmpty)
+        #expect(audit.findings(in: "a", url: "", [("request", [], clean, type)]).isEmpty)
+    }
+
+    @Test(arguments: [
+        #"{"x":1,"x":2}"#, #"{"a":"{\"b\": 1}"}"#, #"{"a":"100% sure = yes"}"#, "a=1&b=%7B%7D", "x = 1\ny = 2",
+        "a%zz=%",
+        "data: {\"a\":\"{\\\"b\\\":1}\"}\n\n", #"{"url":"https://a.test/?q=%22a%22&r=%25"}"#,
+    ])
+    func `a body without a secret keeps its bytes`(text: String) {
+        for type in ["application/json", "text/plain", "application/x-www-form-urlencoded", "image/png"] {
+            if type.hasSuffix("encoded"), !text.contains("=") { continue }
+            let clean = ArchiveRedaction(names: .standard).body(
+                Data(text.utf8), mediaType: MediaType(type), isSecret: false)
+            #expect(clean == Data(text.utf8), "\(type)")
+        }
     }
 
     @Test func `what a token's response may show is no secret, unless the program says so`() {

@@ -90,6 +90,11 @@ struct HAR: Codable, Sendable {
         var value: String
     }
 
+    struct Param: Codable, Sendable {
+        var name: String
+        var value: String?
+    }
+
     struct Request: Codable, Sendable {
         var method: String
         var url: String
@@ -108,14 +113,24 @@ struct HAR: Codable, Sendable {
         var comment: String?
         /// `base64` for a body that is not text. The format has this member for responses only.
         var encoding: String?
+        /// The same, as other programs write it.
+        var otherEncoding: String?
+        /// A form's items, which some programs write instead of the text.
+        var params: [Param]?
         /// Whether a flight recorder has not kept the body. Then it isn't compared.
         var isDropped: Bool?
 
         /// The body's bytes, or nil if the archive doesn't contain them.
-        var data: Data? { HAR.data(text, encoding) }
+        var data: Data? {
+            guard text?.isEmpty != false, let params,
+                mimeType.flatMap({ MediaType($0) })?.essence == MediaType.form.essence
+            else { return HAR.data(text, encoding ?? otherEncoding, mimeType, size: nil) }
+            return Data(params.map { "\($0.name)=\($0.value ?? "")" }.joined(separator: "&").utf8)
+        }
 
         private enum CodingKeys: String, CodingKey {
-            case mimeType, text, comment
+            case mimeType, text, comment, params
+            case otherEncoding = "encoding"
             case encoding = "_encoding"
             case isDropped = "_dropped"
         }
@@ -153,7 +168,7 @@ struct HAR: Codable, Sendable {
         var isDropped: Bool?
 
         /// The body's bytes, or nil if the archive doesn't contain them.
-        var data: Data? { HAR.data(text, encoding) }
+        var data: Data? { HAR.data(text, encoding, mimeType, size: size) }
 
         private enum CodingKeys: String, CodingKey {
             case size, mimeType, text, encoding, comment
@@ -211,9 +226,21 @@ extension HAR {
         }
     }
 
-    private static func data(_ text: String?, _ encoding: String?) -> Data? {
+    /// Returns a body's bytes. Some programs break Base64 into lines, or write that plain text is in Base64. Some write
+    /// each byte as a character if the body isn't text, or if its charset isn't UTF-8.
+    private static func data(_ text: String?, _ encoding: String?, _ mimeType: String?, size: Int?) -> Data? {
         guard let text else { return nil }
-        return encoding.map(ASCII.keyword) == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
+        let (plain, type) = (Data(text.utf8), mimeType.flatMap { MediaType($0) })
+        if encoding.map(ASCII.keyword) == "base64" {
+            let decoded = Data(base64Encoded: plain) ?? Data(base64Encoded: plain.filter { $0 > 0x20 })
+            return size == plain.count && size != decoded?.count ? plain : decoded ?? plain
+        }
+        let charset = type?["charset"].map(ASCII.keyword) ?? "utf-8"
+        let isText = type.map { !$0.isMultipart && Redaction.hidesText([.contentType: $0.description]) } ?? true
+        guard size != plain.count, charset != "utf-8" || !isText else { return plain }
+        let scalars = text.unicodeScalars
+        return scalars.allSatisfy { $0.value < 256 } && size ?? scalars.count == scalars.count
+            ? Data(scalars.map { UInt8(truncatingIfNeeded: $0.value) }) : plain
     }
 
     /// Returns a body's text and encoding.
@@ -267,6 +294,15 @@ extension HAR.Response {
 }
 
 extension HAR.Entry {
+    /// Why the archive doesn't have the body of the response, or nil if it does, or if a client doesn't read it.
+    var gap: String? {
+        guard let content = response.content else { return nil }
+        if content.isDropped == true { return content.comment ?? "it was not recorded" }
+        let isRead = !(300..<400).contains(response.status) && response.status != 204 && request.method != "HEAD"
+        guard isRead, failure == nil, content.text == nil, let size = content.size, size > 0 else { return nil }
+        return "the archive lacks the text of its body (\(size) bytes)"
+    }
+
     init(_ request: HAR.Request, _ response: HAR.Response, at date: Date) {
         self.init(request: request, response: response)
         startedDateTime = date.formatted(
@@ -280,6 +316,31 @@ struct ArchiveFailure: LocalizedError, CustomStringConvertible {
     var errorDescription: String? { description }
 
     init(_ description: String) { self.description = description }
+}
+
+extension Data {
+    /// Returns the first range of other bytes. It's fast in a debug build, too.
+    ///
+    /// The call is safe: the pointers are valid until the closures return, and no position is beyond the last one where
+    /// the other bytes fit.
+    @safe func position(of other: Data) -> Range<Int>? {
+        unsafe withUnsafeBytes { bytes in
+            unsafe other.withUnsafeBytes { pattern in
+                guard let start = bytes.baseAddress, let first = unsafe pattern.first else { return nil }
+                var place = 0
+                while bytes.count - place >= pattern.count {
+                    let room = bytes.count - pattern.count + 1 - place
+                    guard let found = unsafe memchr(start + place, Int32(first), room) else { return nil }
+                    place = unsafe UnsafeRawPointer(found) - start
+                    if let other = pattern.baseAddress, unsafe memcmp(found, other, pattern.count) == 0 {
+                        return startIndex + place..<startIndex + place + pattern.count
+                    }
+                    place += 1
+                }
+                return nil
+            }
+        }
+    }
 }
 
 extension JSONEncoder {

@@ -14,10 +14,9 @@ extension Cassette {
             if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         }
         guard let entry = claim(CassetteKey(await archived(request), rules)) else { return nil }
-        if let content = entry.response.content, content.isDropped == true {
+        if let gap = entry.gap {
             let line = "\(request.method) \(request.redaction.outline(of: request))"
-            throw refused(
-                request, "the response to \(line) cannot be replayed: \(content.comment ?? "it was not recorded")")
+            throw refused(request, "the response to \(line) cannot be replayed: \(gap)")
         }
         let time = ReplayTime(request, clock, timeline, since: start(of: request))
         return try await request.withHTTPErrors {
@@ -51,6 +50,11 @@ extension Cassette {
             message += ", and the nearest is entry \(index + 1): \(texts.joined(separator: "; "))"
         } else {
             message += records ? ": record it with the link of the cassette" : ": it is empty"
+        }
+        if isFlight {
+            message +=
+                "; a flight has only the failed request, those that ran beside it, and earlier ones with the same "
+            message += "trace or X-Correlation-ID"
         }
         return refused(request, message)
     }
@@ -168,6 +172,10 @@ extension HAR.Response {
         for name in [HTTPHeaders.Name.contentEncoding, .transferEncoding] { headers[name] = nil }
         if headers.contains(.contentLength), !data.isEmpty {
             headers[.contentLength] = isEncoded ? nil : "\(data.count)"
+        }
+        // Other programs write the characters of a text in any charset.
+        if let type = headers.type, type["charset"] != nil, content?.encoding == nil, content?.size != data.count {
+            headers[.contentType] = type.setting("charset", to: "utf-8").description
         }
         let (status, isCut) = (HTTPStatus(status), content?.isTruncated == true)
         let isWhole = content?.pieces == nil && (!isCut || failure != nil)

@@ -201,9 +201,8 @@ public final class Cassette: Sendable {
     {
         entries.compactMap { entry in
             let (response, content) = (entry.response, entry.response.content)
-            let isLeftOut = content?.text == nil && content?.size ?? 0 > 0
             let isCut = content?.isTruncated == true || content?.comment?.isSame(as: "the body is not complete") == true
-            guard response.status >= 100, !isLeftOut, !isCut, entry.failure == nil else { return nil }
+            guard response.status >= 100, entry.gap == nil, !isCut, entry.failure == nil else { return nil }
             var request = URL(string: entry.request.url).map { HTTPRequest(url: $0) } ?? HTTPRequest()
             request.method = HTTPMethod(rawValue: entry.request.method)
             let type = (response.headers ?? []).headers[.contentType] ?? content?.mimeType

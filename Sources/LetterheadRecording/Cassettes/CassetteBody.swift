@@ -14,6 +14,14 @@ enum CassetteBody: Equatable {
         guard let post, let data = post.data, !data.isEmpty else { return }
         let type = post.mimeType.flatMap { MediaType($0) }
         let clean = redaction.body(data, mediaType: type, isSecret: false)
+        if type?.essence == MediaType.form.essence {
+            let items = PercentEncoding.formItems(of: String(decoding: clean, as: UTF8.self))
+            let text = items.map {
+                "\(PercentEncoding.escape($0.name, .form))=\(PercentEncoding.escape($0.value, .form))"
+            }
+            self = .bytes(Data(text.joined(separator: "&").utf8))
+            return
+        }
         guard type?.isMultipart != true, var json = try? JSONDecoder().decode(JSONValue.self, from: clean) else {
             self = .bytes(clean.replacingBoundary(type?["boundary"]))
             return
@@ -68,7 +76,7 @@ extension Data {
         guard let boundary, !boundary.isEmpty else { return self }
         let (old, new) = (Data(boundary.utf8), Data("boundary".utf8))
         var (output, rest) = (Data(), self[...])
-        while let found = rest.firstRange(of: old) {
+        while let found = rest.position(of: old) {
             output += rest[..<found.lowerBound] + new
             rest = rest[found.upperBound...]
         }
