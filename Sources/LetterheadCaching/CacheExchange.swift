@@ -55,15 +55,9 @@ struct CacheExchange: Sendable {
     private var bypassReason: String? {
         if request.caching == .bypass { return "the request bypasses the cache" }
         if case .file = request.responseDelivery { return CacheRules.Refusal.download.rawValue }
-        for name in Self.conditions where request.headers.contains(name) {
-            return "the caller has added a condition to the request"
-        }
-        return nil
+        let isConditional = request.headers.contains { $0.name.fieldClass == .condition }
+        return isConditional ? "the caller has added a condition to the request" : nil
     }
-
-    private static let conditions: [HTTPHeaders.Name] = [
-        .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange,
-    ]
 
     private func bypassing(_ reason: String) async throws(HTTPError) -> HTTPResponse {
         if CacheDemand(request).onlyIfCached { throw notCached }
@@ -112,6 +106,7 @@ struct CacheExchange: Sendable {
         }
         response.newSetCookies = []
         response.respondingServer = entry.head.respondingServer
+        response.receivedDate = entry.head.receivedDate
         response.cacheDecision = CacheDecision(outcome: outcome, reason: reason, freshness: freshness)
         if request.accepts(response.status), let count = response.body.buffered?.count, count > 0 {
             request.onProgress?(HTTPRequest.Progress(direction: .download, completedBytes: count, totalBytes: count))
@@ -219,6 +214,7 @@ extension CacheExchange {
         response.body = entry.body.makeBody(isBuffered: request.responseDelivery == .buffered)
         response.request = request
         response.respondingServer = head.respondingServer
+        response.receivedDate = head.receivedDate
         response.newSetCookies = confirmation.headers.values(for: .setCookie)
         response.cacheDecision = CacheDecision(
             outcome: .revalidated, freshness: CacheFreshness(head, now: cache.seconds))

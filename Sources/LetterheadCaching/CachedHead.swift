@@ -8,10 +8,12 @@ struct CachedHead: Equatable, Sendable {
     /// The header fields without those that belong to the connection (RFC 9111, 3.1).
     var headers: HTTPHeaders
     var requestTime: Int64
-    /// When the response arrived, in seconds since 1970.
+    /// When the response arrived or a 304 confirmed it, in seconds since 1970.
     var responseTime: Int64
+    /// When the response itself arrived, with its body and its signature.
+    var receivedTime: Int64
     /// The request fields that `Vary` names, normalized. The value is nil if the request did not have the field.
-    var varied: [VariedField] = []
+    var varied: [VariedField]
     var respondingServer: HTTPOrigin?
 
     /// A request field that selects a variant (RFC 9111, 4.1).
@@ -28,6 +30,18 @@ struct CachedHead: Equatable, Sendable {
 
     var control: CacheControl { CacheControl(headers) }
 
+    /// - Parameter receivedTime: Default: nil (the same as `responseTime`).
+    init(
+        status: Int, headers: HTTPHeaders, requestTime: Int64, responseTime: Int64, receivedTime: Int64? = nil,
+        varied: [VariedField] = [], respondingServer: HTTPOrigin? = nil
+    ) {
+        (self.status, self.headers, self.varied) = (status, headers, varied)
+        (self.requestTime, self.responseTime) = (requestTime, responseTime)
+        (self.receivedTime, self.respondingServer) = (receivedTime ?? responseTime, respondingServer)
+    }
+
+    var receivedDate: Date { Date(timeIntervalSince1970: Double(receivedTime)) }
+
     /// The times that ages and lifetimes can be calculated with, without an overflow: about 35,000 years around 1970.
     static let times: ClosedRange<Int64> = -1 << 40...1 << 40
 }
@@ -43,19 +57,15 @@ extension CachedHead {
     /// Returns the fields, except those that belong to one connection and those that `Connection` names.
     static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
         let named = Set(ASCII.members(of: headers.values(for: .connection)).map { HTTPHeaders.Name($0) })
-        return HTTPHeaders(headers.filter { !connectionFields.contains($0.name) && !named.contains($0.name) })
+        return HTTPHeaders(headers.filter { $0.name.fieldClass != .connection && !named.contains($0.name) })
     }
 
-    private static let connectionFields: Set<HTTPHeaders.Name> = [
-        .connection, "Keep-Alive", .proxyAuthenticate, "Proxy-Authentication-Info", .proxyAuthorization,
-        "Proxy-Connection", .te, .transferEncoding, .upgrade, .trailer,
-    ]
-
-    /// Returns the head after a 304 (RFC 9111, 3.2 and 4.3.4). Keeps the fields that describe the stored body.
+    /// Returns the head after a 304 (RFC 9111, 3.2 and 4.3.4). Keeps the fields that describe the stored body, and the
+    /// signature of the stored response, because that of the 304 is for a message without a body.
     func updated(by response: HTTPResponse, requestTime: Int64, responseTime: Int64) -> CachedHead {
         var head = self
         var new = Self.storable(response.headers)
-        for name in Self.bodyFields { new[name] = nil }
+        new = HTTPHeaders(new.filter { ![.content, .digest, .signature].contains($0.name.fieldClass) })
         // With the old response's `Age`, the updated response would appear too old.
         head.headers[.age] = nil
         if !new.contains(.date) { head.headers[.date] = nil }
@@ -63,8 +73,6 @@ extension CachedHead {
         (head.requestTime, head.responseTime) = (requestTime, responseTime)
         return head
     }
-
-    private static let bodyFields: [HTTPHeaders.Name] = [.contentEncoding, .contentLength, .contentRange, .contentType]
 }
 
 /// The request fields that select a stored response's variant (RFC 9111, 4.1).

@@ -12,7 +12,7 @@ struct FileCacheHead: Equatable {
     var bodyCount: Int
     var bodyChecksum: UInt64
 
-    private static let mark: UInt32 = 0x3343_484C  // "LHC3"
+    private static let mark: UInt32 = 0x3443_484C  // "LHC4"
 
     /// Whether another version of the library wrote a file.
     static func isOfOtherVersion(_ bytes: [UInt8]) -> Bool {
@@ -31,6 +31,7 @@ struct FileCacheHead: Equatable {
         writer.number(UInt32(truncatingIfNeeded: head.status))
         writer.number(UInt64(bitPattern: head.requestTime))
         writer.number(UInt64(bitPattern: head.responseTime))
+        writer.number(UInt64(bitPattern: head.receivedTime))
         writer.number(UInt64(bitPattern: Int64(bodyCount)))
         writer.number(bodyChecksum)
         writer.number(UInt32(head.headers.count))
@@ -61,14 +62,16 @@ struct FileCacheHead: Equatable {
         guard reader.number(UInt32.self) == Self.mark, let url = reader.text(), let server = reader.text(),
             let status = reader.number(UInt32.self),
             let requestTime = reader.number(UInt64.self), let responseTime = reader.number(UInt64.self),
-            let count = reader.number(UInt64.self), let checksum = reader.number(UInt64.self),
+            let receivedTime = reader.number(UInt64.self), let count = reader.number(UInt64.self),
+            let checksum = reader.number(UInt64.self),
             let headers = reader.headers(), let varied = reader.varied(), reader.isAtEnd, count <= UInt64(Int.max),
-            [requestTime, responseTime].allSatisfy({ CachedHead.times.contains(Int64(bitPattern: $0)) })
+            [requestTime, responseTime, receivedTime].allSatisfy({ CachedHead.times.contains(Int64(bitPattern: $0)) })
         else { return nil }
         self.url = url
         head = CachedHead(
             status: Int(status), headers: headers, requestTime: Int64(bitPattern: requestTime),
-            responseTime: Int64(bitPattern: responseTime), varied: varied,
+            responseTime: Int64(bitPattern: responseTime), receivedTime: Int64(bitPattern: receivedTime),
+            varied: varied,
             respondingServer: server.isEmpty ? nil : (try? HTTPRequest(server))?.origin)
         (bodyCount, bodyChecksum) = (Int(count), checksum)
     }

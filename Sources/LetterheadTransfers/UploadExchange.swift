@@ -71,7 +71,13 @@ final class UploadExchange: Sendable {
     private static let own: Set<HTTPHeaders.Name> = [
         "Tus-Resumable", "Upload-Complete", "Upload-Draft-Interop-Version", "Upload-Length", "Upload-Offset",
     ]
-    private static let withheld = ["content-", "upload-", "repr-digest", "if-", "range", "expect"]
+
+    private static func belongsToContent(_ name: HTTPHeaders.Name) -> Bool {
+        switch name.fieldClass {
+        case .connection, .content, .representation, .digest, .condition: true
+        default: name == .range || ASCII.lowercased(name.rawValue).begins(with: "upload-")
+        }
+    }
 
     /// Returns a request for the upload's URL, as if a redirect had led there. Headers about the template's content and
     /// its conditions don't belong to a chunk.
@@ -82,11 +88,7 @@ final class UploadExchange: Sendable {
     ) throws(HTTPError) -> HTTPRequest {
         var sent = sent
         sent.body = body ?? EmptyBody()
-        sent.headers = HTTPHeaders(
-            sent.headers.filter { field in
-                let name = ASCII.lowercased(field.name.rawValue)
-                return !Self.withheld.contains { name.begins(with: $0) }
-            })
+        sent.headers = HTTPHeaders(sent.headers.filter { !Self.belongsToContent($0.name) })
         do { return try sent.moved(to: url, namedBy: creation) } catch {
             let rule =
                 switch error {

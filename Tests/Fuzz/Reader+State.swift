@@ -47,7 +47,7 @@
         ) { bytes in CacheReading.read(text(bytes)) }
 
         static let cacheFiles = Reader(
-            name: "cache file", samples: CacheReading.samples, hostile: ["\u{0}", "LHC3", "-", "0-", "f"]
+            name: "cache file", samples: CacheReading.samples, hostile: ["\u{0}", "LHC4", "-", "0-", "f"]
         ) { bytes in CacheReading.readFile(bytes) }
     }
 #endif

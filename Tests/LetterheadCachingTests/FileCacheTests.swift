@@ -122,7 +122,7 @@ import Testing
         _ = try await client.get()
         let file = try #require(try files(".head").first)
         var earlier = try Data(contentsOf: file)
-        #expect(earlier.starts(with: Data("LHC3".utf8)))
+        #expect(earlier.starts(with: Data("LHC4".utf8)))
         earlier[3] = UInt8(ascii: "1")
         try earlier.write(to: file)
         #expect(try await client.get().cache == .stored)

@@ -47,18 +47,13 @@ struct AWSCanonicalRequest {
         var values = ["host": host]
         for field in headers {
             let name = ASCII.lowercased(field.name.rawValue)
-            guard name != "host", !unsigned.contains(name) else { continue }
+            guard name != "host", !unsigned.contains(field.name.fieldClass) else { continue }
             let value = field.value.split(at: " ").joined(separator: " ")
             values[name] = values[name].map { "\($0),\(value)" } ?? value
         }
         return values.sorted { $0.key < $1.key }
     }
 
-    /// What belongs to a connection, what links and proxies change, and the signature itself.
-    private static let unsigned: Set<String> = [
-        "accept", "accept-encoding", "authorization", "cache-control", "connection", "cookie", "expect", "from",
-        "if-match", "if-modified-since", "if-none-match", "if-unmodified-since", "keep-alive", "pragma",
-        "proxy-authorization", "referer", "te", "traceparent", "tracestate", "trailer", "transfer-encoding", "upgrade",
-        "user-agent", "via", "x-amzn-trace-id",
-    ]
+    /// What other links and proxies change, and the signature itself.
+    private static let unsigned: Set<HTTPHeaders.Name.Class> = [.connection, .credential, .condition, .trace, .way]
 }

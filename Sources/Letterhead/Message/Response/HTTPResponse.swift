@@ -238,6 +238,15 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
+    /// When a cache received this response from the server, or nil if it has just arrived. A cache sets it, so that a
+    /// signature is judged by the time at which it was received.
+    public var receivedDate: Date? {
+        get { self[option: ReceivedDate.self] }
+        set { self[option: ReceivedDate.self] = newValue }
+    }
+}
+
+extension HTTPResponse {
     /// Whether the body reports a failure although the status doesn't: an event stream's `error` event.
     var reportsFailure: Bool {
         get { self[option: ReportsFailure.self] }
@@ -247,6 +256,10 @@ extension HTTPResponse {
 
 private enum ReportsFailure: HTTPRequestOption {
     static let defaultOptionValue = false
+}
+
+private enum ReceivedDate: HTTPRequestOption {
+    static let defaultOptionValue: Date? = nil
 }
 
 private enum RespondingServer: HTTPRequestOption {
