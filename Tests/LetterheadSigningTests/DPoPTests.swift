@@ -143,7 +143,7 @@ private let endpoint = URL(string: "https://auth.example.com/token") ?? URL(file
 
     @Test func `a shared secret can't prove anything`() async throws {
         let mock = MockLoader { .ok($0) }
-        let error = await failure { try await (dpop(.hmac([1])) --> mock).load(HTTPRequest(url: api)) }
+        let error = await failure { try await (dpop(try .hmac([1])) --> mock).load(HTTPRequest(url: api)) }
         #expect(error?.code == .cannotAuthenticate && mock.requests.isEmpty)
     }
 }

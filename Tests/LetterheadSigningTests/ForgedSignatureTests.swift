@@ -20,7 +20,7 @@ import Testing
     }
 
     private func verify(_ request: HTTPRequest, requiring components: [MessageComponent] = []) async throws {
-        try await MessageVerifier(requiring: components, now: { RFC9421.date }) { _ in .hmac([1]) }.verify(request)
+        try await MessageVerifier(requiring: components, now: { RFC9421.date }) { _ in try .hmac([1]) }.verify(request)
     }
 
     private func reason(
@@ -118,7 +118,7 @@ import Testing
             headers: ["Signature-Input": "s=" + input, "Signature": "s=:\(Data(code).base64EncodedString()):"])
         let verifier = MessageVerifier(
             requiring: [.ofRequest(.member("sig1", of: "Signature"))], now: { RFC9421.date }
-        ) { _ in .hmac([1]) }
+        ) { _ in try .hmac([1]) }
         #expect(try await verifier.verify(response).label == "s")
     }
 

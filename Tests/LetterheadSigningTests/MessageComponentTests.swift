@@ -106,8 +106,9 @@ import Testing
         let signature = Data(HMAC.sha256(base, key: [1])).base64EncodedString()
         response.headers["Signature-Input"] = "a=" + input
         response.headers["Signature"] = "a=:\(signature):"
-        let verifier = MessageVerifier(requiring: [.trailer("content-digest")], now: { RFC9421.date }) { _ in .hmac([1])
-        }
+        let verifier = MessageVerifier(
+            requiring: [.trailer("content-digest")], now: { RFC9421.date }
+        ) { _ in try .hmac([1]) }
         let sent = response
         if isRight {
             try await verifier.verify(sent)
@@ -125,7 +126,7 @@ import Testing
         request.headers["Signature-Input"] = "a=\(input);created=1618884473"
         request.headers["Signature"] = "a=:AAAA:"
         let (sent, verifier) = (
-            request, MessageVerifier(requiring: [], now: { RFC9421.date }) { _ in .hmac([1]) }
+            request, MessageVerifier(requiring: [], now: { RFC9421.date }) { _ in try .hmac([1]) }
         )
         let failure = await #expect(throws: HTTPAuthentication.Failure.self) { try await verifier.verify(sent) }
         #expect(failure?.reason == .malformed)
@@ -140,14 +141,14 @@ import Testing
         var request = try request("X-A", "a,  b=01")
         request.headers.append("Set-Cookie", "a=1, 2")
         let signature = MessageSignature(
-            key: .hmac([1]), components: [.structured("x-a"), .member("b", of: "x-a"), .binaryWrapped("set-cookie")])
+            key: try .hmac([1]), components: [.structured("x-a"), .member("b", of: "x-a"), .binaryWrapped("set-cookie")])
         try await MessageSigner(signature, now: { RFC9421.date }).sign(&request, body: SignedBody())
         #expect(
             request.headers["Signature-Input"]
                 == #"sig1=("x-a";sf "x-a";key="b" "set-cookie";bs);created=1618884473"#)
         let verifier = MessageVerifier(
             requiring: [.structured("x-a"), .binaryWrapped("set-cookie")], now: { RFC9421.date }
-        ) { _ in .hmac([1]) }
+        ) { _ in try .hmac([1]) }
         request.headers["X-A"] = "a, b=1"
         try await verifier.verify(request)
         request.headers["Set-Cookie"] = "a=1,  2"

@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func `without a body, a digest isn't covered`() async throws {
-        let signature = MessageSignature(key: .hmac([1]))
+        let signature = MessageSignature(key: try .hmac([1]))
         let sent = try await signed(HTTPRequest("https://example.org/"), by: signature)
         #expect(sent.headers["Signature-Input"] == #"sig1=("@method" "@target-uri");created=1618884473"#)
         #expect(sent.headers["Content-Digest"] == nil)
@@ -183,18 +183,18 @@ import Testing
     @Test func `a second signature covers the first`() async throws {
         let first = MessageSignature(key: try SignatureKey(pem: Secret(RFC9421.edPrivate)), keyID: "one", label: "a")
         let second = MessageSignature(
-            key: .hmac([1]), keyID: "two", label: "b", components: [.member("a", of: "signature")])
+            key: try .hmac([1]), keyID: "two", label: "b", components: [.member("a", of: "signature")])
         let signer = MessageSigner(first, second, now: { RFC9421.date })
         let sent = try await signed(RFC9421.request(), by: signer)
         let verifier = MessageVerifier(requiring: [.member("a", of: "Signature")], now: { RFC9421.date }) { claims in
-            claims.keyID == "two" ? .hmac([1]) : nil
+            claims.keyID == "two" ? try .hmac([1]) : nil
         }
         #expect(try await verifier.verify(sent).label == "b")
     }
 
     @Test func `two signatures can't have one label`() async throws {
         let signer = MessageSigner(
-            MessageSignature(key: .hmac([1])), MessageSignature(key: .hmac([2])), now: { RFC9421.date })
+            MessageSignature(key: try .hmac([1])), MessageSignature(key: try .hmac([2])), now: { RFC9421.date })
         let failure = await #expect(throws: HTTPAuthentication.Failure.self) {
             try await signed(RFC9421.request(), by: signer)
         }
@@ -268,7 +268,7 @@ import Testing
         #expect(try SignatureKey(pem: Secret(RFC9421.p256Private)).publicJWK == p256.publicJWK)
         let ed = try SignatureKey(jwk: Secret(RFC9421.edJWK))
         #expect(try SignatureKey(pem: Secret(RFC9421.edPublic)).publicJWK == ed.publicJWK)
-        #expect(SignatureKey.hmac([1]).publicJWK == nil)
+        #expect(try SignatureKey.hmac([1]).publicJWK == nil)
     }
 
     @Test func `a key in PKCS #8 is the same as in the older form of OpenSSL`() throws {
@@ -343,8 +343,52 @@ import Testing
     @Test(arguments: [
         "", "{}", "[]", #"{"kty":"RSA","n":"AQAB","e":"AQAB"}"#, #"{"kty":"oct","k":""}"#, #"{"kty":"OKP"}"#,
         #"{"kty":"OKP","crv":"Ed25519","x":"AAAA"}"#, #"{"kty":"EC","crv":"P-256","x":"AAAA"}"#,
+        p256(d: [UInt8](repeating: 0, count: 32)), p256(d: order), p256(d: [UInt8](repeating: 0xFF, count: 32)),
     ]) func `a malformed JSON Web Key is refused`(text: String) {
         #expect(throws: HTTPAuthentication.Failure.self) { try SignatureKey(jwk: Secret(text)) }
+    }
+
+    private static let order = Array(
+        Data(base64Encoded: "/////wAAAAD//////////7zm+q2nF56E87nKwvxjJVE=") ?? Data())
+
+    private static func p256(d: [UInt8]) -> String {
+        #"{"kty":"EC","crv":"P-256","x":"","y":"","d":"\#(RandomBytes.base64URL(d))"}"#
+    }
+
+    @Test func `the largest and the smallest private key of P-256 are read`() async throws {
+        for d in [Self.order.dropLast() + [0x50], [UInt8](repeating: 0, count: 31) + [1]] {
+            let key = try SignatureKey(jwk: Secret(Self.p256(d: Array(d))))
+            #expect(try await key.verifies(key.sign([1]), of: [1]) && key.publicJWK?.contains("P-256") == true)
+        }
+    }
+
+    /// The 8 points whose order divides 8, and all ways to write them.
+    @Test(arguments: [
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0000000000000000000000000000000000000000000000000000000000000080",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000080",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+    ]) func `a public key of small order is refused`(text: String) throws {
+        let bytes = stride(from: 0, to: 64, by: 2).compactMap { UInt8(text.dropFirst($0).prefix(2), radix: 16) }
+        let x = RandomBytes.base64URL(bytes)
+        let error = #expect(throws: HTTPAuthentication.Failure.self) {
+            try SignatureKey(jwk: Secret(#"{"kty":"OKP","crv":"Ed25519","x":"\#(x)"}"#))
+        }
+        #expect(error?.message == "the public key has a small order")
+    }
+
+    @Test func `an empty shared secret is refused`() {
+        #expect(throws: HTTPAuthentication.Failure.self) { try SignatureKey.hmac([]) }
     }
 
     @Test func `a private key isn't printed`() throws {

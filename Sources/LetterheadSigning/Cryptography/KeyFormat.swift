@@ -16,6 +16,19 @@ struct KeyFormat {
         guard algorithm == .hmacSHA256 ? !bytes.isEmpty : bytes.count == Self.layout(algorithm, isPrivate).count else {
             throw Failure(.misconfigured, "the key has a wrong length (compressed points aren't supported)")
         }
+        switch (algorithm, isPrivate) {
+        case (.ecdsaP256SHA256, true):
+            // Libraries accept a number of any size, and have no public key for some of them.
+            guard bytes.contains(where: { $0 != 0 }), Hexadecimal.text(bytes) < Self.order else {
+                throw Failure(.misconfigured, "the private key is not between 1 and the order of P-256")
+            }
+        case (.ed25519, false):
+            // With such a key, one signature fits many messages. The highest bit is the sign of the other coordinate.
+            guard !Self.smallOrders.contains(Hexadecimal.text(bytes.dropLast() + [bytes[31] & 0x7F])) else {
+                throw Failure(.misconfigured, "the public key has a small order")
+            }
+        default: break
+        }
         (self.algorithm, self.isPrivate, self.bytes) = (algorithm, isPrivate, bytes)
     }
 
@@ -50,6 +63,19 @@ struct KeyFormat {
         default: throw Failure(.misconfigured, "the JSON Web Key is not for Ed25519, P-256 or HMAC")
         }
     }
+
+    /// The order of P-256 (SEC 2, 2.4.2).
+    private static let order = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"
+
+    /// The points of Ed25519 with an order of at most 8, without their signs: 0, 1 and -1, also as numbers that aren't
+    /// reduced, and two others.
+    private static let smallOrders = [
+        "00" + String(repeating: "00", count: 31), "01" + String(repeating: "00", count: 31),
+        "ec" + String(repeating: "ff", count: 30) + "7f", "ed" + String(repeating: "ff", count: 30) + "7f",
+        "ee" + String(repeating: "ff", count: 30) + "7f",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    ]
 
     /// The object identifiers of Ed25519 (RFC 8410) and of the curve P-256 (RFC 5480).
     private static let ed25519: [UInt8] = [6, 3, 0x2B, 0x65, 0x70]

@@ -73,6 +73,9 @@ import LetterheadFoundation
                 _ = unsafe library.writePublic(key, &start)
             }
             publicBytes = written.suffix(isEd25519 ? 32 : 65)
+            guard publicBytes.count == (isEd25519 ? 32 : 65) else {
+                throw Failure(.misconfigured, "the key is not valid")
+            }
         }
 
         deinit { unsafe library.freeKey(key) }

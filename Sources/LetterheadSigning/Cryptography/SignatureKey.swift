@@ -30,8 +30,11 @@ public struct SignatureKey: Sendable {
 
 extension SignatureKey {
     /// A shared secret for `hmac-sha256`.
-    public static func hmac(_ secret: some Sequence<UInt8>) -> SignatureKey {
+    ///
+    /// - Throws: `HTTPAuthentication.Failure` if the secret is empty.
+    public static func hmac(_ secret: some Sequence<UInt8>) throws -> SignatureKey {
         let secret = Array(secret)
+        guard !secret.isEmpty else { throw Failure(.misconfigured, "the secret of the HMAC key is empty") }
         return SignatureKey(
             algorithm: .hmacSHA256, publicBytes: nil, signing: { HMAC.sha256($0, key: secret) },
             verifying: { HMAC.isEqual($0, HMAC.sha256($1, key: secret)) })
@@ -62,7 +65,7 @@ extension SignatureKey {
 
     private init(_ format: KeyFormat) throws {
         guard format.algorithm != .hmacSHA256 else {
-            self = .hmac(format.bytes)
+            self = try .hmac(format.bytes)
             return
         }
         let key = try PlatformKey(format)
