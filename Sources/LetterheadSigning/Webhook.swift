@@ -15,6 +15,7 @@ public struct Webhook: Sendable {
     private enum Form: String {
         case timestamped = "v1="
         case hash = "sha256="
+        case slack = "v0="
         case standard = "v1,"
     }
 
@@ -39,11 +40,26 @@ public struct Webhook: Sendable {
     }
 
     /// A field such as `X-Hub-Signature-256: sha256=757107ea…`, over the body only. A replay isn't noticed.
+    ///
+    /// The prefix `sha256=` is optional, and the code may be in Base64 as in `X-Shopify-Hmac-Sha256`.
     public static func sha256(_ secrets: Secret..., header: HTTPHeaders.Name = "X-Hub-Signature-256") -> Webhook {
         Webhook(form: .hash, secrets: secrets, header: header, tolerance: .zero) { Date() }
     }
 
-    /// The form of Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature: v1,…`.
+    /// The form of Slack: `X-Slack-Request-Timestamp` and `X-Slack-Signature: v0=a2114d57…`.
+    ///
+    /// - Parameters:
+    ///   - secrets: the text of the secrets. The first one signs.
+    ///   - tolerance: the largest difference between the clocks and for the delivery, to refuse replays.
+    ///   - now: returns the current date.
+    public static func slack(
+        _ secrets: Secret..., tolerance: Duration = .seconds(300), now: @escaping @Sendable () -> Date = { Date() }
+    ) -> Webhook {
+        Webhook(form: .slack, secrets: secrets, header: "X-Slack-Signature", tolerance: tolerance, now: now)
+    }
+
+    /// The form of Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature: v1,…`. A webhook with
+    /// the same fields as `svix-id`, `svix-timestamp` and `svix-signature` is verified, too.
     ///
     /// - Parameters:
     ///   - secrets: each in Base64, usually after `whsec_`. The first one signs.
@@ -58,29 +74,50 @@ public struct Webhook: Sendable {
     /// - Throws: `HTTPAuthentication.Failure` with the reason `.missingSignature`, `.invalidSignature` or
     ///   `.misconfigured` (a secret is empty or malformed).
     public func verify(_ body: Data, headers: HTTPHeaders) throws {
-        guard let value = headers[header] else { throw Failure(.missingSignature, "the webhook has no \(header)") }
+        // Svix names the same fields after itself.
+        let prefix =
+            form == .standard && !headers.contains(header) && headers.contains("svix-signature")
+            ? "svix-" : "webhook-"
+        let field = prefix == "svix-" ? "svix-signature" : header
+        guard let value = headers[field] else { throw Failure(.missingSignature, "the webhook has no \(header)") }
         let parts = value.split(at: form == .standard ? " " : ",").map { ASCII.trimmed($0) }
         func values(_ prefix: String) -> [String] {
             parts.filter { $0.begins(with: prefix) }.map { String($0.dropFirst(prefix.utf8.count)) }
         }
-        let time = form == .standard ? headers["webhook-timestamp"] : values("t=").first
-        if form != .hash {
-            guard let time else { throw Failure(.invalidSignature, "the webhook has no time") }
-            guard let seconds = Int64(time) else {
-                throw Failure(.invalidSignature, "the webhook's time is not a number of seconds")
+        let time: String? =
+            switch form {
+            case .timestamped: values("t=").first
+            case .hash: nil
+            case .slack: headers["X-Slack-Request-Timestamp"]
+            case .standard: headers[HTTPHeaders.Name(prefix + "timestamp")]
             }
-            let age = now().timeIntervalSince1970 - Double(seconds)
-            guard Duration.seconds(abs(age)) <= tolerance else {
-                let place = age > 0 ? "old" : "far in the future"
-                throw Failure(
-                    .invalidSignature, "the webhook's time is too \(place) (the tolerance is \(tolerance.shown))")
-            }
+        if form != .hash { try check(time) }
+        let id = headers[HTTPHeaders.Name(prefix + "id")]
+        // The text that is signed joins the parts with points, so an identifier with a point could move its end.
+        guard form != .standard || id?.utf8.contains(UInt8(ascii: ".")) == false else {
+            throw Failure(.invalidSignature, "the webhook's \(prefix)id is missing or contains a point")
         }
+        let codes = (form == .hash ? parts.filter { !$0.begins(with: form.rawValue) } : []) + values(form.rawValue)
         for secret in secrets {
-            let expected = Array(try signature(of: body, id: headers["webhook-id"], time: time, with: secret).utf8)
-            for text in values(form.rawValue).prefix(16) where HMAC.isEqual(Array(text.utf8), expected) { return }
+            let code = try code(of: body, id: id, time: time, with: secret)
+            let forms = [Hexadecimal.text(code), Data(code).base64EncodedString()].map { Array($0.utf8) }
+            for text in codes.prefix(16).flatMap({ [$0, ASCII.lowercased($0)] }) {
+                if forms.contains(where: { HMAC.isEqual(Array(text.utf8), $0) }) { return }
+            }
         }
         throw Failure(.invalidSignature, "the webhook's signature doesn't match its body")
+    }
+
+    private func check(_ time: String?) throws(Failure) {
+        guard let time else { throw Failure(.invalidSignature, "the webhook has no time") }
+        guard let seconds = Int64(time) else {
+            throw Failure(.invalidSignature, "the webhook's time is not a number of seconds")
+        }
+        let age = now().timeIntervalSince1970 - Double(seconds)
+        guard Duration.seconds(abs(age)) <= tolerance else {
+            let place = age > 0 ? "old" : "far in the future"
+            throw Failure(.invalidSignature, "the webhook's time is too \(place) (the tolerance is \(tolerance.shown))")
+        }
     }
 
     /// Returns the headers for a body, for a test of your handler.
@@ -88,22 +125,29 @@ public struct Webhook: Sendable {
     /// - Throws: `HTTPAuthentication.Failure` if there is no secret, or it is malformed.
     public func sign(_ body: Data, id: String = "msg_1") throws -> HTTPHeaders {
         let time = "\(Int64(now().timeIntervalSince1970))"
-        let text = try signature(of: body, id: id, time: time, with: secrets.first ?? "")
+        let code = try code(of: body, id: id, time: time, with: secrets.first ?? "")
+        let text = form == .standard ? Data(code).base64EncodedString() : Hexadecimal.text(code)
         return switch form {
         case .timestamped: [header: "t=\(time),v1=\(text)"]
         case .hash: [header: "sha256=\(text)"]
+        case .slack: ["X-Slack-Request-Timestamp": time, header: "v0=\(text)"]
         case .standard: ["webhook-id": id, "webhook-timestamp": time, header: "v1,\(text)"]
         }
     }
 
-    private func signature(of body: Data, id: String?, time: String?, with secret: Secret) throws -> String {
+    private func code(of body: Data, id: String?, time: String?, with secret: Secret) throws(Failure) -> [UInt8] {
         let (text, isStandard) = (secret.reveal(), form == .standard)
         let encoded = text.begins(with: "whsec_") ? String(text.dropFirst(6)) : text
         guard let key = isStandard ? Data(base64Encoded: encoded) : Data(text.utf8), !key.isEmpty else {
             throw Failure(.misconfigured, "the webhook's secret is empty or malformed")
         }
-        let signed = (isStandard ? [id, time] : form == .timestamped ? [time] : []).map { ($0 ?? "") + "." }
-        let code = HMAC.sha256(Data(signed.joined().utf8) + body, key: Array(key))
-        return isStandard ? Data(code).base64EncodedString() : Hexadecimal.text(code)
+        let start =
+            switch form {
+            case .timestamped: "\(time ?? "")."
+            case .hash: ""
+            case .slack: "v0:\(time ?? ""):"
+            case .standard: "\(id ?? "").\(time ?? "")."
+            }
+        return HMAC.sha256(Data(start.utf8) + body, key: Array(key))
     }
 }

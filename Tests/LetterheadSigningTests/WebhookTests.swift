@@ -43,6 +43,56 @@ import Testing
         #expect(reason(webhook, Self.body, ["Stripe-Signature": String(value.dropFirst(14))]) == .invalidSignature)
     }
 
+    @Test func `the published example of Slack is verified`() throws {
+        let webhook = Webhook.slack(
+            "8f742231b10e8888abcd99yyyzzz85a5", now: { Date(timeIntervalSince1970: 1_531_420_618) })
+        let body = Data(
+            """
+            token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V\
+            &channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=\
+            &response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN\
+            &trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c
+            """.utf8)
+        let headers: HTTPHeaders = [
+            "X-Slack-Request-Timestamp": "1531420618",
+            "X-Slack-Signature": "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503",
+        ]
+        try webhook.verify(body, headers: headers)
+        #expect(try webhook.sign(body) == headers)
+        #expect(reason(webhook, Self.body, headers) == .invalidSignature)
+    }
+
+    @Test(arguments: [
+        "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17",
+        "757107EA0EB2509FC211221CCE984B8A37570B6D7586C22C46F4379C8B043E17",
+        "dXEH6g6yUJ/CESIczphLijdXC211hsIsRvQ3nIsEPhc=", "sha256=dXEH6g6yUJ/CESIczphLijdXC211hsIsRvQ3nIsEPhc=",
+    ]) func `a code alone is verified in hexadecimal and in Base64`(value: String) throws {
+        let (webhook, body) = (Webhook.sha256("It's a Secret to Everybody", header: "X-Hmac"), "Hello, World!")
+        try webhook.verify(Data(body.utf8), headers: ["X-Hmac": value])
+        #expect(reason(webhook, Data("Hello".utf8), ["X-Hmac": value]) == .invalidSignature)
+    }
+
+    @Test func `the names of Svix are those of Standard Webhooks`() throws {
+        var headers = HTTPHeaders()
+        for field in Self.headers {
+            headers.append(.init(field.name.rawValue.replacingOccurrences(of: "webhook", with: "svix")), field.value)
+        }
+        try Self.standard().verify(Self.body, headers: headers)
+        headers["svix-timestamp"] = nil
+        headers["webhook-timestamp"] = "1614265330"
+        #expect(reason(Self.standard(), Self.body, headers) == .invalidSignature)
+    }
+
+    @Test(arguments: ["msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330", nil])
+    func `an id with a point could move the end of what is signed`(id: String?) {
+        var headers = Self.headers
+        headers["webhook-id"] = id
+        let error = #expect(throws: HTTPAuthentication.Failure.self) {
+            try Self.standard().verify(Self.body, headers: headers)
+        }
+        #expect(error?.message == "the webhook's webhook-id is missing or contains a point")
+    }
+
     @Test(arguments: [-301.0, 301]) func `a webhook outside of the tolerance is refused`(seconds: Double) {
         #expect(reason(Self.standard(after: seconds)) == .invalidSignature)
     }
@@ -90,7 +140,7 @@ import Testing
     }
 
     @Test func `what the signer signs is verified`() throws {
-        for webhook in [Self.standard(), .sha256("s"), .timestamped("s", header: "X-Signature")] {
+        for webhook in [Self.standard(), .sha256("s"), .slack("s"), .timestamped("s", header: "X-Signature")] {
             try webhook.verify(Self.body, headers: webhook.sign(Self.body))
         }
     }
