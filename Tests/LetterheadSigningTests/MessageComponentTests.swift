@@ -81,7 +81,7 @@ import Testing
     @Test func `a trailer is covered as in 2.1.4`() throws {
         let response = try response(trailers: ["Expires": "Wed, 9 Nov 2022 07:28:00 GMT"])
         let components: [MessageComponent] = ["@status", "trailer", .trailer("expires")]
-        let base = try MessageComponent.base(components, parameters: "()", in: response.request, response)
+        let base = try MessageComponent.base(components, parameters: "()", of: response.request, response)
         let expected = """
             "@status": 200
             "trailer": Expires
@@ -102,7 +102,7 @@ import Testing
         var response = try response(trailers: ["Content-Digest": "sha-256=:\(digest):"])
         let input = #"("content-digest";tr);created=1618884473"#
         let base = try MessageComponent.base(
-            [.trailer("content-digest")], parameters: input, in: response.request, response)
+            [.trailer("content-digest")], parameters: input, of: response.request, response)
         let signature = Data(HMAC.sha256(base, key: [1])).base64EncodedString()
         response.headers["Signature-Input"] = "a=" + input
         response.headers["Signature"] = "a=:\(signature):"
@@ -141,7 +141,8 @@ import Testing
         var request = try request("X-A", "a,  b=01")
         request.headers.append("Set-Cookie", "a=1, 2")
         let signature = MessageSignature(
-            key: try .hmac([1]), components: [.structured("x-a"), .member("b", of: "x-a"), .binaryWrapped("set-cookie")])
+            key: try .hmac([1]),
+            components: [.structured("x-a"), .member("b", of: "x-a"), .binaryWrapped("set-cookie")])
         try await MessageSigner(signature, now: { RFC9421.date }).sign(&request, body: SignedBody())
         #expect(
             request.headers["Signature-Input"]
@@ -154,5 +155,19 @@ import Testing
         request.headers["Set-Cookie"] = "a=1,  2"
         let changed = request
         await #expect(throws: HTTPAuthentication.Failure.self) { try await verifier.verify(changed) }
+    }
+}
+
+extension MessageComponent {
+    func value(in request: HTTPRequest, _ response: HTTPResponse?) -> String? {
+        var parts = MessageParts(request, response)
+        return value(in: &parts)
+    }
+
+    static func base(
+        _ components: [MessageComponent], parameters: String, of request: HTTPRequest, _ response: HTTPResponse? = nil
+    ) throws -> [UInt8] {
+        var parts = MessageParts(request, response)
+        return try base(components, parameters: parameters, in: &parts)
     }
 }

@@ -50,13 +50,14 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
         MessageComponent(name, part: part, flags: flags.union([flag]))
     }
 
-    /// Reads an identifier. Returns nil for an unknown parameter.
+    /// Reads an identifier. Returns nil for a name that isn't in lower case, and for an unknown parameter.
     init?(_ item: StructuredValue) {
-        guard item.text.begins(with: "\"") else { return nil }
+        guard item.isString, item.value.isSame(as: ASCII.lowercased(item.value)) else { return nil }
         name = item.value
         for (parameter, value) in item.parameters {
-            switch (parameter, value) {
-            case ("name", _) where name.isSame(as: "@query-param"), ("key", _) where !isDerived: part = value
+            switch (parameter, value.text) {
+            case ("name", _) where value.isString && name.isSame(as: "@query-param"): part = value.value
+            case ("key", _) where value.isString && !isDerived: part = value.value
             case (_, "?1") where Self.flags.contains(parameter): flags.insert(parameter)
             default: return nil
             }
@@ -82,14 +83,16 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
         return ASCII.quoted(name) + parameter + Self.flags.filter(flags.contains).map { ";" + $0 }.joined()
     }
 
-    /// Returns the value in a request, or in a response to a request. Nil if the message doesn't have it.
-    func value(in request: HTTPRequest, _ response: HTTPResponse?) -> String? {
-        // A request's signature can't refer to another request.
-        guard isValid, response != nil || !isOfRequest else { return nil }
-        guard isDerived else { return value(of: lines(in: request, response)) }
-        if let response, !isOfRequest { return name.isSame(as: "@status") ? "\(response.status.code)" : nil }
-        let (scheme, target) = (ASCII.lowercased(request.scheme), request.target)
-        let query = target.cut(at: "?")?.tail
+    /// Returns the value in a message, or nil if the message doesn't have it.
+    func value(in parts: inout MessageParts) -> String? {
+        // A request's signature can't refer to a different request.
+        guard isValid, parts.response != nil || !isOfRequest else { return nil }
+        guard isDerived else { return parts.value(of: self) }
+        if let response = parts.response, !isOfRequest {
+            return name.isSame(as: "@status") ? "\(response.status.code)" : nil
+        }
+        let (request, target) = (parts.request, parts.request.target)
+        let scheme = ASCII.lowercased(request.scheme)
         switch name {
         case "@method": return request.method.rawValue
         case "@scheme": return scheme
@@ -97,55 +100,94 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
         case "@target-uri": return "\(scheme)://\(request.normalAuthority)\(target)"
         case "@request-target": return target
         case "@path": return request.targetPath
-        case "@query": return "?" + (query ?? "")
-        case "@query-param":
-            let items = PercentEncoding.formItems(of: String(query ?? ""))
-            let values = items.filter { part?.isSame(as: PercentEncoding.escape($0.name, .form)) == true }
-            return values.count == 1 ? PercentEncoding.escape(values[0].value, .form) : nil
+        case "@query": return "?" + (target.cut(at: "?")?.tail ?? "")
+        case "@query-param": return part.flatMap { parts.queryParameter($0) }
         default: return nil
         }
     }
 
-    /// Returns a field's lines in the message that it belongs to.
-    func lines(in request: HTTPRequest, _ response: HTTPResponse?) -> [String] {
-        let (field, received) = (HTTPHeaders.Name(name), isOfRequest ? nil : response)
-        if flags.contains("tr") { return received?.trailers.values(for: field) ?? [] }
-        if let received { return received.headers.values(for: field) }
-        switch name {
-        case "host": return [request.hostField]
-        case "content-length":
-            let length = request.body.isEmpty ? request.method.expectsBody ? 0 : nil : request.body.contentLength
-            return (request.headers[.contentLength] ?? length?.description).map { [$0] } ?? []
-        default: return request.framedHeaders().values(for: field)
-        }
-    }
+    /// The field without its forms, which all components of this field share.
+    fileprivate var field: MessageComponent { MessageComponent(name, flags: flags.intersection(["tr", "req"])) }
+    fileprivate var isTrailer: Bool { flags.contains("tr") }
 
-    private func value(of lines: [String]) -> String? {
-        guard !lines.isEmpty else { return nil }
-        if let part { return StructuredValue.dictionary(lines)?[part]?.text }
-        if flags.contains("sf") { return StructuredValue.strict(lines) }
+    fileprivate func value(of field: inout MessageParts.Field) -> String? {
+        guard !field.lines.isEmpty else { return nil }
+        if let part { return field.dictionary?[part]?.text }
+        if flags.contains("sf") { return StructuredValue.strict(field.lines) }
         let isBinary = flags.contains("bs")
-        return lines.map { isBinary ? ":\(Data($0.utf8).base64EncodedString()):" : $0 }.joined(separator: ", ")
+        return field.lines.map { isBinary ? ":\(Data($0.utf8).base64EncodedString()):" : $0 }.joined(separator: ", ")
     }
 
     /// Returns the text that is signed (RFC 9421, 2.5).
     ///
     /// - Parameter identifiers: the components' texts as received, because their parameters have no fixed order.
     static func base(
-        _ components: [MessageComponent], as identifiers: [String]? = nil, parameters: String, in request: HTTPRequest,
-        _ response: HTTPResponse? = nil
+        _ components: [MessageComponent], as identifiers: [String]? = nil, parameters: String,
+        in parts: inout MessageParts
     ) throws(Failure) -> [UInt8] {
         guard Set(components).count == components.count else {
             throw Failure(.malformed, "the signature covers a component twice")
         }
         var text = ""
         for (component, identifier) in zip(components, identifiers ?? components.map(\.text)) {
-            guard let value = component.value(in: request, response), ASCII.isFieldValue(value) else {
+            guard let value = component.value(in: &parts), ASCII.isFieldValue(value) else {
                 let rule = "which the message doesn't have in this form"
                 throw Failure(.malformed, "the signature covers \(identifier), \(rule)")
             }
             text += "\(identifier): \(value)\n"
         }
         return Array((text + "\"@signature-params\": " + parameters).utf8)
+    }
+}
+
+/// What components read of a message. Each field and the query are parsed once, however many components name them.
+struct MessageParts {
+    /// A field's lines, and its members once a component has asked for one.
+    struct Field {
+        let lines: [String]
+        lazy var dictionary = StructuredValue.dictionary(lines)
+    }
+
+    let request: HTTPRequest
+    let response: HTTPResponse?
+    private var fields: [MessageComponent: Field] = [:]
+    private lazy var framed = request.framedHeaders()
+    /// The values of the query by name, in their normal form.
+    private lazy var query = PercentEncoding.formItems(of: request.query.escaped).reduce(
+        into: [String: [String]]()
+    ) { items, item in
+        items[PercentEncoding.escape(item.name, .form), default: []].append(PercentEncoding.escape(item.value, .form))
+    }
+
+    init(_ request: HTTPRequest, _ response: HTTPResponse? = nil) {
+        (self.request, self.response) = (request, response)
+    }
+
+    mutating func queryParameter(_ name: String) -> String? {
+        query[name].flatMap { $0.count == 1 ? $0[0] : nil }
+    }
+
+    mutating func value(of component: MessageComponent) -> String? {
+        let name = component.field
+        var field = fields[name] ?? Field(lines: read(name))
+        let value = component.value(of: &field)
+        fields[name] = field
+        return value
+    }
+
+    mutating func lines(of component: MessageComponent) -> [String] { read(component.field) }
+
+    /// Returns the lines of a field in the message that it belongs to.
+    private mutating func read(_ component: MessageComponent) -> [String] {
+        let (field, received) = (HTTPHeaders.Name(component.name), component.isOfRequest ? nil : response)
+        if component.isTrailer { return received?.trailers.values(for: field) ?? [] }
+        if let received { return received.headers.values(for: field) }
+        switch component.name {
+        case "host": return [request.hostField]
+        case "content-length":
+            let length = request.body.isEmpty ? request.method.expectsBody ? 0 : nil : request.body.contentLength
+            return (request.headers[.contentLength] ?? length?.description).map { [$0] } ?? []
+        default: return framed.values(for: field)
+        }
     }
 }

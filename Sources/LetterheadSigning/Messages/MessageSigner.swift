@@ -78,7 +78,8 @@ public struct MessageSigner: RequestSigner {
                 !request.body.isEmpty || !MessageComponent.digests.contains($0.name)
             }
             let parameters = signature.parameters(covered, at: now())
-            let base = try MessageComponent.base(covered, parameters: parameters, in: request)
+            var parts = MessageParts(request)
+            let base = try MessageComponent.base(covered, parameters: parameters, in: &parts)
             let value = Data(try await signature.key.sign(base)).base64EncodedString()
             request.headers.append("Signature-Input", "\(signature.label)=\(parameters)")
             request.headers.append("Signature", "\(signature.label)=:\(value):")

@@ -10,8 +10,8 @@ public import LetterheadFoundation
 /// try await verifier.verify(response)
 /// ```
 ///
-/// The body must be in memory and, for a digest, without a content coding. The other signatures of a message aren't
-/// read once one is valid.
+/// For a digest, the body must be in memory or in the file of a download, and without a content coding. The signatures of a message may cover 100 components together. The others aren't read once one is valid. The signature
+/// of a response from a cache is judged by the time at which the response was received.
 public struct MessageVerifier: HTTPValidator {
     /// What a signature states about itself.
     public struct Claims: Sendable {
@@ -44,7 +44,9 @@ public struct MessageVerifier: HTTPValidator {
     /// - Throws: `HTTPAuthentication.Failure` with the reason `.missingSignature`, `.invalidSignature` or `.malformed`.
     @discardableResult
     public func verify(_ response: HTTPResponse) async throws -> Claims {
-        try await verify(response.request, response, response.headers) { response.body.buffered }
+        let file = response.savedFile.map { FileBody(at: $0) as any HTTPBody }
+        let content = file ?? response.body.buffered.map { DataBody($0, contentType: nil) }
+        return try await verify(response.request, response, response.headers, content)
     }
 
     /// Verifies a received request. Its body must be replayable.
@@ -53,7 +55,8 @@ public struct MessageVerifier: HTTPValidator {
     /// - Throws: `HTTPAuthentication.Failure` with the reason `.missingSignature`, `.invalidSignature` or `.malformed`.
     @discardableResult
     public func verify(_ request: HTTPRequest) async throws -> Claims {
-        try await verify(request, nil, request.headers) { request.body.isReplayable ? try request.body.encode() : nil }
+        let isReadable = request.body.isEmpty || request.body.isReplayable
+        return try await verify(request, nil, request.headers, isReadable ? request.body : nil)
     }
 
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
@@ -62,29 +65,36 @@ public struct MessageVerifier: HTTPValidator {
     }
 
     private func verify(
-        _ request: HTTPRequest, _ response: HTTPResponse?, _ headers: HTTPHeaders, _ body: () throws -> Data?
+        _ request: HTTPRequest, _ response: HTTPResponse?, _ headers: HTTPHeaders, _ content: (any HTTPBody)?
     ) async throws -> Claims {
         guard let inputs = StructuredValue.dictionary(headers.values(for: "Signature-Input")), inputs.count <= 16,
             let signatures = StructuredValue.dictionary(headers.values(for: "Signature"))
         else { throw Failure(.malformed, "the field Signature or Signature-Input is malformed") }
+        // Each component costs a pass over its value, and strangers can add signatures.
+        guard inputs.values.reduce(0, { $0 + $1.items.count }) <= 100 else {
+            throw Failure(.malformed, "the signatures cover more than 100 components")
+        }
+        var parts = MessageParts(request, response)
         var failure = Failure(.missingSignature, "the message has no signature with a known key")
         for (label, input) in inputs.sorted(by: { $0.key < $1.key }) {
-            let claims = Claims(label, input)
+            guard let claims = Claims(label, input) else {
+                failure = Failure(.malformed, "the signature \(label) has a parameter of a wrong type")
+                continue
+            }
             guard let key = try await key(claims) else { continue }
             do throws(Failure) {
                 let components = input.items.compactMap { MessageComponent($0) }
-                // Each component may cost a pass over the message.
-                guard let signature = signatures[label]?.bytes, components.count == input.items.count,
-                    components.count <= 100
-                else { throw Failure(.malformed, "the signature or its parameters are malformed") }
-                try check(claims, components, key)
+                guard let signature = signatures[label]?.bytes, components.count == input.items.count else {
+                    throw Failure(.malformed, "the signature or its parameters are malformed")
+                }
+                try check(claims, components, key, at: response?.receivedDate ?? now())
                 let base = try MessageComponent.base(
-                    components, as: input.items.map(\.text), parameters: input.text, in: request, response)
+                    components, as: input.items.map(\.text), parameters: input.text, in: &parts)
                 guard (try? key.verifies(signature, of: base)) == true else {
                     throw Failure(.invalidSignature, "the signature doesn't match the message")
                 }
                 for digest in components where MessageComponent.digests.contains(digest.name) && !digest.isOfRequest {
-                    try Self.check(digest.lines(in: request, response), headers, try? body())
+                    try await Self.check(parts.lines(of: digest), headers, content)
                 }
                 return claims
             } catch { failure = error }
@@ -92,8 +102,9 @@ public struct MessageVerifier: HTTPValidator {
         throw failure
     }
 
-    private func check(_ claims: Claims, _ components: [MessageComponent], _ key: SignatureKey) throws(Failure) {
-        let now = now()
+    private func check(
+        _ claims: Claims, _ components: [MessageComponent], _ key: SignatureKey, at now: Date
+    ) throws(Failure) {
         let age = claims.created.map { Duration.seconds(now.timeIntervalSince($0)) }
         guard let age, age <= maximumAge + .seconds(60), age >= .seconds(-60), claims.expires.map({ $0 > now }) ?? true
         else { throw Failure(.invalidSignature, "the signature has expired, or its time is missing") }
@@ -105,30 +116,44 @@ public struct MessageVerifier: HTTPValidator {
         }
     }
 
-    private static func check(_ values: [String], _ headers: HTTPHeaders, _ body: Data?) throws(Failure) {
-        guard let body, !headers.contains(.contentEncoding) else {
+    private static func check(
+        _ values: [String], _ headers: HTTPHeaders, _ content: (any HTTPBody)?
+    ) async throws(Failure) {
+        guard let content, !headers.contains(.contentEncoding) else {
             throw Failure(.misconfigured, "the digest can't be compared: the body is streamed or compressed")
         }
         let digests = StructuredValue.dictionary(values) ?? [:]
-        let known = [("sha-256", SHA256Hash.hash), ("sha-512", SHA512Hash.hash)].compactMap { name, hash in
-            digests[name].map { $0.bytes == hash(Array(body)) }
+        var known: [Bool] = []
+        do {
+            var message = HTTPRequest()
+            message.body = content
+            if let digest = digests["sha-256"] {
+                known.append(digest.bytes == (try await SignedBody(message, need: .digest)).digest)
+            }
+            if let digest = digests["sha-512"], !(content is FileBody) {
+                known.append(digest.bytes == SHA512Hash.hash(Array(try content.encode())))
+            }
+        } catch { throw Failure(.misconfigured, "the digest can't be compared: \(HTTPError.summary(of: error))") }
+        guard !known.isEmpty else {
+            let rule = "the digest has no algorithm that can be compared: sha-256, or sha-512 for a body in memory"
+            throw Failure(.invalidSignature, rule)
         }
-        guard !known.isEmpty, !known.contains(false) else {
-            throw Failure(.invalidSignature, "the body doesn't match its digest")
-        }
+        guard !known.contains(false) else { throw Failure(.invalidSignature, "the body doesn't match its digest") }
     }
 }
 
 extension MessageVerifier.Claims {
-    init(_ label: String, _ input: StructuredValue) {
-        // A malformed time is in the past, so that it isn't ignored.
-        func date(_ name: String) -> Date? {
-            input.parameters[name].map { Date(timeIntervalSince1970: Double(Int64($0) ?? 0)) }
-        }
+    /// Returns nil if a parameter hasn't the type of RFC 9421, 2.3.
+    init?(_ label: String, _ input: StructuredValue) {
+        let texts = ["keyid", "alg", "nonce", "tag"].map { input.parameters[$0] }
+        let times = ["created", "expires"].map { input.parameters[$0] }
+        guard texts.allSatisfy({ $0?.isString ?? true }),
+            times.allSatisfy({ $0.map { Int64($0.text) != nil } ?? true })
+        else { return nil }
         self.label = label
-        (keyID, algorithm) = (input.parameters["keyid"], input.parameters["alg"])
-        (nonce, tag) = (input.parameters["nonce"], input.parameters["tag"])
-        (created, expires) = (date("created"), date("expires"))
+        (keyID, algorithm, nonce, tag) = (texts[0]?.value, texts[1]?.value, texts[2]?.value, texts[3]?.value)
+        let dates = times.map { $0.flatMap { Int64($0.text) }.map { Date(timeIntervalSince1970: Double($0)) } }
+        (created, expires) = (dates[0], dates[1])
     }
 }
 

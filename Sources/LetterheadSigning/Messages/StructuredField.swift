@@ -4,16 +4,18 @@ import LetterheadFoundation
 
 /// The value of a dictionary's member (RFC 9651, 3.2), as signature and digest fields use them: an inner list or an
 /// item, with its parameters.
-struct StructuredValue {
+struct StructuredValue: Sendable {
     /// The decoded string, or the text of any other item. Empty for a list.
     var value = ""
     /// A list's items.
     var items: [StructuredValue] = []
-    var parameters: [String: String] = [:]
+    var parameters: [String: StructuredValue] = [:]
     /// The serialization (RFC 9651, 4.1), which signatures cover.
     var text = ""
 
     static let yes = StructuredValue(value: "?1", text: "?1")
+
+    var isString: Bool { text.begins(with: "\"") }
 
     /// The bytes of a byte sequence, or nil for another value.
     var bytes: [UInt8]? {
@@ -108,7 +110,7 @@ private struct StructuredReader {
             skipBlanks()
             let name = read(while: Self.isKeyByte)
             guard Self.isKey(name), let parameter = take("=") ? bareItem() : .yes else { return nil }
-            value.parameters[name] = parameter.value
+            value.parameters[name] = parameter
             let text = ";" + name + (parameter.text.isSame(as: "?1") ? "" : "=" + parameter.text)
             texts[name] = (texts[name]?.place ?? texts.count, text)
         }
