@@ -35,6 +35,23 @@ import Testing
                 .hasSuffix(#"the server wrote "invalid_token: The token expired""#))
     }
 
+    @Test(arguments: [
+        (
+            "<?xml version=\"1.0\"?>\n<Error><Code>NoSuchKey</Code><Message>No key &lt;a&amp;lt;&gt;.</Message>"
+                + "<Key>SECRET</Key></Error>", "NoSuchKey: No key <a&lt;>."
+        ),
+        ("<ErrorResponse><Error><Type>Sender</Type><Code>Denied</Code></Error></ErrorResponse>", "Denied"),
+        ("<Error><Message>see https://h.test/?token=SECRET</Message></Error>", "see https://h.test/?token=<redacted>"),
+        ("<Error><Code> </Code></Error>", nil), ("<Error><Code>Cut", nil), ("<Code>A</Code>", nil),
+        ("<Error><Code>A</Code></Error>" + String(repeating: " ", count: 70_000), nil),
+    ]) func `the code and the message of an error in XML are in the description`(body: String, message: String?) {
+        for type in ["application/xml", "text/xml; charset=utf-8", "application/error+xml"] {
+            #expect(
+                text(body, type: type).hasSuffix("refused" + (message.map { "; the server wrote \"\($0)\"" } ?? "")))
+        }
+        #expect(text(body, type: "text/html").hasSuffix("refused"))
+    }
+
     @Test(
         arguments: [
             (#"{"message":"no such user","documentation_url":"x"}"#, "no such user"),

@@ -114,10 +114,11 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
     /// Foundation's errors by their cause. Other components' errors are described by `LocalizedError.errorDescription`,
     /// which must not contain secrets. Without it, the description is the type's name and, for an enum, the case.
     ///
-    /// For a 4xx, a 5xx or a ``Code/reportedFailure``, the server's explanation is a body of type `text/plain`, the members of a JSON body that hold
-    /// a message, such as title and detail (RFC 9457), and for a 401 the `WWW-Authenticate` field. It is limited to 200
-    /// characters and escaped, and contains no credentials of the request, no values of secret names, and nothing that
-    /// may be a token. If ``RequestSettings/isSecret`` is true, it is left out.
+    /// For a 4xx, a 5xx or a ``Code/reportedFailure``, the server's explanation is a body of type `text/plain`, the
+    /// members of a JSON body that hold a message, such as title and detail (RFC 9457), the code and the message of an
+    /// XML error of an object store, and for a 401 the `WWW-Authenticate` field. It is limited to 200 characters and
+    /// escaped, and contains no credentials of the request, no values of secret names, and nothing that may be a token.
+    /// If ``RequestSettings/isSecret`` is true, it is left out.
     public var description: String { text(inside: nil) }
 
     /// - Parameter outer: the error that contains this one. It already describes the request if both have the same.
@@ -137,7 +138,8 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
             let summary = Self.summary(of: underlying)
             if !message.holds(summary) { text += ": \(summary)" }
         }
-        if !isAnswered, let words = response?.refusal(of: request), !text.holds(words) { text += "; \(words)" }
+        let words = isAnswered ? nil : response?.refusal(of: request, isReported: code == .reportedFailure)
+        if let words, !text.holds(words) { text += "; \(words)" }
         return Redaction.hide(request.redaction.values, in: text)
     }
 
@@ -244,8 +246,9 @@ extension HTTPError.Code {
     public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
     /// A page sequence's pages form a loop, or there are too many pages or too many empty pages in a row.
     public static let paginationLoop = Self(rawValue: "paginationLoop")
-    /// The server reported a failure in a stream: an `error` event. Its data is the body of ``HTTPError/response``, so
-    /// that ``HTTPError/failure(of:)`` decodes it.
+    /// The server reported a failure after an accepted status: in an `error` event of a stream, or in the body of a
+    /// response that a signer checks. The failure is the body of ``HTTPError/response``, so that
+    /// ``HTTPError/failure(of:)`` decodes it.
     public static let reportedFailure = Self(rawValue: "reportedFailure")
     /// A reset of the chain is in progress.
     public static let resetInProgress = Self(rawValue: "resetInProgress")

@@ -48,8 +48,12 @@ extension HTTPResponse {
     }
 
     /// The server's explanation of an error: `the server wrote "no such user"`.
-    func refusal(of request: HTTPRequest) -> String? {
-        guard status.code >= 400 || reportsFailure, !request.isSecret, !self.request.isSecret else { return nil }
+    ///
+    /// - Parameter isReported: whether the body reports a failure although the status doesn't.
+    func refusal(of request: HTTPRequest, isReported: Bool) -> String? {
+        guard status.code >= 400 || isReported || reportsFailure, !request.isSecret, !self.request.isSecret else {
+            return nil
+        }
         func words(_ text: String) -> String {
             request.redaction.words(text, upTo: Self.longestText, hiding: self.request)
         }
@@ -66,10 +70,31 @@ extension HTTPResponse {
         if type.essence == "text/plain" {
             return beginning(for: request).flatMap { $0.utf8.contains { $0 > 0x20 } ? $0 : nil }
         }
-        guard type.isJSON, data.count <= 1 << 16 else { return nil }
+        guard data.count <= 1 << 16 else { return nil }
+        if type.essence.ends(with: "xml") { return Self.explanation(inXML: Array(data)[...]) }
+        guard type.isJSON else { return nil }
         // A byte order mark may come first.
         let json = data.drop { JSONBytes.isBlank($0) || [0xEF, 0xBB, 0xBF].contains($0) }
         return request.redaction.explanation(of: Array(json)[...])
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the code and the message of an error of an object store: `<Error><Code>NoSuchKey</Code>…`.
+    private static func explanation(inXML document: ArraySlice<UInt8>) -> String? {
+        let error = content(of: "Error", in: document) ?? []
+        let parts = ["Code", "Message"].compactMap { content(of: $0, in: error) }
+        let texts = parts.filter { $0.contains { $0 > 0x20 } }.map { String(decoding: $0, as: UTF8.self) }
+        let characters = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")]
+        let text = characters.reduce(texts.joined(separator: ": ")) { $0.replacingBytes(of: $1.0, with: $1.1) }
+        return texts.isEmpty ? nil : text
+    }
+
+    private static func content(of element: String, in document: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard let start = document.firstRange(of: Array("<\(element)>".utf8))?.upperBound,
+            let end = document[start...].firstRange(of: Array("</\(element)>".utf8))?.lowerBound
+        else { return nil }
+        return document[start..<end]
     }
 }
 
