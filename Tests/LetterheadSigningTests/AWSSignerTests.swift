@@ -216,6 +216,55 @@ import Testing
                 == ["20130524T000000Z", "20130524T010000Z", "20130524T010000Z"])
     }
 
+    @Test(arguments: [
+        ("Sat, 25 May 2013 00:00:00 GMT", nil, 2), ("Sat, 25 May 2013 00:00:01 GMT", nil, 1),
+        ("Wed, 22 May 2013 23:59:59 GMT", nil, 1), ("Fri, 31 Dec 9999 23:59:59 GMT", nil, 1),
+        ("Fri, 24 May 2013 01:00:00 GMT", "5", 1),
+    ]) func `a time that is far away or stored teaches nothing`(date: String, age: String?, count: Int) async throws {
+        let mock = MockLoader { request in
+            var response = HTTPResponse(request: request, status: 403, headers: ["Date": date])
+            response.headers[.age] = age
+            return response
+        }
+        var request = try HTTPRequest("https://bucket.s3.amazonaws.com/a")
+        request.authentication = .signing(by: try signer())
+        let (chain, sent) = (Authenticate() --> mock, request)
+        _ = try await chain.load(sent)
+        #expect(mock.requests.count == count)
+    }
+
+    @Test func `the time of an origin dates only its own signatures`() async throws {
+        let mock = MockLoader { request in
+            let isLate = request.host == "a.example"
+            return HTTPResponse(
+                request: request, status: isLate ? 403 : 200, headers: ["Date": "Fri, 24 May 2013 01:00:00 GMT"])
+        }
+        let signer = try signer()
+        let urls = ["https://a.example/", "https://b.example/"].compactMap(URL.init)
+        for url in urls {
+            var request = HTTPRequest(url: url)
+            request.authentication = .signing(by: signer, allowedOrigins: urls)
+            let (chain, sent) = (Authenticate() --> mock, request)
+            _ = try await chain.load(sent)
+        }
+        let dates = mock.requests.map { $0.headers["X-Amz-Date"] }
+        #expect(dates == ["20130524T000000Z", "20130524T010000Z", "20130524T000000Z"])
+    }
+
+    @Test func `a learned time that can't be written is forgotten`() async throws {
+        let now = SharedValue(try Date("9999-12-31T22:00:00Z", strategy: .iso8601))
+        let state = AWSState(.environment) { now.withLock { $0 } }
+        var request = try HTTPRequest("https://a.example/")
+        request.headers["X-Amz-Date"] = "99991231T220000Z"
+        let headers: HTTPHeaders = ["Date": "Fri, 31 Dec 9999 23:30:00 GMT"]
+        #expect(state.learn(from: HTTPResponse(request: request, status: .forbidden, headers: headers)))
+        #expect(try state.time(at: request.origin) == "99991231T233000Z")
+        now.withLock { $0 += 3_600 }
+        #expect(try state.time(at: request.origin) == "99991231T230000Z")
+        now.withLock { $0 -= 3_600 }
+        #expect(try state.time(at: request.origin) == "99991231T220000Z")
+    }
+
     @Test func `a refusal with the right time is returned`() async throws {
         let mock = MockLoader {
             HTTPResponse(request: $0, status: 403, headers: ["Date": "Fri, 24 May 2013 00:03:00 GMT"])
@@ -224,133 +273,5 @@ import Testing
         request.authentication = .signing(by: try signer())
         let (chain, sent) = (Authenticate() --> mock, request)
         #expect(try await chain.load(sent).status == 403 && mock.requests.count == 1)
-    }
-}
-
-@Suite struct AWSCredentialsTests {
-    @Test func `the environment's key is read`() throws {
-        let variables = [
-            "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "token",
-        ]
-        let credentials = try AWSCredentials.Provider.credentials(variables, in: "the environment")
-        #expect(credentials.accessKey == "AKID" && credentials.secretKey == "secret")
-        #expect(credentials.sessionToken == "token" && credentials.expiresAt == nil)
-    }
-
-    @Test func `a missing key is named`() throws {
-        let variables = ["AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": ""]
-        let error = #expect(throws: HTTPAuthentication.Failure.self) {
-            try AWSCredentials.Provider.credentials(variables, in: "the environment")
-        }
-        #expect(error?.reason == .noCredentials)
-        #expect(error?.message == "the environment has no AWS_SECRET_ACCESS_KEY")
-    }
-
-    private static let file = """
-        # comment
-        [default]
-        aws_access_key_id = A
-        [ work ] ; comment
-        AWS_ACCESS_KEY_ID=B
-          aws_secret_access_key = s=/+
-        ; aws_session_token = no
-        nonsense
-        [other]
-        aws_access_key_id = C
-        """
-
-    @Test func `a profile's section is read`() {
-        let members = AWSCredentials.Provider.section("work", of: Self.file)
-        #expect(members == ["AWS_ACCESS_KEY_ID": "B", "AWS_SECRET_ACCESS_KEY": "s=/+"])
-    }
-
-    @Test func `a file without the profile's secret is refused`() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "letterhead-\(UUID())")
-        try Data(Self.file.utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let error = await #expect(throws: HTTPAuthentication.Failure.self) {
-            try await AWSCredentials.Provider.profile("default", file: file).load()
-        }
-        #expect(error?.message == "the profile \"default\" has no AWS_SECRET_ACCESS_KEY")
-    }
-
-    @Test func `credentials are kept until five minutes before they expire`() async throws {
-        let (now, calls) = (SharedValue(Date(timeIntervalSince1970: 0)), SharedValue(0))
-        let provider = AWSCredentials.Provider {
-            calls.withLock { $0 += 1 }
-            return AWSCredentials(accessKey: "A", secretKey: "s", expiresAt: Date(timeIntervalSince1970: 3_600))
-        }
-        let state = AWSState(provider) { now.withLock { $0 } }
-        for seconds in [0.0, 3_299, 3_300] {
-            now.withLock { $0 = Date(timeIntervalSince1970: seconds) }
-            _ = try await state.credentials()
-        }
-        #expect(calls.withLock { $0 } == 2)
-    }
-
-    static let refusals: [(HTTPStatus, HTTPHeaders, String?, Bool)] = [
-        (400, [:], "<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>", true),
-        (400, [:], "<Error><Code>InvalidToken</Code></Error>", true),
-        (403, [:], "<Error><Code>InvalidAccessKeyId</Code></Error>", true),
-        (403, [:], "<ErrorResponse><Error><Code>InvalidClientTokenId</Code></Error></ErrorResponse>", true),
-        (400, [:], #"{"__type":"com.amazon.coral.service#UnrecognizedClientException"}"#, true),
-        (400, ["x-amzn-ErrorType": "ExpiredTokenException:http://internal.amazon.com/"], "{}", true),
-        // After a HEAD, and before a stream is read.
-        (400, [:], "", true), (400, [:], nil, true), (403, [:], "", true), (403, [:], nil, true),
-        (403, [:], "<Error><Code>AccessDenied</Code></Error>", false),
-        (403, [:], "<Error><Code>SignatureDoesNotMatch</Code></Error>", false),
-        (403, [:], "<Error><Code>RequestTimeTooSkewed</Code></Error>", false),
-        (400, [:], #"{"__type":"ValidationException"}"#, false),
-        (404, [:], "<Error><Code>ExpiredToken</Code></Error>", false),
-    ]
-
-    @Test func `refusals without a reason drop the credentials once a minute`() async throws {
-        let (calls, now) = (SharedValue(0), SharedValue(Date(timeIntervalSince1970: 0)))
-        let provider = AWSCredentials.Provider {
-            calls.withLock { $0 += 1 }
-            return AWSCredentials(accessKey: "A", secretKey: "s")
-        }
-        let state = AWSState(provider) { now.withLock { $0 } }
-        for seconds in [0, 1, 59, 61] {
-            now.withLock { $0 = Date(timeIntervalSince1970: Double(seconds)) }
-            _ = try await state.credentials()
-            #expect(!state.learn(from: HTTPResponse(request: try HTTPRequest("https://s3.test/a"), status: .forbidden)))
-        }
-        _ = try await state.credentials()
-        #expect(calls.withLock { $0 } == 3)
-    }
-
-    @Test(arguments: refusals.indices) func `only a refusal of the credentials drops them`(index: Int) async throws {
-        let (status, headers, body, isDropped) = Self.refusals[index]
-        let calls = SharedValue(0)
-        let provider = AWSCredentials.Provider {
-            calls.withLock { $0 += 1 }
-            return AWSCredentials(accessKey: "A", secretKey: "s")
-        }
-        let state = AWSState(provider) { Date(timeIntervalSince1970: 0) }
-        _ = try await state.credentials()
-        let received = body.map { HTTPResponseBody(Data($0.utf8)) }
-        let stream = HTTPResponseBody(length: nil, pull: { nil })
-        let response = HTTPResponse(
-            request: try HTTPRequest("https://bucket.s3.amazonaws.com/a"), status: status, headers: headers,
-            body: received ?? stream)
-        #expect(!state.learn(from: response))
-        _ = try await state.credentials()
-        #expect(calls.withLock { $0 } == (isDropped ? 2 : 1))
-    }
-
-    @Test func `secrets are not printed`() async throws {
-        let credentials = AWSCredentials(accessKey: "AKID", secretKey: "top secret", sessionToken: "for now")
-        let signer = AWSSigner(service: "s3", region: "r", credentials: .fixed(credentials))
-        var request = try HTTPRequest("https://bucket.s3.amazonaws.com/a")
-        try await signer.sign(&request, body: SignedBody())
-        var text = "\(credentials) \(signer) \(request)"
-        dump((credentials, signer, request), to: &text)
-        let link = try await signer.presignedURL(for: request, expiresIn: .seconds(60))
-        text += "\(HTTPRequest(url: link))"
-        dump(HTTPRequest(url: link), to: &text)
-        #expect(!text.contains("top secret") && !text.contains("for now") && !text.contains("for%20now"))
-        let signature = try #require(HTTPRequest(url: link).query["X-Amz-Signature"])
-        #expect(!text.contains(signature) && !text.contains("AWS4-HMAC-SHA256 Cred") && !text.contains("AKID/"))
     }
 }

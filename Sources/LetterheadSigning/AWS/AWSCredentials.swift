@@ -24,11 +24,38 @@ public struct AWSCredentials: Sendable {
 }
 
 extension AWSCredentials {
-    /// Where a signer's credentials come from. They are kept until they expire, or a server refuses them.
+    /// Reads what a program that a profile names as `credential_process` prints. Start the program in the closure of a
+    /// ``Provider``.
+    ///
+    /// - Throws: `HTTPAuthentication.Failure` if the text isn't of this format, without the text.
+    public init(processOutput data: Data) throws {
+        let members = (try? JSONDecoder().decode([String: JSONValue].self, from: data)) ?? [:]
+        guard members["Version"] == .int(1), let key = members["AccessKeyId"]?.string,
+            let secret = members["SecretAccessKey"]?.string
+        else {
+            let rule = "the output of the credential process has no Version 1, AccessKeyId or SecretAccessKey"
+            throw Failure(.noCredentials, rule)
+        }
+        let text = members["Expiration"]?.string
+        let end = text.flatMap { try? Date($0, strategy: .iso8601) }
+        guard (text == nil) == (end == nil) else {
+            throw Failure(.noCredentials, "the Expiration of the credential process is not an ISO 8601 date")
+        }
+        self.init(
+            accessKey: key, secretKey: Secret(secret),
+            sessionToken: members["SessionToken"]?.string.map { Secret($0) }, expiresAt: end)
+    }
+}
+
+extension AWSCredentials {
+    /// Where the credentials of a signer come from. They are kept until they expire, or a server refuses them.
+    ///
+    /// Concurrent requests share one load. If it fails, the previous credentials are used until they end.
     public struct Provider: Sendable {
         let load: @Sendable () async throws -> AWSCredentials
 
-        /// Obtains credentials with a closure, for example from a metadata service or a vault.
+        /// Obtains credentials with a closure, for example from a metadata service or a vault. The closure must not send
+        /// requests that the same signer signs.
         public init(_ load: @escaping @Sendable () async throws -> AWSCredentials) { self.load = load }
     }
 }
@@ -38,19 +65,20 @@ extension AWSCredentials.Provider {
     public static func fixed(_ credentials: AWSCredentials) -> Self { Self { credentials } }
 
     /// The process's environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and optionally `AWS_SESSION_TOKEN`.
-    /// Without the first two, requests fail with `.cannotAuthenticate`.
+    /// Without the first two, requests fail with `.cannotAuthenticate`. A set-user-ID program has none of them.
     public static var environment: Self {
-        Self { try credentials(ProcessInfo.processInfo.environment, in: "the environment") }
+        Self { try credentials(TrustedEnvironment.variables, in: "the environment") }
     }
 
-    /// A profile in the shared credentials file. Processes and config files with other sources aren't supported.
+    /// A profile in the shared credentials file. Config files with other sources aren't supported, and no process is
+    /// started (see ``AWSCredentials/init(processOutput:)``).
     ///
     /// - Parameters:
     ///   - name: the section's name. Default: `AWS_PROFILE`, or else `default`.
     ///   - file: the file. It is refused if other users can write it. Default: `AWS_SHARED_CREDENTIALS_FILE`, or else
     ///     `~/.aws/credentials`.
     public static func profile(_ name: String? = nil, file: URL? = nil) -> Self {
-        let variables = ProcessInfo.processInfo.environment
+        let variables = TrustedEnvironment.variables
         let name = name ?? variables["AWS_PROFILE"] ?? "default"
         let path = variables["AWS_SHARED_CREDENTIALS_FILE"] ?? (variables["HOME"] ?? "") + "/.aws/credentials"
         let url = file ?? URL(filePath: path)
@@ -58,8 +86,10 @@ extension AWSCredentials.Provider {
             guard let data = try PrivateFile.read(url, upTo: 1 << 20) else {
                 throw Failure(.noCredentials, "there is no shared credentials file of AWS")
             }
-            return try credentials(
-                section(name, of: String(decoding: data, as: UTF8.self)), in: "the profile \"\(name)\"")
+            // Editors on Windows write a byte order mark.
+            let text = String(
+                decoding: data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data, as: UTF8.self)
+            return try credentials(section(name, of: text), in: "the profile \"\(name)\"")
         }
     }
 
@@ -88,13 +118,14 @@ extension AWSCredentials.Provider {
     }
 }
 
-/// What a signer keeps between requests: copies of the signer share the credentials, the day's key and the server's
-/// time.
+/// What a signer keeps between requests: copies of the signer share the credentials, the day's key and the clocks of
+/// the servers.
 final class AWSState: Sendable {
     private struct Kept {
         var credentials: AWSCredentials?
         var key: (scope: String, secret: Secret, bytes: [UInt8])?
-        var offset: TimeInterval = 0
+        /// By how much the clock of an origin is ahead.
+        var offsets: [HTTPOrigin: TimeInterval] = [:]
         /// The text of the last second, because formatting takes longer than signing.
         var time: (seconds: Double, text: String)?
         /// When a refusal without a reason dropped the credentials.
@@ -104,31 +135,72 @@ final class AWSState: Sendable {
     private let provider: AWSCredentials.Provider
     private let now: @Sendable () -> Date
     private let kept = Mutex(Kept())
+    private let loads = Flights<Int, Result<AWSCredentials, any Error>>()
 
     init(_ provider: AWSCredentials.Provider, now: @escaping @Sendable () -> Date) {
         (self.provider, self.now) = (provider, now)
     }
 
-    /// The server's time, as far as it is known.
-    var date: Date { now().addingTimeInterval(kept.withLock { $0.offset }) }
+    /// The time of an origin, as far as it is known.
+    func date(at origin: HTTPOrigin?) -> Date {
+        now().addingTimeInterval(kept.withLock { kept in origin.flatMap { kept.offsets[$0] } ?? 0 })
+    }
 
-    /// The time as `20260131T080000Z`.
-    func time() throws -> String {
-        let seconds = date.timeIntervalSince1970.rounded(.down)
-        if let time = kept.withLock({ $0.time }), time.seconds == seconds { return time.text }
-        guard let text = Date(timeIntervalSince1970: seconds).internetTime?.filter({ $0 != "-" && $0 != ":" }) else {
+    /// The time of an origin as `20260131T080000Z`.
+    func time(at origin: HTTPOrigin?) throws(Failure) -> String {
+        if let text = text(of: date(at: origin)) { return text }
+        // The offset may be what makes the date unwritable.
+        if let origin { kept.withLock { $0.offsets[origin] = nil } }
+        guard let text = text(of: now()) else {
             throw Failure(.misconfigured, "the date is not in the years 0 to 9999")
         }
-        kept.withLock { $0.time = (seconds, text) }
         return text
     }
 
-    func credentials() async throws -> AWSCredentials {
-        let (known, date) = (kept.withLock { $0.credentials }, date)
-        if let known, known.expiresAt.map({ $0.timeIntervalSince(date) > 300 }) ?? true { return known }
-        let credentials = try await provider.load()
-        kept.withLock { $0.credentials = credentials }
-        return credentials
+    private func text(of date: Date) -> String? {
+        let seconds = date.timeIntervalSince1970.rounded(.down)
+        if let time = kept.withLock({ $0.time }), time.seconds == seconds { return time.text }
+        let text = Date(timeIntervalSince1970: seconds).internetTime?.filter { $0 != "-" && $0 != ":" }
+        if let text { kept.withLock { $0.time = (seconds, text) } }
+        return text
+    }
+
+    func credentials(for request: HTTPRequest) async throws -> AWSCredentials {
+        let date = date(at: request.origin)
+        if let fresh = kept(for: 300, from: date) { return fresh }
+        let ticket = loads.join(0) { [self] in await load(at: date) }
+        switch await loads.outcome(for: ticket, within: request.timeLeft, on: ContinuousClock()) {
+        case .value(.success(let credentials)): return credentials
+        case .value(.failure(let error)):
+            if let last = kept(for: 0, from: date) { return last }
+            let rule = "could not obtain credentials: \(HTTPError.summary(of: error))"
+            throw HTTPError(
+                .cannotAuthenticate, request: request, underlying: error, message: rule, mayHaveBeenSent: false)
+        case .late: throw request.deadlinePassed(while: "waiting for credentials")
+        case .cancelled, .reset: throw CancellationError()
+        }
+    }
+
+    /// Returns the kept credentials if they last longer than a number of seconds.
+    private func kept(for seconds: TimeInterval, from date: Date) -> AWSCredentials? {
+        let credentials = kept.withLock { $0.credentials }
+        return credentials?.expiresAt.map { $0.timeIntervalSince(date) > seconds } ?? true ? credentials : nil
+    }
+
+    private func load(at date: Date) async -> Result<AWSCredentials, any Error> {
+        // An earlier load may have ended before this one was joined.
+        if let fresh = kept(for: 300, from: date) { return .success(fresh) }
+        do {
+            let credentials = try await provider.load()
+            return kept.withLock { kept in
+                // A reset cancels a load, and the next user must not get its credentials.
+                if Task.isCancelled { return .failure(CancellationError()) }
+                kept.credentials = credentials
+                return .success(credentials)
+            }
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Returns the key for a day, a region and a service.
@@ -142,16 +214,23 @@ final class AWSState: Sendable {
         }
     }
 
-    /// Learns the server's time from a refusal, and returns whether it differs from the signature's by more than four
+    /// Learns the time of an origin from a refusal, and returns whether it differs from the signature by more than four
     /// minutes. AWS accepts five. If the service refuses the credentials, they are loaded again for the next request.
+    ///
+    /// A difference of more than a day isn't a clock. A refusal from a cache (`Age`) has the time of its first receiver.
     func learn(from response: HTTPResponse) -> Bool {
         guard [400, 401, 403].contains(response.status.code) else { return false }
         let style = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted)
-        if let signed = response.request.headers["X-Amz-Date"].flatMap({ try? style.parse($0) }),
-            let served = response.headers.date(of: .date), abs(served.timeIntervalSince(signed)) > 240
+        if !response.headers.contains(.age), let origin = response.request.origin,
+            let signed = response.request.headers["X-Amz-Date"].flatMap({ try? style.parse($0) }),
+            let served = response.headers.date(of: .date), abs(served.timeIntervalSince(signed)) > 240,
+            abs(served.timeIntervalSince(now())) <= 86_400
         {
             let offset = served.timeIntervalSince(now())
-            kept.withLock { $0.offset = offset }
+            kept.withLock { kept in
+                if kept.offsets.count >= 1_000 { kept.offsets = [:] }
+                kept.offsets[origin] = offset
+            }
             return true
         }
         let body = response.body.buffered.map { String(decoding: $0.prefix(4_096), as: UTF8.self) }
@@ -172,5 +251,8 @@ final class AWSState: Sendable {
         "AuthFailure", "RequestExpired",
     ]
 
-    func reset() { kept.withLock { $0 = Kept() } }
+    func reset() {
+        loads.reset()
+        kept.withLock { $0 = Kept() }
+    }
 }

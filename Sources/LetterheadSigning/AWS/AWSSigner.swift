@@ -16,8 +16,8 @@ public import LetterheadFoundation
 /// For S3 over https, a file or a stream isn't read for its digest (`UNSIGNED-PAYLOAD`), unless you choose chunks.
 /// Elsewhere, a request with a one-shot body fails with `.cannotAuthenticate` before anything is sent.
 ///
-/// If a server refuses a signature and its `Date` differs by more than four minutes, the request is signed once more
-/// with the server's time, as are all later requests.
+/// If a server refuses a signature and its `Date` differs by more than four minutes and at most a day, the request is
+/// signed once more with the time of the server, as are all later requests to this origin.
 public struct AWSSigner: RequestSigner {
     let service: String
     let region: String
@@ -58,8 +58,8 @@ public struct AWSSigner: RequestSigner {
     public func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {
         // A presigned link has its signature already, and S3 refuses two.
         if request.query.contains("X-Amz-Signature") { return }
-        let credentials = try await state.credentials()
-        let seal = try seal(credentials)
+        let credentials = try await state.credentials(for: request)
+        let seal = try seal(credentials, for: request)
         var chunks = body.digest == nil ? try await chunks(of: request, seal) : nil
         if let chunks {
             if let encoding = request.headers[.contentEncoding] {
@@ -106,8 +106,8 @@ public struct AWSSigner: RequestSigner {
         guard (1...604_800).contains(duration.components.seconds) else {
             throw HTTPError(.invalidRequest, request: request, message: "a presigned URL expires in 1 second to 7 days")
         }
-        let credentials = try await state.credentials()
-        let seal = try seal(credentials)
+        let credentials = try await state.credentials(for: request)
+        let seal = try seal(credentials, for: request)
         let body = isS3 ? SignedBody() : try await SignedBody(request, need: .digest)
         var signed = request
         let names = AWSCanonicalRequest(request, isS3: isS3).signedHeaders
@@ -135,8 +135,8 @@ public struct AWSSigner: RequestSigner {
 
     private static func isSecure(_ request: HTTPRequest) -> Bool { request.scheme.isSame(as: "https") }
 
-    private func seal(_ credentials: AWSCredentials) throws -> AWSSeal {
-        let time = try state.time()
+    private func seal(_ credentials: AWSCredentials, for request: HTTPRequest) throws -> AWSSeal {
+        let time = try state.time(at: request.origin)
         let scope = "\(time.prefix(8))/\(region)/\(service)/aws4_request"
         let key = state.key(scope, credentials.secretKey)
         return AWSSeal(time: time, scope: scope) { HMAC.sha256($0, key: key) }
