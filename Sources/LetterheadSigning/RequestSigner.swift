@@ -15,14 +15,16 @@ public import LetterheadFoundation
 /// }
 /// ```
 ///
-/// The signer runs for each attempt and each hop of a redirect within its origins, below retries, redirects and the
-/// environment. Only a client's cookies and validators for its cache are added later. Each call begins with the
-/// unsigned request, so nothing remains of an earlier signature.
+/// The signer runs for each attempt, below retries, redirects and the environment. Only a client's cookies and
+/// validators for its cache are added later. Each call begins with the unsigned request, so nothing remains of an
+/// earlier signature. A hop of a redirect is signed if it stays at the origin. After a hop to a different origin, no
+/// request is signed, even if the signer's `allowedOrigins` list that origin.
 ///
 /// Laws:
 ///
 /// - ``sign(_:body:)`` reads the headers with `framedHeaders()`, which contains the body's headers, too.
-/// - It only adds headers or query items. A body that it frames must be as replayable as before.
+/// - It only adds headers or query items, and may write the URL in an equivalent form. A body that it frames must be as
+///   replayable as before.
 /// - It throws if the request can't be signed. Nothing is sent then.
 public protocol RequestSigner: Sendable {
     /// What ``sign(_:body:)`` must know of the body. Default: nothing.

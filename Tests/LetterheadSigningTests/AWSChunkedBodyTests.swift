@@ -96,7 +96,10 @@ import Testing
     }
 
     @Test func `an upload with a trailer has the documentation's signatures`() async throws {
-        let sent = try await signed(request(stream(Self.example)), by: signer(checksum: .crc32c))
+        // The example has the coding, which isn't sent otherwise.
+        var request = try request(stream(Self.example))
+        request.headers[.contentEncoding] = "aws-chunked"
+        let sent = try await signed(request, by: signer(checksum: .crc32c))
         let headers = sent.framedHeaders()
         #expect(headers["X-Amz-Content-SHA256"] == "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER")
         #expect(headers["X-Amz-Decoded-Content-Length"] == "66560" && headers[.contentEncoding] == "aws-chunked")
@@ -154,6 +157,14 @@ import Testing
         #expect(try await bytes(sent.body) == Data("abc".utf8))
         let other = AWSSigner(service: "glacier", region: "r", credentials: .environment, signsChunks: true)
         #expect(try other.bodyNeed(for: request(stream(Self.example))) == .digest)
+    }
+
+    @Test func `chunks alone are no content coding`() async throws {
+        for signer in [try signer(), try signer(checksum: .crc32c), try signer(signsChunks: false, checksum: .crc32)] {
+            let sent = try await signed(request(stream(Self.example)), by: signer)
+            #expect(!sent.framedHeaders().contains(.contentEncoding))
+            #expect(sent.headers["X-Amz-Content-SHA256"]?.hasPrefix("STREAMING-") == true)
+        }
     }
 
     @Test func `other content codings come first`() async throws {

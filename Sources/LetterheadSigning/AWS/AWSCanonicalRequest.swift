@@ -57,3 +57,26 @@ struct AWSCanonicalRequest {
     /// What other links and proxies change, and the signature itself.
     private static let unsigned: Set<HTTPHeaders.Name.Class> = [.connection, .credential, .condition, .trace, .way]
 }
+
+extension HTTPRequest {
+    /// Writes the URL in the form that is both signed and sent. Verifiers read it in different ways: a `+` as itself or
+    /// as a space, and other bytes with or without their escapes. `Host` has no default port.
+    mutating func normalizeForAWS(isS3: Bool) {
+        if port == (ASCII.equalIgnoringCase(scheme, "http") ? 80 : 443) { port = nil }
+        let marks = isS3 ? "+!$&'()*,;=:@" : "+"
+        if path.string.utf8.contains(where: marks.utf8.contains) {
+            let text = marks.reduce(path.string) {
+                $0.replacingBytes(of: String($1), with: PercentEncoding.escape(String($1), .unreserved))
+            }
+            path = path.written(as: text)
+        }
+        query = QueryParameters(
+            query.flatMap { item in
+                // An item that is marked as secret isn't from a URL, so it has this form already.
+                let text = QueryParameters([item]).escaped
+                let pair = text.cut(at: "=").map { [$0.head, $0.tail] } ?? [text[...]]
+                let normal = pair.map { PercentEncoding.normalized($0.utf8) }.joined(separator: "=")
+                return normal.isSame(as: text) ? [item] : Array(QueryParameters(escaped: normal))
+            })
+    }
+}

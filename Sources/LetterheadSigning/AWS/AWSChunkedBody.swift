@@ -22,10 +22,16 @@ struct AWSChunkedBody: HTTPBody {
 
     var additionalHeaders: HTTPHeaders {
         var headers = body.additionalHeaders.httpHeaders
-        headers[.contentEncoding] = (headers[.contentEncoding].map { $0 + "," } ?? "") + "aws-chunked"
+        headers[.contentEncoding] = codings(after: headers[.contentEncoding])
         headers["X-Amz-Decoded-Content-Length"] = "\(length)"
         headers["X-Amz-Trailer"] = checksum?.name
         return headers
+    }
+
+    /// Returns the content codings with the chunks as the last one. Alone, it isn't sent, because stores would keep it
+    /// with the object, and `X-Amz-Content-SHA256` names the form.
+    func codings(after others: String?) -> String? {
+        others.map { $0.ends(with: "aws-chunked") ? $0 : $0 + ",aws-chunked" }
     }
 
     var isReplayable: Bool { body.isReplayable }

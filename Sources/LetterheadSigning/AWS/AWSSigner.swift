@@ -16,6 +16,9 @@ public import LetterheadFoundation
 /// For S3 over https, a file or a stream isn't read for its digest (`UNSIGNED-PAYLOAD`), unless you choose chunks.
 /// Elsewhere, a request with a one-shot body fails with `.cannotAuthenticate` before anything is sent.
 ///
+/// The request is sent in the form that is signed: with escapes such as `%2B` for a `+`, and without a default port.
+/// `X-Amz-Content-SHA256` is added for every service. If the request has this header, its value is signed.
+///
 /// If a server refuses a signature and its `Date` differs by more than four minutes and at most a day, the request is
 /// signed once more with the time of the server, as are all later requests to this origin.
 public struct AWSSigner: RequestSigner {
@@ -42,14 +45,14 @@ public struct AWSSigner: RequestSigner {
         (self.signsChunks, self.checksum) = (signsChunks, checksum)
     }
 
-    /// S3 requires the body's digest in a header, and doesn't normalize paths. This doesn't apply to other services with
+    /// S3 doesn't normalize paths. This doesn't apply to other services with
     /// a similar name, such as `s3tables`.
     private var isS3: Bool { ["s3", "s3express", "s3-object-lambda", "s3-outposts"].contains(service) }
 
     private var sendsChunks: Bool { isS3 && (signsChunks || checksum != nil) }
 
     public func bodyNeed(for request: HTTPRequest) -> SignedBody.Need {
-        if request.query.contains("X-Amz-Signature") { return .nothing }
+        if request.query.contains("X-Amz-Signature") || request.headers.contains(Self.payload) { return .nothing }
         guard isS3, Self.isSecure(request) || sendsChunks, !request.body.isEmpty else { return .digest }
         let isInMemory = request.body.isReplayable && (try? request.framedBody().data) != nil
         return isInMemory ? .digest : .nothing
@@ -58,22 +61,22 @@ public struct AWSSigner: RequestSigner {
     public func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {
         // A presigned link has its signature already, and S3 refuses two.
         if request.query.contains("X-Amz-Signature") { return }
+        try normalize(&request)
         let credentials = try await state.credentials(for: request)
         let seal = try seal(credentials, for: request)
-        var chunks = body.digest == nil ? try await chunks(of: request, seal) : nil
+        let own = request.headers[Self.payload]
+        var chunks = own == nil && body.digest == nil ? try await chunks(of: request, seal) : nil
         if let chunks {
-            if let encoding = request.headers[.contentEncoding] {
-                request.headers[.contentEncoding] = encoding + ",aws-chunked"
-            }
+            request.headers[.contentEncoding] = chunks.codings(after: request.headers[.contentEncoding])
             request.headers[.contentLength] = nil
             request.body = chunks
         }
-        let hash = body.digest.map(Hexadecimal.text) ?? chunks?.payload ?? Self.unsigned
+        let hash = own ?? body.digest.map(Hexadecimal.text) ?? chunks?.payload ?? Self.unsigned
         request.headers["X-Amz-Date"] = seal.time
         if let token = credentials.sessionToken {
             request.headers.setSecret(token.reveal(), for: "X-Amz-Security-Token")
         }
-        if isS3 { request.headers["X-Amz-Content-SHA256"] = hash }
+        request.headers[Self.payload] = hash
         let canonical = AWSCanonicalRequest(request, isS3: isS3, payload: hash)
         let signature = seal.signature(of: canonical)
         chunks?.seed = Secret(signature)
@@ -100,24 +103,30 @@ public struct AWSSigner: RequestSigner {
     /// - Parameters:
     ///   - request: the request to sign, with its host. A caller must send its headers, too.
     ///   - duration: how long the URL can be used: a second to seven days. Temporary credentials may end earlier.
-    /// - Throws: the provider's error, and `.invalidRequest` for a duration out of range and for a request without a
-    ///   host.
+    /// - Throws: `.cannotAuthenticate` with the provider's error, and `.invalidRequest` for a duration out of range, for a
+    ///   request without a host, and for a URL that is signed already.
     public func presignedURL(for request: HTTPRequest, expiresIn duration: Duration) async throws -> URL {
         guard (1...604_800).contains(duration.components.seconds) else {
             throw HTTPError(.invalidRequest, request: request, message: "a presigned URL expires in 1 second to 7 days")
         }
-        let credentials = try await state.credentials(for: request)
-        let seal = try seal(credentials, for: request)
-        let body = isS3 ? SignedBody() : try await SignedBody(request, need: .digest)
+        guard !request.query.contains("X-Amz-Signature") else {
+            let rule = "the URL has an X-Amz-Signature already (pass the URL without its signature)"
+            throw HTTPError(.invalidRequest, request: request, message: rule)
+        }
         var signed = request
-        let names = AWSCanonicalRequest(request, isS3: isS3).signedHeaders
+        try normalize(&signed)
+        let credentials = try await state.credentials(for: signed)
+        let seal = try seal(credentials, for: signed)
+        let own = request.headers[Self.payload]
+        let body = isS3 || own != nil ? SignedBody() : try await SignedBody(request, need: .digest)
+        let names = AWSCanonicalRequest(signed, isS3: isS3).signedHeaders
         signed.query.append("X-Amz-Algorithm", AWSSeal.algorithm)
         signed.query.append("X-Amz-Credential", "\(credentials.accessKey)/\(seal.scope)")
         signed.query.append("X-Amz-Date", seal.time)
         signed.query.append("X-Amz-Expires", "\(duration.components.seconds)")
         signed.query.append("X-Amz-SignedHeaders", names)
         if let token = credentials.sessionToken { signed.query.append("X-Amz-Security-Token", token.reveal()) }
-        let payload = body.digest.map(Hexadecimal.text) ?? Self.unsigned
+        let payload = own ?? body.digest.map(Hexadecimal.text) ?? Self.unsigned
         let canonical = AWSCanonicalRequest(signed, isS3: isS3, payload: payload)
         signed.query.append("X-Amz-Signature", seal.signature(of: canonical))
         return try signed.url()
@@ -132,6 +141,21 @@ public struct AWSSigner: RequestSigner {
     public func reset() async { state.reset() }
 
     private static let unsigned = "UNSIGNED-PAYLOAD"
+
+    /// The header with the hash of the body. A request may have a value of its own.
+    private static let payload: HTTPHeaders.Name = "X-Amz-Content-SHA256"
+
+    /// Changes a request to the form that is signed, before both the signature and the link.
+    private func normalize(_ request: inout HTTPRequest) throws(HTTPError) {
+        request.normalizeForAWS(isS3: isS3)
+        let foreign = request.headers.first { field in
+            ASCII.lowercased(field.name.rawValue).begins(with: "x-amz-meta-")
+                && !ASCII.allBytes(of: field.value) { $0 < 0x80 }
+        }
+        guard isS3, let foreign else { return }
+        let rule = "the header \(foreign.name) has characters that aren't ASCII, which S3 refuses (escape them)"
+        throw HTTPError(.invalidRequest, request: request, message: rule)
+    }
 
     private static func isSecure(_ request: HTTPRequest) -> Bool { request.scheme.isSame(as: "https") }
 

@@ -103,9 +103,12 @@ extension HTTPRequest {
         self.signature = nil
     }
 
-    /// A method's own requests, such as a request for a nonce, don't count as signed.
+    /// A method's own requests, such as a request for a nonce, don't count as signed. A signer may write the path in a
+    /// different form.
     mutating func markSigned(by identity: String, from unsigned: HTTPRequest) {
-        guard method == unsigned.method, origin == unsigned.origin, path == unsigned.path else { return }
+        guard method == unsigned.method, origin == unsigned.origin,
+            path == unsigned.path || path.segments == unsigned.path.segments
+        else { return }
         let names = Set(headers.map(\.name)).filter { headers.values(for: $0) != unsigned.headers.values(for: $0) }
         let items = query.filter { !unsigned.query.contains($0.name) }
         guard !names.isEmpty || !items.isEmpty else { return }

@@ -99,6 +99,11 @@ public struct RequestPath: Hashable, Sendable {
         return holes.text(of: ownCount == string.utf8.count ? string : String(string.utf8.suffix(ownCount)) ?? string)
     }
 
+    /// Returns the same path with more of its bytes escaped.
+    package func written(as text: String) -> RequestPath {
+        RequestPath(escaped: text, route: route, defect: defect, secrets: secrets)
+    }
+
     /// The segments between the slashes, unescaped. Empty segments are left out: `a//b/` has the segments `a` and `b`.
     /// ``string`` shows all of them.
     public var segments: [String] {
