@@ -41,6 +41,10 @@ public protocol RequestSigner: Sendable {
     /// with the server's time. It's called once for each response. Default: false.
     func signsAgain(after response: HTTPResponse) async -> Bool
 
+    /// Throws an error if a response reports a failure that its status doesn't. It's called for the response that the
+    /// caller gets. Default: does nothing.
+    func check(_ response: HTTPResponse) throws(HTTPError)
+
     /// Forgets what the signer has learned from servers. Default: does nothing.
     func reset() async
 }
@@ -49,6 +53,7 @@ extension RequestSigner {
     public func bodyNeed(for request: HTTPRequest) -> SignedBody.Need { .nothing }
     public func signedHeaders(of request: HTTPRequest) -> [HTTPHeaders.Name] { [] }
     public func signsAgain(after response: HTTPResponse) async -> Bool { false }
+    public func check(_ response: HTTPResponse) throws(HTTPError) {}
     public func reset() async {}
 }
 
@@ -134,6 +139,7 @@ struct SignAttempts: LoaderLink {
                 var response = try await next.load(signed)
                 guard await signer.signsAgain(after: response), isFirst, isReplayable else {
                     try check(response, signed)
+                    try signer.check(response)
                     response.request = Self.unframed(response.request, as: request)
                     return response
                 }

@@ -379,6 +379,38 @@ import Testing
         #expect(try state.time(at: request.origin) == "99991231T220000Z")
     }
 
+    @Test(arguments: [
+        (
+            HTTPMethod.post, HTTPStatus.ok, "  \n<?xml version=\"1.0\"?>\n<Error><Code>InternalError</Code></Error>",
+            true
+        ),
+        (.put, .ok, "<Error><Code>SlowDown</Code></Error>", true),
+        (.post, .ok, "<DeleteResult><Error><Code>AccessDenied</Code></Error></DeleteResult>", false),
+        (.put, .ok, "", false), (.get, .ok, "<Error></Error>", false), (.post, .created, "<Error></Error>", false),
+    ]) func `a 200 with an error of S3 is a failure`(
+        method: HTTPMethod, status: HTTPStatus, body: String, isFailure: Bool
+    ) async throws {
+        let mock = MockLoader { request in
+            HTTPResponse(
+                request: request, status: status, headers: ["Content-Type": "application/xml"],
+                body: HTTPResponseBody(Data(body.utf8)))
+        }
+        for service in ["s3", "execute-api"] {
+            let client = HTTPClient(transport: mock)
+            var request = try HTTPRequest(method: method, "https://b.s3.amazonaws.com/a")
+            request.authentication = .signing(by: try signer(service))
+            let sent = request
+            guard isFailure, service == "s3" else {
+                _ = try await client.send(sent)
+                continue
+            }
+            let error = await failure { try await client.send(sent) }
+            #expect(error?.code == .reportedFailure && error?.response?.status == .ok)
+            let code = body.contains("SlowDown") ? "SlowDown" : "InternalError"
+            #expect(error?.description.hasSuffix("although the status is 200; the server wrote \"\(code)\"") == true)
+        }
+    }
+
     @Test func `a refusal with the right time is returned`() async throws {
         let mock = MockLoader {
             HTTPResponse(request: $0, status: 403, headers: ["Date": "Fri, 24 May 2013 00:03:00 GMT"])

@@ -138,6 +138,23 @@ public struct AWSSigner: RequestSigner {
 
     public func signsAgain(after response: HTTPResponse) async -> Bool { state.learn(from: response) }
 
+    /// S3 may begin its response to a copy or to the end of an upload in parts before it knows the result. The status is
+    /// 200 then, and the body tells of a failure.
+    public func check(_ response: HTTPResponse) throws(HTTPError) {
+        let request = response.request
+        guard isS3, response.status == .ok, request.method == .put || request.method == .post,
+            let body = response.body.buffered
+        else { return }
+        // S3 sends spaces until it knows the result.
+        var text = String(decoding: body.drop { $0 <= 0x20 }.prefix(256), as: UTF8.self)
+        if text.begins(with: "<?xml"), let prolog = text.cut(at: ">") {
+            text = String(decoding: prolog.tail.utf8.drop { $0 <= 0x20 }, as: UTF8.self)
+        }
+        guard text.begins(with: "<Error>") else { return }
+        let rule = "the body reports a failure although the status is 200"
+        throw HTTPError(.reportedFailure, request: request, response: response, message: rule)
+    }
+
     public func reset() async { state.reset() }
 
     private static let unsigned = "UNSIGNED-PAYLOAD"
