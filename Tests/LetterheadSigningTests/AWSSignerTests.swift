@@ -411,6 +411,35 @@ import Testing
         }
     }
 
+    /// The policy is that of the documentation of S3, with the fields that the signer adds.
+    @Test func `a form has a policy with each of its fields`() async throws {
+        let signer = try signer(token: "for now")
+        let url = try #require(URL(string: "https://b.s3.amazonaws.com/"))
+        let form = try await signer.presignedForm(
+            to: url, bucket: "b", key: "user/eric/${filename}", fields: ["acl": "public-read"], length: 1...10,
+            expiresIn: .seconds(60))
+        let policy = String(decoding: Data(base64Encoded: form.fields["policy"] ?? "") ?? Data(), as: UTF8.self)
+        let credential = "AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request"
+        #expect(
+            policy == #"{"conditions":[{"acl":"public-read"},{"x-amz-algorithm":"AWS4-HMAC-SHA256"},"#
+                + #"{"x-amz-credential":"\#(credential)"},{"x-amz-date":"20130524T000000Z"},"#
+                + #"{"x-amz-security-token":"for now"},["starts-with","$key","user/eric/"],{"bucket":"b"},"#
+                + #"["content-length-range",1,10]],"expiration":"2013-05-24T00:01:00Z"}"#)
+        let key = signer.state.key("20130524/us-east-1/s3/aws4_request", Self.secret("s3"))
+        let signature = Hexadecimal.text(HMAC.sha256(form.fields["policy"] ?? "", key: key))
+        #expect(form.fields["x-amz-signature"] == signature && form.fields["key"] == "user/eric/${filename}")
+        for (fields, length, rule) in [
+            (["Policy": ""], 0...1, "the field Policy of the form is written by the signer"),
+            ([:], -1...1, "the length of an upload is negative"),
+        ] {
+            let error = await #expect(throws: HTTPError.self) {
+                try await signer.presignedForm(
+                    to: url, bucket: "b", key: "k", fields: fields, length: length, expiresIn: .seconds(60))
+            }
+            #expect(error?.code == .invalidRequest && error?.message == rule)
+        }
+    }
+
     @Test func `a refusal with the right time is returned`() async throws {
         let mock = MockLoader {
             HTTPResponse(request: $0, status: 403, headers: ["Date": "Fri, 24 May 2013 00:03:00 GMT"])

@@ -106,9 +106,7 @@ public struct AWSSigner: RequestSigner {
     /// - Throws: `.cannotAuthenticate` with the provider's error, and `.invalidRequest` for a duration out of range, for a
     ///   request without a host, and for a URL that is signed already.
     public func presignedURL(for request: HTTPRequest, expiresIn duration: Duration) async throws -> URL {
-        guard (1...604_800).contains(duration.components.seconds) else {
-            throw HTTPError(.invalidRequest, request: request, message: "a presigned URL expires in 1 second to 7 days")
-        }
+        try Self.check(duration, for: request)
         guard !request.query.contains("X-Amz-Signature") else {
             let rule = "the URL has an X-Amz-Signature already (pass the URL without its signature)"
             throw HTTPError(.invalidRequest, request: request, message: rule)
@@ -174,9 +172,16 @@ public struct AWSSigner: RequestSigner {
         throw HTTPError(.invalidRequest, request: request, message: rule)
     }
 
+    static func check(_ duration: Duration, for request: HTTPRequest) throws(HTTPError) {
+        guard (Duration.seconds(1)...(.seconds(604_800))).contains(duration) else {
+            let rule = "a presigned URL or form expires in 1 second to 7 days"
+            throw HTTPError(.invalidRequest, request: request, message: rule)
+        }
+    }
+
     private static func isSecure(_ request: HTTPRequest) -> Bool { request.scheme.isSame(as: "https") }
 
-    private func seal(_ credentials: AWSCredentials, for request: HTTPRequest) throws -> AWSSeal {
+    func seal(_ credentials: AWSCredentials, for request: HTTPRequest) throws -> AWSSeal {
         let time = try state.time(at: request.origin)
         let scope = "\(time.prefix(8))/\(region)/\(service)/aws4_request"
         let key = state.key(scope, credentials.secretKey)
