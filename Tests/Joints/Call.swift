@@ -33,6 +33,12 @@
         let base: ItemTemplate
     }
 
+    /// The failure of a stream in the form of OpenAI.
+    private struct Busy: Decodable, Sendable {
+        struct Reason: Decodable, Sendable { var message: String }
+        var error: Reason
+    }
+
     /// What a caller got.
     enum Outcome: Sendable, CustomStringConvertible {
         /// The bytes or the elements that were delivered, and the status of the response if it is known.
@@ -182,6 +188,14 @@
             case "decoded":
                 let end = testCase[.method] == "HEAD" ? nil : "[DONE]"
                 let items = setup.client.events(of: template, as: Item.self, endingWith: end)
+                return try await collect(items, nil) { .items($0) }
+            case "failing":
+                let items = setup.client.events(of: template.failure(as: Busy.self), as: Item.self)
+                return try await collect(items, nil) { .items($0) }
+            case "followed":
+                let items = setup.client.values(
+                    of: template, as: Item.self,
+                    reconnecting: .whenClosed(strategy: .immediate, maximumAttempts: 4), restarting: { _ in nil })
                 return try await collect(items, nil) { .items($0) }
             case "parts" where testCase[.method] == "HEAD":
                 let response = try await setup.client.send(template)

@@ -228,7 +228,7 @@
             }
             // What reconnects or continues sends a new load.
             let isOneLoad =
-                !testCase.is(.delivery, "reconnecting", "pages", "links")
+                !testCase.is(.delivery, "reconnecting", "followed", "pages", "links")
                 && !testCase.is(.plan, "cut", "cut-twice", "cut-chunks")
             for call in calls where testCase[.retry] == "idempotent" && isOneLoad {
                 let keys = Set(call.map { $0["idempotency-key"] ?? "none" })

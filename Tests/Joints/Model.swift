@@ -64,6 +64,10 @@
                 return Expectation(end: .failure([.invalidRequest]), sites: [])
             }
             if testCase[.delivery] == "reconnecting" { return nil }
+            let isFollowed = testCase[.delivery] == "followed"
+            if isFollowed, testCase[.method] == "HEAD" || !testCase.is(.plan, "ok", "gzip", "pieces", "until-close") {
+                return nil
+            }
             if testCase.isPaged, testCase[.method] != "GET" || testCase[.body] == "once" { return nil }
             var model = self
             model.steps = testCase.steps[...]
@@ -71,6 +75,10 @@
             // The second page is a separate load, unless the first one came from another origin.
             if testCase.isPaged, end == .value {
                 end = model.sites.last == true ? .failure([.invalidResponse]) : model.play()
+            }
+            if end == .value, isFollowed { return Expectation(end: .failure([.cannotDecodeResponse]), sites: nil) }
+            if end == .value, testCase[.delivery] == "failing", testCase[.method] != "HEAD" {
+                end = .failure([.reportedFailure])
             }
             return Expectation(end: end, sites: testCase[.plan] == "stale" ? nil : model.sites)
         }

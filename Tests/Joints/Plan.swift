@@ -89,6 +89,10 @@ enum Content {
         case "lines": Array(items.map { "\($0.number) \($0.text)\n" }.joined().utf8)
         case "events": Array(events.map(event).joined().utf8)
         case "decoded": Array((items.map(decodedEvent).joined(separator: ": wait\n\n") + "data: [DONE]\n\n").utf8)
+        case "failing":
+            Array((items[..<3].map(decodedEvent).joined() + #"data: {"error":{"message":"busy"}}"# + "\n\n").utf8)
+        // A page of a proxy, which is no value and has no line ending.
+        case "followed": Array("<title>busy".utf8)
         case "parts": Array((items.map(part).joined() + "--b--\r\n").utf8)
         case "reconnecting": Array(events.filter { $0 > lastEvent }.prefix(batch).map(event).joined().utf8)
         case "pages": json(Page(items: next == nil ? Array(items[20...]) : Array(items[..<20]), next: next))
@@ -100,7 +104,8 @@ enum Content {
     static func type(for testCase: Case) -> String {
         switch testCase[.delivery] {
         case "lines": "text/plain; charset=utf-8"
-        case "events", "decoded", "reconnecting": "text/event-stream"
+        case "events", "decoded", "failing", "reconnecting": "text/event-stream"
+        case "followed": "text/html"
         case "parts": "multipart/mixed; boundary=b"
         default: "application/json"
         }

@@ -209,7 +209,9 @@
 
         /// Some deliveries are functions of a client.
         private var needsClient: Bool {
-            self.is(.delivery, "folder", "resumed", "uploaded", "decoded", "reconnecting", "parts", "pages", "links")
+            self.is(
+                .delivery, "folder", "resumed", "uploaded", "decoded", "failing", "reconnecting", "followed", "parts",
+                "pages", "links")
         }
 
         var isUpload: Bool { self[.delivery] == "uploaded" }
