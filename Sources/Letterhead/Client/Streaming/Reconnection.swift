@@ -27,7 +27,7 @@ public struct Reconnection: Sendable {
     let isEnabled: Bool
     /// The waits between attempts. Default: ``HTTPRetryStrategy/exponential``, up to 30 seconds with full jitter.
     public var strategy: HTTPRetryStrategy
-    /// The maximum number of consecutive attempts without an event. Default: nil (no limit).
+    /// The maximum number of consecutive attempts without a delivered event or value. Default: nil (no limit).
     public var maximumAttempts: Int?
     /// How long the stream may reconnect, counted from the first request. A reconnection that would begin later is
     /// `.timedOut`. An open connection isn't ended. Default: nil (no limit).
