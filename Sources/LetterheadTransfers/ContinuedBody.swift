@@ -5,10 +5,6 @@ import Synchronization
 
 /// One body that arrives in several responses. If its rest can't be requested, it stays unchanged.
 final class ContinuedBody: Sendable {
-    /// An attempt that brings fewer bytes counts as unsuccessful. A server could otherwise have a body requested byte
-    /// by byte.
-    static let enoughBytes = 64 << 10
-
     private struct State {
         /// nil while the rest is requested, and after the body was cancelled.
         var pieces: HTTPResponseBody.Iterator?
@@ -16,10 +12,7 @@ final class ContinuedBody: Sendable {
         var position: Int
         /// The current response's end, if its `Content-Range` contains one.
         var end: Int?
-        /// How many consecutive attempts brought less than ``ContinuedBody/enoughBytes`` each.
-        var attempts = 0
-        /// The bytes since the last attempt.
-        var newCount = 0
+        var continuation: Continuation
         var isCancelled = false
     }
 
@@ -49,7 +42,8 @@ final class ContinuedBody: Sendable {
         (start, end) = (part?.range.lowerBound ?? 0, part?.range.upperBound ?? response.body.length)
         state = Mutex(
             State(
-                pieces: response.body.makeAsyncIterator(), position: position ?? start, end: Self.end(of: response)))
+                pieces: response.body.makeAsyncIterator(), position: position ?? start, end: Self.end(of: response),
+                continuation: Continuation(of: source.request, source.policy, "the body continues")))
     }
 
     func body(length: Int?) -> HTTPResponseBody {
@@ -94,8 +88,7 @@ final class ContinuedBody: Sendable {
     private func counted(_ piece: Data) throws(HTTPError) -> Data {
         let (position, end) = state.withLock { state in
             state.position += piece.count
-            state.newCount += piece.count
-            if state.newCount >= Self.enoughBytes { state.attempts = 0 }
+            state.continuation.advance(by: piece.count)
             return (state.position, state.end)
         }
         if let part, position > end ?? part.range.upperBound { throw fault("the body has more bytes than announced") }
@@ -142,11 +135,11 @@ final class ContinuedBody: Sendable {
     ///
     /// - Throws: the failure if no attempt is left.
     private func wait(after failure: HTTPError) async throws(HTTPError) {
-        let attempt = state.withLock { state in
-            (state.attempts, state.newCount) = (state.attempts + 1, 0)
-            return state.attempts
-        }
-        try await source.policy.pause(before: attempt, after: failure, of: source.request)
+        // The strategy and its random source are called outside of the lock.
+        var continuation = state.withLock { $0.continuation }
+        let retry = try continuation.retry(after: failure)
+        state.withLock { [continuation] in $0.continuation = continuation }
+        try await source.policy.pause(before: retry)
     }
 
     private func resume(with response: HTTPResponse) throws(HTTPError) {
@@ -168,37 +161,6 @@ final class ContinuedBody: Sendable {
 
     private func fault(_ message: String) -> HTTPError {
         HTTPError(.invalidResponse, request: source.request, message: message)
-    }
-}
-
-extension ContinueBodies {
-    /// Waits before another attempt.
-    ///
-    /// - Throws: the failure if no attempt is left.
-    func pause(before attempt: Int, after failure: HTTPError, of request: HTTPRequest) async throws(HTTPError) {
-        guard attempt <= maximumAttempts,
-            let planned = strategy.delay(before: attempt, after: .failure(failure), random: random)
-        else { throw failure }
-        let delay = max(planned, min(failure.response?.headers.retryAfter() ?? .zero, .seconds(120)))
-        if let left = request.timeLeft, left <= delay {
-            // An error that tells what was running is better.
-            if failure.code == .timedOut, left <= .zero { throw failure }
-            throw request.deadlinePassed(while: "waiting to continue the transfer")
-        }
-        if delay > .zero { try await request.pause(for: delay, on: clock) }
-    }
-}
-
-extension HTTPError {
-    /// Whether another attempt may succeed. If a connection is lost inside a body, the response is incomplete, which is
-    /// `.invalidResponse`.
-    var isTemporary: Bool { isTemporary(Retry.Condition.standardStatuses) }
-
-    func isTemporary(_ statuses: Set<HTTPStatus>) -> Bool {
-        if let status = response?.status, code == .unacceptableStatus || code == .retriesExhausted {
-            return statuses.contains(status)
-        }
-        return Retry.Condition.standardFailures.contains(code) || code == .invalidResponse
     }
 }
 

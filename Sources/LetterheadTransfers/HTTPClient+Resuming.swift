@@ -59,7 +59,8 @@ extension HTTPClient {
     ///   - file: the destination. Only one download at a time can write its part, which is open while the body arrives.
     ///   - resumption: how the part is recognized.
     ///   - digest: the complete file's digest. Default: nil (checks only the server's digest, if any).
-    ///   - policy: when and how often a lost connection is continued.
+    ///   - policy: when and how often a lost connection is continued, and a request is sent again if the server is down
+    ///     or busy.
     /// - Throws: `.partInUse` if another download writes the part, `.digestMismatch` if the file has another digest
     ///   (the part is then removed, and the destination doesn't change), and the errors of `download(_:to:)`.
     @discardableResult

@@ -36,7 +36,36 @@ private struct ResumedDownload {
         let resource = link.resumption.identity(of: request)
         let remains = try filing { try PartFile.remains(beside: place, of: resource) }
         if let remains { return try await continued(remains, of: resource) }
-        return try await fresh(try await source.load())
+        return try await fresh(try await loaded())
+    }
+
+    /// Requests the whole body, or a range of it, and tries again as the policy allows.
+    private func loaded(_ range: String? = nil, if validator: String = "") async throws -> HTTPResponse {
+        var continuation = Continuation(of: request, link.policy, "the download continues")
+        while true {
+            let result: Result<HTTPResponse, HTTPError>
+            do throws(HTTPError) {
+                let response =
+                    if let range { try await source.load(range, if: validator) } else { try await source.load() }
+                result = .success(response)
+            } catch { result = .failure(error) }
+            let failure: HTTPError
+            switch result {
+            case .failure(let error): failure = error
+            case .success(let response)
+            where Retry.Condition.standardStatuses.contains(response.status) && !request.accepts(response.status):
+                failure = response.error(.unacceptableStatus, "")
+            case .success(let response): return response
+            }
+            let retry: Retry.Context
+            do throws(HTTPError) { retry = try continuation.retry(after: failure) } catch {
+                guard case .success(var response) = result else { throw error }
+                response.attempts = error.attempts
+                return response
+            }
+            if case .success(let response) = result { await response.body.discard() }
+            try await link.policy.pause(before: retry)
+        }
     }
 
     /// Runs work on the part. The part opens only when a response has arrived: a download that waits for a throttle
@@ -52,7 +81,7 @@ private struct ResumedDownload {
         let record = remains.record
         // If the part is complete, its last byte is requested again: only a 206 shows whether the part is current.
         let position = min(remains.count, record.length - 1)
-        let response = try await source.load("bytes=\(position)-", if: record.validator)
+        let response = try await loaded("bytes=\(position)-", if: record.validator)
         let whole = BodyPart(
             validator: record.validator, range: 0..<record.length, completeLength: record.length,
             place: BodyPart.place(of: response))
@@ -76,7 +105,7 @@ private struct ResumedDownload {
             return try await fresh(response, in: part)
         }
         await response.body.discard()
-        return try await fresh(try await source.load(), in: part)
+        return try await fresh(try await loaded(), in: part)
     }
 
     /// Writes the whole body. If the response isn't accepted, it is returned for its error, and the part stays.

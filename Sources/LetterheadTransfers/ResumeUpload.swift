@@ -18,9 +18,14 @@ struct ResumeUpload: LoaderLink {
             empty.body = EmptyBody()
             let exchange = UploadExchange(empty, over: next, total: content.length)
             let chunkSize = settings.chunkSize ?? (settings.checksChunks ? 8 << 20 : .max)
+            let continuation = Continuation(
+                of: exchange.request, policy, "the upload continues", temporary: ResumedUpload.temporary)
             var upload = ResumedUpload(
-                link: self, content: content, entry: entry, exchange: exchange, chunkSize: chunkSize)
-            return try await upload.load()
+                link: self, content: content, entry: entry, exchange: exchange, chunkSize: chunkSize,
+                continuation: continuation)
+            do { return try await upload.load() } catch let error as HTTPError where exchange.mayHaveSent {
+                throw error.with(mayHaveBeenSent: true)
+            }
         }
     }
 
@@ -78,9 +83,9 @@ private struct ResumedUpload {
     var sent = 0
     var continuedFrom = 0
     var restart: CompletedUpload.Restart?
-    /// As in ``ContinuedBody``.
-    var attempts = 0
-    var newCount = 0
+    var continuation: Continuation
+    /// The headers of the response to OPTIONS.
+    var announcement = HTTPHeaders()
 
     mutating func load() async throws -> HTTPResponse {
         var response: HTTPResponse
@@ -182,11 +187,7 @@ extension ResumedUpload {
     ) async throws -> HTTPResponse {
         var failure = failure
         while true {
-            if let failure {
-                guard failure.isTemporary(Self.temporary) else { throw failure }
-                (attempts, newCount) = (attempts + 1, 0)
-                try await link.policy.pause(before: attempts, after: failure, of: exchange.request)
-            }
+            if let failure { try await link.policy.pause(before: try continuation.retry(after: failure)) }
             do { return try await work(&self) } catch let error as HTTPError { failure = error }
         }
     }
@@ -238,7 +239,7 @@ extension ResumedUpload {
         kind.append(&headers, range, range.upperBound == content.length, digest)
         headers[.contentType] = kind.contentType.description
         // A server that refuses the chunk can do so before it's sent.
-        if attempts > 0, !range.isEmpty { headers[.expect] = "100-continue" }
+        if !continuation.attempts.isEmpty, !range.isEmpty { headers[.expect] = "100-continue" }
         sent = max(sent, range.upperBound)
         let response = try await exchange.send(
             .patch, to: known?.url, headers, body: content.body(range), from: range.lowerBound)
@@ -277,7 +278,7 @@ extension ResumedUpload {
         else { throw refusal(of: response) }
         try advance(to: new, response)
         // A server could otherwise have the file requested byte by byte.
-        if new < range.upperBound, new - range.lowerBound < ContinuedBody.enoughBytes { throw refusal(of: response) }
+        if new < range.upperBound, new - range.lowerBound < Continuation.enoughBytes { throw refusal(of: response) }
     }
 
     mutating func advance(to new: Int, _ response: HTTPResponse) throws {
@@ -285,8 +286,7 @@ extension ResumedUpload {
             let before = "although it had \(offset) before and \(sent) were sent"
             throw failure(.uploadMismatch, "the server has \(new) bytes, \(before)", response)
         }
-        newCount += new - offset
-        if newCount >= ContinuedBody.enoughBytes { attempts = 0 }
+        continuation.advance(by: new - offset)
         offset = new
         exchange.report(new)
         try remember(response)

@@ -10,6 +10,7 @@ final class UploadExchange: Sendable {
     private let next: any HTTPLoader
     private let total: Int
     private let highest = Mutex(0)
+    private let sent = Atomic(false)
     private let onProgress: (@Sendable (HTTPRequest.Progress) -> Void)?
 
     init(_ request: HTTPRequest, over next: any HTTPLoader, total: Int) {
@@ -18,6 +19,9 @@ final class UploadExchange: Sendable {
         (request.responseDelivery, request.onProgress) = (.buffered, nil)
         self.request = request
     }
+
+    /// Whether a byte of a request may have been sent.
+    var mayHaveSent: Bool { sent.load(ordering: .relaxed) }
 
     func report(_ count: Int) {
         let isNew = highest.withLock { highest in
@@ -60,9 +64,11 @@ final class UploadExchange: Sendable {
         let response: HTTPResponse
         do throws(HTTPError) { response = try await next.load(sent) } catch {
             guard let refused = error.response, !refused.status.isSuccess else { throw error }
+            if error.mayHaveBeenSent { self.sent.store(true, ordering: .relaxed) }
             response = refused
         }
         // A body over the limit isn't in memory. The next request may need what a link has given it, such as a slot.
+        self.sent.store(true, ordering: .relaxed)
         await response.body.discard()
         return response
     }

@@ -66,6 +66,47 @@ import Testing
         #expect(mock.requests.count == 3 && mock.requests.allSatisfy { $0.headers["X-Tenant"] == "1" })
     }
 
+    @Test(arguments: [false, true])
+    func `a server that is down is asked again as often as the policy allows, and the waits are told`(
+        isLater: Bool
+    ) async throws {
+        let (folder, recorder) = (try Folder(), EventRecorder())
+        let own = Mutex<[Int]>([])
+        let down: MockLoader.Handler = { throw HTTPError(.cannotConnect, request: $0, mayHaveBeenSent: false) }
+        let mock = MockLoader { request in
+            HTTPResponse(request: request, status: .ok, headers: ["ETag": "\"1\""], body: HTTPResponseBody(content))
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://api.example.com"), observers: [recorder], transport: mock)
+        let template = Get<HTTPResponse>("a").onRetry { retry in own.withLock { $0.append(retry.retry) } }
+        mock.then(down).then { HTTPResponse(request: $0, status: 503) }.then(down)
+        if isLater {
+            try await client.download(template, to: folder.file, resuming: .fromPart, continuing: .immediately(3))
+            #expect(folder.isComplete && mock.requests.count == 4)
+        } else {
+            let error = await #expect(throws: HTTPError.self) {
+                try await client.download(template, to: folder.file, resuming: .fromPart, continuing: .immediately(2))
+            }
+            #expect(error?.code == .cannotConnect && error?.attempts.count == 3 && error?.mayHaveBeenSent == true)
+            #expect(folder.isUntouched && folder.names == ["video.mp4"])
+        }
+        #expect(own.withLock { $0 } == (isLater ? [1, 2, 3] : [1, 2]))
+        let events = recorder.events.filter { $0.name == .retryDecided && $0[.isRetried] == true }
+        #expect(events.count == (isLater ? 3 : 2) && events.allSatisfy { $0[.reason] == "the download continues" })
+    }
+
+    @Test func `the last response of a server that stays busy is the error of the call`() async throws {
+        let server = try await Script([{ _ in MockServer.Response(status: 503, body: Data("later".utf8)) }]).server()
+        let folder = try Folder()
+        let error = await #expect(throws: HTTPError.self) {
+            try await server.client().download(
+                Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(2))
+        }
+        #expect(error?.code == .unacceptableStatus && error?.attempts.count == 3 && server.requests.count == 3)
+        #expect(error?.response?.body.buffered == Data("later".utf8) && folder.names == ["video.mp4"])
+        await server.stop()
+    }
+
     @Test(arguments: unfitRests)
     func `a part that cannot be continued starts again`(reason: String, _ step: @escaping Script.Step, requests: Int)
         async throws

@@ -304,6 +304,24 @@ extension Retry {
     }
 }
 
+extension HTTPRequest {
+    /// Tells observers about a retry of your own link, and calls the `onRetry` closures of the request and its client.
+    /// Call it before the wait, with a context that contains the strategy, the wait and the attempts. The reason is the
+    /// last attempt's.
+    public func reportRetry(_ context: Retry.Context) async {
+        record(.retryDecided) { event in
+            event[.isRetried] = true
+            event[.reason] = context.attempts.last.map { Redaction.visible($0.reason) }
+            event[.wait] = context.delay
+            event[.status] = (context.response ?? context.failure?.response)?.status.code
+            event[.errorType] = context.failure?.code.rawValue
+            event[.origin] = context.result.origin?.description
+        }
+        await additions.onRetry?(context)
+        await onRetry?(context)
+    }
+}
+
 // MARK: Idempotent requests
 
 enum IdempotencyOption: HTTPRequestOption { static let defaultOptionValue: HTTPRequest.IdempotencyKey? = nil }
