@@ -7,8 +7,14 @@ extension UploadProtocol {
     public static let draft = UploadProtocol(
         name: "draft", headers: ["Upload-Draft-Interop-Version": "8"], contentType: "application/partial-upload",
         isEndedByRequest: true,
-        isAnnounced: { headers in headers.contains("Upload-Limit") },
-        create: { headers, content in
+        isAnnounced: { $0.isOfInteropVersion && ($0.contains("Upload-Limit") || $0.acceptsPartialUpload) },
+        confirmation: "Upload-Complete: ?0",
+        // Since draft 10, only the final response needs the field.
+        isConfirmed: { created, announced in
+            let names = created.isUploadComplete == false || created.contains("Upload-Limit")
+            return created.isOfInteropVersion && (names || announced.acceptsPartialUpload)
+        },
+        create: { headers, content, _ in
             headers.replace(with: content.headers)
             headers["Upload-Complete"] = "?0"
             headers["Upload-Length"] = "\(content.length)"
@@ -23,12 +29,28 @@ extension UploadProtocol {
     fileprivate static let limits = ["min-size", "max-size", "min-append-size", "max-append-size", "max-age"]
 }
 
-extension HTTPResponse {
-    /// Whether the response is the result of the complete upload. nil if it doesn't tell, as in tus.
-    var isUploadComplete: Bool? {
-        let text = headers["Upload-Complete"].map(ASCII.trimmed) ?? ""
+extension HTTPHeaders {
+    /// Whether the server implements the same version of the draft, as far as it tells.
+    fileprivate var isOfInteropVersion: Bool {
+        values(for: "Upload-Draft-Interop-Version").allSatisfy { ASCII.trimmed($0).isSame(as: "8") }
+    }
+
+    /// Whether the server has announced the protocol as since draft 10.
+    fileprivate var acceptsPartialUpload: Bool {
+        ASCII.members(of: values(for: "Accept-Patch")).contains {
+            MediaType($0)?.essence == UploadProtocol.draft.contentType.essence
+        }
+    }
+
+    fileprivate var isUploadComplete: Bool? {
+        let text = self["Upload-Complete"].map(ASCII.trimmed) ?? ""
         return text.isSame(as: "?1") ? true : text.isSame(as: "?0") ? false : nil
     }
+}
+
+extension HTTPResponse {
+    /// Whether the response is the result of the complete upload. nil if it doesn't tell, as in tus.
+    var isUploadComplete: Bool? { headers.isUploadComplete }
 
     /// The integers in `Upload-Limit`, a dictionary (RFC 9651, 4.2.2), and tus's maximum as `max-size`. If a limit isn't an
     /// integer, the field is ignored.

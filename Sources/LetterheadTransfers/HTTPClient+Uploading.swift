@@ -5,7 +5,7 @@ public import LetterheadFoundation
 /// Determines how `HTTPClient.upload(_:from:resuming:_:continuing:)` sends a file or bytes.
 public struct UploadSettings: Sendable {
     /// What identifies the upload in the store. Default: nil (the method, the URL with its query, the template's
-    /// headers that aren't secret, and the file's path or the digest of bytes in memory).
+    /// headers that aren't secret, the metadata, and the file's path or the digest of bytes in memory).
     ///
     /// Set a key, such as `"video-3"`, if any of these changes between launches: for a signed URL, for an app's
     /// container on iOS, or if a closure provides the client's environment. In the last case, the template's secret
@@ -15,6 +15,11 @@ public struct UploadSettings: Sendable {
     public var key: String?
     /// The server's protocol. An upload with another one isn't continued. Default: nil (the client asks with OPTIONS).
     public var kind: UploadProtocol?
+    /// What a tus server learns about the content, for its hooks and its files: `["filetype": "video/mp4"]`. The client
+    /// adds `filename` and `filetype` from the content if it has a name or a media type, unless you set them here. Some
+    /// servers refuse an upload without a type. In the IETF's protocol, metadata is `.uploadUnsupported`: set
+    /// `Content-Disposition` in the template, and the media type of the content. Default: empty.
+    public var metadata: [String: String] = [:]
     /// The largest number of bytes in one request. The server's limits are observed in any case. Default: nil (all
     /// remaining bytes, or 8 MiB with ``checksChunks``).
     ///
@@ -111,8 +116,9 @@ extension HTTPClient {
     }
 
     /// Deletes an unfinished upload at the server, and removes it from the store. If the server has forgotten the
-    /// upload or doesn't delete uploads (404, 405, 410 or 501), it's only removed. The request has the client's
-    /// credentials and headers, but not the template's.
+    /// upload or doesn't delete uploads (404, 405, 410 or 501), it's only removed. After a 400 or 403, the client asks
+    /// with HEAD whether the server still has the upload. The requests have the client's credentials and headers, but
+    /// not the template's. To remove an upload that the server doesn't let you delete, use ``UploadStore/remove(_:)``.
     ///
     /// - Throws: `.uploadInUse` if a task or process sends the upload, and the errors of `send(_:)`. The store then
     ///   keeps the upload.
@@ -122,7 +128,13 @@ extension HTTPClient {
         request.acceptedStatuses = HTTPStatusSet.success.union([.notFound, .gone, .methodNotAllowed, .notImplemented])
         let entry = try request.storing(isSent: false) { try store.entry(upload.id) }
         let current = try request.storing { try entry.upload() }
-        try await send(request)
+        do { try await send(request) } catch let error as HTTPError {
+            guard [.badRequest, .forbidden].contains(error.response?.status) else { throw error }
+            request.method = .head
+            request.headers[.cacheControl] = "no-store"
+            request.acceptedStatuses = UploadProtocol.forgotten
+            guard (try? await send(request)) != nil else { throw error }
+        }
         // Another upload of the file may have replaced it.
         if current?.url == upload.url { entry.forget() }
     }

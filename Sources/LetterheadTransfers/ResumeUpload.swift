@@ -32,8 +32,10 @@ struct ResumeUpload: LoaderLink {
     /// Returns what identifies the upload. An upload with a key never continues at another origin.
     private func identity(of request: HTTPRequest, _ resource: String, _ content: UploadContent) -> String {
         guard settings.key == nil else { return "\(resource) \(request.withEnvironment.origin?.description ?? "")" }
+        let metadata = settings.metadata.map { "upload-metadata:\($0)=\($1)" }
         let fields = request.headers.filter { !request.isSecret($0) }.map { ASCII.lowercased("\($0.name):") + $0.value }
-        return ([request.method.rawValue, resource, content.identity] + fields.sorted()).joined(separator: "\n")
+        return ([request.method.rawValue, resource, content.identity] + (fields + metadata).sorted()).joined(
+            separator: "\n")
     }
 
     /// Returns what identifies the upload's resource: the caller's key, or the URL.
@@ -46,6 +48,14 @@ struct ResumeUpload: LoaderLink {
             (!marked.isIdempotent, "an upload's template isn't marked idempotent, because each chunk has an offset"),
             (!request.method.isSafe, "a \(request.method) creates nothing (use POST for an upload)"),
             (settings.chunkSize ?? 1 > 0, "chunkSize is less than 1"),
+            (
+                settings.metadata.keys.allSatisfy(UploadProtocol.isMetadataKey),
+                "a key of metadata isn't visible ASCII without spaces and commas (tus 1.0, Upload-Metadata)"
+            ),
+            (
+                settings.metadata.isEmpty || !request.headers.contains("Upload-Metadata"),
+                "the template has the header Upload-Metadata, so metadata isn't sent (use one of them)"
+            ),
             (resource != nil, "the URL isn't known when the upload begins (set the key of UploadSettings)"),
         ]
         guard let resource, rules.allSatisfy(\.0) else {
@@ -108,6 +118,7 @@ private struct ResumedUpload {
         while true {
             if last.isUploadComplete == true {
                 guard offset == content.length else { throw ended(last) }
+                if known == nil { return last }
                 // The final response was lost. The server may send it again.
                 do {
                     let replayed = try await append(offset..<offset)
@@ -199,13 +210,16 @@ extension ResumedUpload {
             throw refusal(of: response)
         }
         guard let kind = UploadProtocol.all.first(where: { $0.isAnnounced(response.headers) }) else {
-            throw failure(.uploadUnsupported, "the server announces neither tus 1.0.0 nor the IETF's uploads", response)
+            throw failure(
+                .uploadUnsupported,
+                "the server announces neither tus 1.0.0 nor the IETF's uploads in interop version 8 (if it supports one of "
+                    + "them nevertheless, set the kind of UploadSettings)", response)
         }
         let checksums = ASCII.members(of: response.headers.values(for: "Tus-Checksum-Algorithm"))
         if link.settings.checksChunks, !kind.isEndedByRequest, !checksums.contains(where: { $0.isSame(as: "sha256") }) {
             throw failure(.uploadUnsupported, "the server checks no SHA-256 checksums", response)
         }
-        self.kind = kind
+        (self.kind, announcement) = (kind, response.headers)
         try remember(response)
         return response
     }
@@ -214,10 +228,27 @@ extension ResumedUpload {
         if !kind.isEndedByRequest, content.headers.contains(.contentEncoding) {
             throw failure(.uploadUnsupported, "tus doesn't tell the content's Content-Encoding (send it without one)")
         }
+        if kind.isEndedByRequest, !link.settings.metadata.isEmpty {
+            throw failure(
+                .uploadUnsupported,
+                "the IETF's protocol has no metadata (leave metadata empty, and set headers of the template)")
+        }
         var headers = kind.headers
-        kind.create(&headers, content)
+        kind.create(&headers, content, link.settings.metadata)
         let response = try await exchange.send(nil, headers)
         guard response.status.isSuccess else { throw refusal(of: response) }
+        // The resource itself has responded. Only empty content is complete.
+        if kind.isEndedByRequest, response.isUploadComplete == true {
+            guard content.length == 0 else { throw ended(response) }
+            return response
+        }
+        guard kind.isConfirmed(response.headers, announcement) else {
+            throw failure(
+                .uploadUnsupported,
+                "the response to the creation has no \(kind.confirmation), so the server doesn't support the protocol "
+                    + "\(kind.name) here, and nothing of the content was sent (if it supports another one, set the kind of "
+                    + "UploadSettings)", response)
+        }
         guard let url = response.location else {
             throw failure(.uploadUnsupported, "the response to the creation has no valid Location", response)
         }
@@ -322,7 +353,9 @@ extension ResumedUpload {
     /// Whether the server doesn't have the upload any longer. A complete upload's 404 is the resource's own response,
     /// and isn't thrown.
     func isForgotten(_ error: HTTPError) -> Bool {
-        known != nil && error.response.map { [.notFound, .gone].contains($0.status) } ?? false
+        guard known != nil, let response = error.response else { return false }
+        let statuses: HTTPStatusSet = response.request.method == .head ? UploadProtocol.forgotten : [.notFound, .gone]
+        return statuses.contains(response.status)
     }
 
     func checkFile() throws(HTTPError) {

@@ -3,15 +3,27 @@ import Letterhead
 import LetterheadFoundation
 
 extension UploadProtocol {
+    static func isMetadataKey(_ key: String) -> Bool {
+        !key.isEmpty && ASCII.allBytes(of: key) { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ",") }
+    }
+
     /// tus 1.0.0, with its extensions creation, expiration, checksum and termination.
     public static let tus = UploadProtocol(
         name: "tus", headers: ["Tus-Resumable": "1.0.0"], contentType: "application/offset+octet-stream",
         isEndedByRequest: false,
-        isAnnounced: { ASCII.members(of: $0.values(for: "Tus-Version")).contains { $0.isSame(as: "1.0.0") } },
-        create: { headers, content in
-            let metadata = [("filename", content.name), ("filetype", content.headers[.contentType] ?? "")]
+        // Some servers have no list of their versions.
+        isAnnounced: { headers in
+            let versions = headers.values(for: "Tus-Version") + headers.values(for: "Tus-Resumable")
+            return ASCII.members(of: versions).contains { $0.isSame(as: "1.0.0") }
+        },
+        confirmation: "Tus-Resumable: 1.0.0",
+        isConfirmed: { headers, _ in ASCII.trimmed(headers["Tus-Resumable"] ?? "").isSame(as: "1.0.0") },
+        create: { headers, content, metadata in
+            let known = [("filename", content.name), ("filetype", content.headers[.contentType] ?? "")]
+            let own = known.filter { !$1.isEmpty && metadata[$0] == nil } + metadata.sorted { $0.key < $1.key }
             headers["Upload-Length"] = "\(content.length)"
-            let pairs = metadata.filter { !$1.isEmpty }.map { "\($0) \(Data($1.utf8).base64EncodedString())" }
+            // A key alone has an empty value.
+            let pairs = own.map { $1.isEmpty ? $0 : "\($0) \(Data($1.utf8).base64EncodedString())" }
             headers["Upload-Metadata"] = pairs.isEmpty ? nil : pairs.joined(separator: ",")
         },
         append: { headers, range, _, digest in

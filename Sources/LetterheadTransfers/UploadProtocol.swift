@@ -14,14 +14,22 @@ public struct UploadProtocol: Sendable {
     let isEndedByRequest: Bool
     /// Whether a response to OPTIONS announces the protocol.
     let isAnnounced: @Sendable (HTTPHeaders) -> Bool
+    /// The field that a server of the protocol sends in its response to the creation, for a message.
+    let confirmation: String
+    /// Whether the response to the creation comes from a server of the protocol. The second argument is the response to
+    /// OPTIONS.
+    let isConfirmed: @Sendable (HTTPHeaders, HTTPHeaders) -> Bool
     /// Adds the fields of the request that creates an upload.
-    let create: @Sendable (inout HTTPHeaders, UploadContent) -> Void
+    let create: @Sendable (inout HTTPHeaders, UploadContent, _ metadata: [String: String]) -> Void
     /// Adds the fields of a request with a range of the content, and with the range's SHA-256 digest in Base64 if asked
     /// for.
     let append: @Sendable (inout HTTPHeaders, Range<Int>, _ isLast: Bool, _ digest: String?) -> Void
 
     static func named(_ name: String) -> UploadProtocol? { all.first { $0.name.isSame(as: name) } }
     static let all = [tus, draft]
+    /// The statuses of a response to HEAD after which an upload can't be continued. tus 1.0 allows 403, 404 and 410 for
+    /// an upload that doesn't exist, and the IETF's protocol any 4xx.
+    static let forgotten: HTTPStatusSet = [.badRequest, .forbidden, .notFound, .gone]
 }
 
 extension HTTPHeaders {

@@ -47,6 +47,18 @@ public struct UploadStore: Sendable {
             .sorted { $0.created < $1.created }
     }
 
+    /// Removes an upload from the store, and leaves it at the server until it expires there. The next call for the same
+    /// content starts a new upload. To delete the upload at the server, use `HTTPClient.cancel(_:in:)`.
+    ///
+    /// - Throws: `HTTPError` with `.uploadInUse` if a task or process sends the upload, or `.uploadStoreFailed`.
+    public func remove(_ upload: UnfinishedUpload) throws {
+        try HTTPRequest(method: .delete, url: upload.url).storing(isSent: false) {
+            let entry = try entry(upload.id)
+            // Another upload of the file may have replaced it.
+            if try entry.upload()?.url == upload.url { entry.forget() }
+        }
+    }
+
     private func live(_ id: String) throws -> UnfinishedUpload? {
         let file = folder.appendingPathComponent(id)
         guard var upload: UnfinishedUpload = try PartFile.record(in: file) else { return nil }

@@ -37,6 +37,97 @@
             #expect(response.upload?.restart == .forgotten && box.names.isEmpty)
         }
 
+        @Test(arguments: Kind.allCases, ["400 Bad", "403 Forbidden", "404 Gone", "410 Gone"])
+        func `a refusal of the offset that the protocols allow for a forgotten upload starts it again`(
+            kind: Kind, status: String
+        ) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            try await box.begin(at: server)
+            server.enqueue("HEAD", response(status))
+            let restarted = try await box.upload(to: server)
+            #expect(server.complete == [content] && restarted.upload?.restart == .forgotten && box.names.isEmpty)
+        }
+
+        /// Responses to a creation of servers that don't know the protocol, or another version of it.
+        @Test(
+            arguments: [
+                (.draft, "Location: /films/7\r\n"), (.draft, "Location: /films/7\r\nUpload-Complete: 1\r\n"),
+                (.draft, "Location: /films/7\r\nTus-Resumable: 1.0.0\r\n"),
+                (.draft, "Location: /films/7\r\nUpload-Complete: ?0\r\nUpload-Draft-Interop-Version: 6\r\n"),
+                (.draft, "Location: /films/7\r\nUpload-Limit: max-age=9\r\nUpload-Draft-Interop-Version: 7\r\n"),
+                (.tus, "Location: /films/7\r\n"), (.tus, "Location: /films/7\r\nTus-Resumable: 0.2.2\r\n"),
+                (.tus, "Location: /films/7\r\nUpload-Complete: ?0\r\n"),
+            ] as [(Kind, String)], [true, false])
+        func `content is sent only where the response to the creation names the protocol`(
+            answer: (kind: Kind, fields: String), isConfigured: Bool
+        ) async throws {
+            let (server, box) = (UploadServer(answer.kind), try Outbox())
+            server.enqueue("POST", response(isConfigured ? "201 Created" : "200 OK", answer.fields))
+            let error = await #expect(throws: HTTPError.self) {
+                try await box.upload(to: server) {
+                    if isConfigured { $0.kind = answer.kind == .tus ? .tus : .draft }
+                }
+            }
+            #expect(error?.code == .uploadUnsupported && error?.message.contains("set the kind") == true)
+            #expect(server.methods == (isConfigured ? ["POST"] : ["OPTIONS", "POST"]) && box.names.isEmpty)
+        }
+
+        /// Since draft 10, a server announces the protocol with Accept-Patch, and needs no other field in a 201.
+        @Test(
+            arguments: [
+                (["Upload-Limit": "max-size=100000"], "Upload-Limit: max-size=100000\r\n"),
+                (["Accept-Patch": "text/plain, application/partial-upload"], ""),
+                (["Upload-Draft-Interop-Version": "8"], "Upload-Draft-Interop-Version: 8\r\nUpload-Complete: ?0\r\n"),
+            ] as [([String: String], String)])
+        func `a server of any draft with this interop version is used`(
+            announced: [String: String], fields: String
+        ) async throws {
+            let (server, box) = (UploadServer(.draft) { $0.fields = announced }, try Outbox())
+            let place = server.create(length: content.count)
+            server.enqueue("POST", response("201 Created", "Location: \(place)\r\n\(fields)"))
+            try await box.upload(to: server)
+            #expect(server.isRight())
+        }
+
+        @Test func `a tus server that announces only its version is used`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            server.enqueue("OPTIONS", response("200 OK", "Tus-Resumable: 1.0.0\r\n"))
+            try await box.upload(to: server)
+            #expect(server.isRight())
+        }
+
+        @Test func `another interop version isn't used`() async throws {
+            let (server, box) = (UploadServer(.draft) { $0.fields["Upload-Draft-Interop-Version"] = "6" }, try Outbox())
+            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server) }
+            #expect(error?.code == .uploadUnsupported && server.methods == ["OPTIONS"])
+            #expect(error?.message.contains("set the kind of UploadSettings") == true)
+        }
+
+        @Test func `a creation that the resource itself answers completes an upload without content only`() async throws
+        {
+            let (server, box) = (UploadServer(.draft), try Outbox())
+            let complete = response("200 OK", "Upload-Complete: ?1\r\nLocation: /films/7\r\n")
+            server.enqueue("POST", complete, complete)
+            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server) }
+            #expect(error?.code == .uploadMismatch && error?.response?.status == .ok && box.names.isEmpty)
+            let empty = try await box.upload(to: server, of: DataBody(Data()))
+            #expect(empty.status == .ok && empty.upload == nil && server.appends.isEmpty && box.names.isEmpty)
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `an error before a later request is sent says that the call has sent something`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            let link = ModifyRequest { request in
+                guard request.headers["Upload-Offset"] == "50000" else { return }
+                throw HTTPError(.cannotAuthenticate, request: request, message: "no token", mayHaveBeenSent: false)
+            }
+            let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), attemptLinks: link)
+            let error = await #expect(throws: HTTPError.self) {
+                try await box.upload(to: server, client: client) { $0.chunkSize = 50_000 }
+            }
+            #expect(error?.code == .cannotAuthenticate && error?.mayHaveBeenSent == true && server.offsets == [0])
+        }
+
         @Test(arguments: Kind.allCases, ["404 Gone", "410 Gone"])
         func `it starts again only once`(kind: Kind, status: String) async throws {
             let (server, box) = (UploadServer(kind), try Outbox())
@@ -45,7 +136,7 @@
             #expect(error?.code == .unacceptableStatus && server.offsets == [0, 0])
         }
 
-        @Test(arguments: Kind.allCases, ["403 Forbidden", "200 Sign in", "302 Moved", "503 Busy"])
+        @Test(arguments: Kind.allCases, ["401 Sign in", "423 Locked", "200 Sign in", "302 Moved", "503 Busy"])
         func `an offset that the server does not tell leaves the upload in the store`(kind: Kind, status: String)
             async throws
         {
@@ -349,6 +440,16 @@
                     { try await box.upload(to: server, Endpoint<HTTPResponse>(.query, "a")) }
                 ),
                 ("marked idempotent", { try await box.upload(to: server, Post<HTTPResponse>("a").idempotent()) }),
+                ("a key of metadata", { try await box.upload(to: server) { $0.metadata = ["a b": "c"] } }),
+                ("a key of metadata", { try await box.upload(to: server) { $0.metadata = ["": "c"] } }),
+                (
+                    "has the header Upload-Metadata",
+                    {
+                        try await box.upload(to: server, Post<HTTPResponse>("a", headers: ["Upload-Metadata": "a"])) {
+                            $0.metadata = ["filetype": "text/plain"]
+                        }
+                    }
+                ),
                 ("chunkSize is less than 1", { try await box.upload(to: server) { $0.chunkSize = 0 } }),
                 ("maximumAttempts", { try await box.upload(to: server, attempts: -1) }),
                 ("set the key", { try await box.upload(to: server, client: provided) }),

@@ -210,21 +210,37 @@
         }
 
         @Test(arguments: [
-            ("404 X", true), ("405 X", true), ("410 X", true), ("501 X", true), ("403 X", false), ("500 X", false),
+            ("404 X", nil, true), ("405 X", nil, true), ("410 X", nil, true), ("501 X", nil, true),
+            ("403 X", "403 X", true), ("403 X", "404 X", true), ("400 X", "400 X", true),
+            ("403 X", nil, false), ("403 X", "503 X", false), ("400 X", nil, false), ("500 X", nil, false),
         ])
-        func `an upload that cannot be deleted stays unless the server has none`(status: String, isGone: Bool)
-            async throws
-        {
+        func `an upload that cannot be deleted stays unless the server has none`(
+            status: String, head: String?, isGone: Bool
+        ) async throws {
             let (server, box) = (UploadServer(.tus), try Outbox())
             try await box.begin(at: server)
             let upload = try #require(try box.store.uploads().first)
             server.enqueue("DELETE", .response("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n"))
+            if let head { server.enqueue("HEAD", .response("HTTP/1.1 \(head)\r\nContent-Length: 0\r\n\r\n")) }
             if isGone {
                 try await server.client.cancel(upload, in: box.store)
             } else {
                 await #expect(throws: HTTPError.self) { try await server.client.cancel(upload, in: box.store) }
             }
             #expect(box.names.isEmpty == isGone)
+        }
+
+        @Test func `an entry can be removed without its server`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            try await box.begin(at: server)
+            let upload = try #require(try box.store.uploads().first)
+            try UploadStore(in: box.folder, user: "ada").uploads().forEach(box.store.remove)
+            #expect(box.names.count == 2)
+            try box.store.remove(upload)
+            #expect(box.names.isEmpty && !server.methods.contains("DELETE"))
+            try await box.begin(at: server)
+            #expect(throws: Never.self) { try box.store.remove(upload) }
+            #expect(try box.store.uploads().count == 1)
         }
 
         @Test func `a store that cannot be written is an error before anything is sent`() async throws {

@@ -106,6 +106,14 @@
             state.withLock { $0.effects[method, default: []] += effects }
         }
 
+        /// Creates an upload as a request with the usual length does, and returns its path.
+        package func create(length: Int) -> String {
+            state.withLock { state in
+                state.uploads["/uploads/made"] = Upload(length: length)
+                return "/uploads/made"
+            }
+        }
+
         package func forget() { state.withLock { $0.uploads = [:] } }
 
         private func fault(_ text: String) { state.withLock { $0.faults.append(text) } }
