@@ -273,7 +273,7 @@ extension ResumedUpload {
         if !continuation.attempts.isEmpty, !range.isEmpty { headers[.expect] = "100-continue" }
         sent = max(sent, range.upperBound)
         let response = try await exchange.send(
-            .patch, to: known?.url, headers, body: content.body(range), from: range.lowerBound)
+            .patch, to: known?.url, headers, body: content.body(range), covering: range)
         try checkFile()
         return response
     }

@@ -39,10 +39,10 @@ final class UploadExchange: Sendable {
     ///   - headers: the protocol's headers and the content's. At the template's URL, its headers take precedence over
     ///     those that don't belong to the protocol alone.
     ///   - body: the content. Default: nil.
-    ///   - offset: the position of the content's first byte. Default: 0.
+    ///   - range: the body's range in the content. Default: empty.
     func send(
         _ method: HTTPMethod? = nil, to url: URL? = nil, _ headers: HTTPHeaders = [:], body: (any HTTPBody)? = nil,
-        from offset: Int = 0
+        covering range: Range<Int> = 0..<0
     ) async throws(HTTPError) -> HTTPResponse {
         var sent = request
         if let method { sent.method = method }
@@ -57,18 +57,19 @@ final class UploadExchange: Sendable {
         if let body {
             // Only the server's offset tells what to send again, so no other link does.
             (sent.body, sent.maximumRetries) = (body, 0)
-            sent.onProgress = { [weak self] in
-                if $0.direction == .upload { self?.report(offset + $0.completedBytes) }
+            sent.onProgress = { [weak self] progress in
+                guard progress.direction == .upload else { return }
+                self?.report(range.lowerBound + progress.share(of: range.count))
             }
         }
         let response: HTTPResponse
         do throws(HTTPError) { response = try await next.load(sent) } catch {
-            guard let refused = error.response, !refused.status.isSuccess else { throw error }
             if error.mayHaveBeenSent { self.sent.store(true, ordering: .relaxed) }
+            guard let refused = error.response, !refused.status.isSuccess else { throw error }
             response = refused
         }
-        // A body over the limit isn't in memory. The next request may need what a link has given it, such as a slot.
         self.sent.store(true, ordering: .relaxed)
+        // A body over the limit isn't in memory. The next request may need what a link has given it, such as a slot.
         await response.body.discard()
         return response
     }
@@ -107,5 +108,13 @@ final class UploadExchange: Sendable {
             throw HTTPError(
                 .uploadUnsupported, request: request, message: "the server's URL for the upload can't be used: \(rule)")
         }
+    }
+}
+
+extension HTTPRequest.Progress {
+    /// Returns how much of a body with this length was sent. What signs the body may frame it, so more bytes are sent.
+    fileprivate func share(of length: Int) -> Int {
+        guard let totalBytes, totalBytes > length else { return completedBytes }
+        return Int(Double(length) * (Double(completedBytes) / Double(totalBytes)))
     }
 }

@@ -3,6 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadResilience
+    import LetterheadSigning
     import LetterheadTesting
     import LetterheadTransfers
     import Synchronization
@@ -444,6 +445,86 @@
             let headers: HTTPHeaders = ["Upload-Length": "5", "Tus-Resumable": "0.2", "Upload-Metadata": "a Yg=="]
             try await box.upload(to: server, Post<HTTPResponse>("a", headers: headers))
             #expect(server.isRight() && server.seen[1].headers["upload-metadata"] == "a Yg==")
+        }
+
+        @Test func `metadata of the settings is added to the name and the type, and replaces them`() async throws {
+            let (server, draft, box) = (UploadServer(.tus), UploadServer(.draft), try Outbox())
+            let metadata = ["filetype": "audio/ogg", "album": "Kid A", "empty": ""]
+            try await box.upload(to: server) { $0.metadata = metadata }
+            let name = "filename ZmlsbSDDqS5tcDQ="
+            #expect(server.seen[1].headers["upload-metadata"] == "\(name),album S2lkIEE=,empty,filetype YXVkaW8vb2dn")
+            let error = await #expect(throws: HTTPError.self) {
+                try await box.upload(to: draft) { $0.metadata = metadata }
+            }
+            #expect(error?.code == .uploadUnsupported && draft.methods == ["OPTIONS"] && box.names.isEmpty)
+            try await box.begin(at: server)
+            #expect(try await box.upload(to: server) { $0.metadata = metadata }.upload?.continuedFrom == 0)
+        }
+
+        @Test func `an upload that waits tells observers and closures, and its error lists the attempts`() async throws
+        {
+            let (server, box, recorder) = (UploadServer(.tus), try Outbox(), EventRecorder())
+            let busy = UploadServer.Effect.response("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+            server.enqueue("PATCH", busy, busy, busy)
+            let own = Mutex<[Retry.Context]>([])
+            let clients = Mutex<[Int]>([])
+            let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), observers: [recorder])
+                .onRetry { retry in clients.withLock { $0.append(retry.retry) } }
+            let template = Post<HTTPResponse>("files").onRetry { retry in own.withLock { $0.append(retry) } }
+            let error = await #expect(throws: HTTPError.self) {
+                try await box.upload(to: server, template, attempts: 2, client: client)
+            }
+            #expect(
+                error?.attempts.map { $0.status } == [503, 503, 503] && error?.attempts.map(\.number) == [1, 2, 3])
+            #expect(error?.attempts.map { $0.delay } == [.zero, .zero, nil])
+            #expect(error?.description.contains("after 3 attempts") == true)
+            #expect(own.withLock { $0.map(\.retry) } == [1, 2] && clients.withLock { $0 } == [1, 2])
+            #expect(own.withLock { $0.map { $0.failure?.response?.status } } == [503, 503])
+            let events = recorder.events.filter { $0.name == .retryDecided && $0[.isRetried] == true }
+            #expect(events.map { $0[.reason] } == ["the upload continues", "the upload continues"])
+            #expect(events.allSatisfy { $0[.wait] == .zero && $0[.status] == 503 && $0[.origin] != nil })
+        }
+
+        @Test func `progress doesn't count the framing of a signed body`() async throws {
+            let (box, log) = (try Outbox(), ProgressLog())
+            let mock = MockLoader { request in
+                for share in [0.25, 0.5, 1] where request.method == .patch {
+                    let progress = HTTPRequest.Progress(
+                        direction: .upload, completedBytes: Int(100_300 * share), totalBytes: 100_300)
+                    request.onProgress?(progress)
+                }
+                return HTTPResponse(
+                    request: request, status: request.method == .post ? .created : .noContent,
+                    headers: [
+                        "Tus-Version": "1.0.0", "Tus-Resumable": "1.0.0", "Location": "/uploads/1",
+                        "Upload-Offset": "100000",
+                    ])
+            }
+            let client = HTTPClient(environment: ServerEnvironment("https://a.test"), transport: mock)
+            try await client.upload(
+                Post<HTTPResponse>("files").onProgress { log.add($0) }, from: FileBody(at: box.file),
+                resuming: box.store)
+            #expect(log.all.map(\.completedBytes) == [25_000, 50_000, 100_000])
+        }
+
+        @Test func `a digest of a chunk whose signature changes its content is refused`() async throws {
+            let mock = MockLoader {
+                HTTPResponse(
+                    request: $0, status: $0.method == .post ? .created : .noContent,
+                    headers: ["Upload-Limit": "min-size=0", "Upload-Complete": "?0", "Location": "/uploads/1"])
+            }
+            let signer = AWSSigner(
+                service: "s3", region: "eu-west-1",
+                credentials: .fixed(AWSCredentials(accessKey: "a", secretKey: "b")), signsChunks: true)
+            let client = HTTPClient(
+                environment: ServerEnvironment("https://a.test"), authentication: .signing(by: signer), transport: mock)
+            // The mock responds instead.
+            let (server, box) = (UploadServer(.draft), try Outbox())
+            let error = await #expect(throws: HTTPError.self) {
+                try await box.upload(to: server, client: client) { $0.checksChunks = true }
+            }
+            #expect(error?.code == .invalidRequest && error?.message.contains("Content-Digest would be wrong") == true)
+            #expect(mock.requests.map(\.method) == [.options, .post])
         }
 
         @Test func `content without a name and a type has no metadata`() async throws {

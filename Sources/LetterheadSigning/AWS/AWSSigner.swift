@@ -89,6 +89,13 @@ public struct AWSSigner: RequestSigner {
     /// Returns the body in chunks, or nil if it is sent unchanged.
     private func chunks(of request: HTTPRequest, _ seal: AWSSeal) async throws -> AWSChunkedBody? {
         guard sendsChunks, !request.body.isEmpty else { return nil }
+        guard !request.headers.contains("Content-Digest") else {
+            throw HTTPError(
+                .invalidRequest, request: request,
+                message:
+                    "chunks for S3 are a coding of the content, so its Content-Digest would be wrong (RFC 9530, 2): "
+                    + "omit the digest, or don't send chunks")
+        }
         guard let length = try await SignedBody(request, need: .length).length, (0..<1 << 60).contains(length) else {
             throw Failure(
                 .misconfigured,
