@@ -34,6 +34,21 @@ import Testing
             ("attachment; filename*=ISO-8859-1''na%EFve.txt; filename=a.txt", "naïve.txt"),
             ("attachment; filename*=\"UTF-8''b.txt\"; filename=a.txt", "b.txt"),
             ("attachment; filename*=UTF-8''a%2520b.txt", "a%20b.txt"), ("attachment; filename*=UTF-8''it's", "it's"),
+            // Encoded words (RFC 2047) and numbered sections (RFC 2231).
+            ("attachment; filename=\"=?UTF-8?B?bmHDr3ZlLnR4dA==?=\"", "naïve.txt"),
+            ("attachment; filename=\"=?UTF-8?B?5pel5pys6KqeLmNzdg==?=\";", "日本語.csv"),
+            ("attachment; filename=\"=?iso-8859-1?q?na=EFve_a.txt?=\"", "naïve a.txt"),
+            ("attachment; filename=\"=?UTF-8?Q?na=C3=AF?= =?UTF-8?b?dmUudHh0?=\"", "naïve.txt"),
+            ("attachment; filename==?UTF-8?Q?a.txt?=", "a.txt"),
+            ("attachment; filename=\"=?UTF-8?Q?a=5Fb_100%41.txt?=\"", "a_b 100%41.txt"),
+            ("attachment; filename=\"=?UTF-8?B?Li4vLi4vYS50eHQ=?=\"", "a.txt"),
+            ("attachment; filename*0=\"long \"; filename*1=\"name.txt\"", "long name.txt"),
+            ("attachment; filename*0*=UTF-8''na%C3; filename*1*=%AFve; filename*2=\"%41.txt\"", "naïve%41.txt"),
+            ("attachment; filename*1=b.txt; filename*0*=ISO-8859-1'fr'%EF", "ïb.txt"),
+            ("attachment; filename*0=a; filename*1=.txt; filename=c.txt", "c.txt"),
+            ("attachment; filename*0=a.txt; filename*2=b", "a.txt"),
+            ("attachment; filename=\"=?UTF-9?B?YQ==?=\"", "=?UTF-9?B?YQ==?="),
+            ("attachment; filename=\"=?UTF-8?B?*?=\"", "=?UTF-8?B?*?="),
             // Malformed ones.
             ("attachment; filename*=UTF-8''b%; filename=a.txt", "a.txt"),
             ("attachment; filename*=UTF-8''b%4; filename=a.txt", "a.txt"),
@@ -56,10 +71,14 @@ import Testing
             ("attachment; filename=\"..%2F..%5Ca.txt\"", "a.txt"), ("attachment; filename=\"..%252Fa\"", "%2Fa"),
             ("attachment; filename*=UTF-8''%2E%2E%2Fa.txt", "a.txt"), ("attachment; filename=\"a/\"", "a"),
             ("attachment; filename=\"/\u{301}a.txt\"", "\u{301}a.txt"), ("attachment; filename=\".bashrc\"", "bashrc"),
+            ("attachment; filename=\"-rf.txt\"", "_-rf.txt"), ("attachment; filename=\"-\"", "_-"),
+            ("attachment; filename=\" ..-a\"", "_-a"), ("attachment; filename=\"a-b\"", "a-b"),
+            ("attachment; filename=\"\u{FEFF}.profile\u{200B}\"", "profile"),
+            ("attachment; filename=\"\u{200D}\u{2060}.\u{AD}\u{FE0F}\"; filename*0=b", "b"),
             ("attachment; filename=\" ..a. . \"", "a"), ("attachment; filename=\"\u{202E}.a\"", "a"),
             ("attachment; filename=\"a%00b%0D%0A%7F\u{9B}.txt\"", "ab.txt"),
             ("attachment; filename=\"gpj\u{202E}.exe\"", "gpj.exe"), ("attachment; filename=\"CON\"", "CON"),
-            ("attachment; filename=\"~\"", "~"), ("attachment; filename=\"-rf\"", "-rf"),
+            ("attachment; filename=\"~\"", "~"), ("attachment; filename=\"-rf\"", "_-rf"),
         ] as [(String, String)])
     func `a name cannot leave its folder, hide, or contain control characters`(value: String, name: String) throws {
         #expect(try Self.response([value]).suggestedFilename == name)

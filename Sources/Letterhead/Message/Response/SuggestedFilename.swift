@@ -5,11 +5,12 @@ extension HTTPResponse {
     /// The name that the server suggests for saving the body, or nil if it suggests none.
     ///
     /// It comes from `Content-Disposition`: its `filename*`, or else its `filename` (RFC 6266, 4.3), also if the latter
-    /// is percent-encoded. Without a usable name there, or if several fields differ, it is the last component of the
+    /// is percent-encoded, consists of encoded words (RFC 2047), or is in numbered sections (RFC 2231). Without a usable name there, or if several fields differ, it is the last component of the
     /// URL's path.
     ///
-    /// The name is safe to append to a folder's URL. It has no separators, no control characters and no dots or spaces
-    /// at its ends, and at most 255 bytes in UTF-8, with the extension. The extension is the server's choice, so don't
+    /// The name is safe to append to a folder's URL. It has no separators and no control characters, no dots, spaces or
+    /// invisible characters at its ends, no hyphen at its start, and at most 255 bytes in UTF-8, with the extension. The
+    /// extension is the server's choice, so don't
     /// open the file only because of its name.
     public var suggestedFilename: String? { filename?.text() }
 
@@ -23,6 +24,7 @@ extension HTTPResponse {
         func value(_ name: String) -> String? { parameters.first { $0.name == name }?.value }
         let texts = [
             value("filename*").flatMap(Filename.extended), value("filename").map(Filename.plain),
+            Filename.joined(value),
             Filename.unescaped(request.path.string),
         ]
         return texts.lazy.compactMap { $0.flatMap { Filename($0) } }.first
@@ -45,8 +47,10 @@ struct Filename: Sendable {
         // Scalars, because a combining mark would hide a separator.
         let components = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }
         guard let last = components.last else { return nil }
-        let name = String(Self.trimmed(last.filter { !Redaction.isControl($0) }))
-        guard !name.isEmpty else { return nil }
+        let rest = String(Self.trimmed(last.filter { !Redaction.isControl($0) }))
+        guard !rest.isEmpty else { return nil }
+        // A program could take the name for an option.
+        let name = rest.begins(with: "-") ? "_" + rest : rest
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), name.utf8[dot...].count <= 20 else {
             self.init(stem: name, suffix: "")
             return
@@ -68,9 +72,12 @@ struct Filename: Sendable {
         return (name.isEmpty ? Self.standard.stem : name) + mark
     }
 
-    /// Removes dots and spaces at the ends: the name is then neither hidden nor a reference to a folder.
+    /// Removes dots, spaces and invisible characters at the ends: the name is then neither hidden nor a reference to a
+    /// folder.
     private static func trimmed(_ text: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
-        func isMargin(_ scalar: Unicode.Scalar) -> Bool { scalar == "." || scalar.properties.isWhitespace }
+        func isMargin(_ scalar: Unicode.Scalar) -> Bool {
+            scalar == "." || scalar.properties.isWhitespace || scalar.properties.isDefaultIgnorableCodePoint
+        }
         let rest = text.drop(while: isMargin)
         return rest.lastIndex { !isMargin($0) }.map { rest[...$0] } ?? rest
     }
@@ -91,7 +98,53 @@ struct Filename: Sendable {
     fileprivate static func plain(_ value: String) -> String {
         let bytes = value.unicodeScalars.compactMap { UInt8(exactly: $0.value) }
         let isLatin1 = bytes.count == value.unicodeScalars.count
-        return unescaped(isLatin1 ? String(validating: bytes, as: UTF8.self) ?? value : value)
+        let text = isLatin1 ? String(validating: bytes, as: UTF8.self) ?? value : value
+        return words(text) ?? unescaped(text)
+    }
+
+    /// Decodes a value of encoded words, such as `=?UTF-8?B?bmHDr3Zl?=` (RFC 2047, 2). Spaces between words aren't part
+    /// of the text. Returns nil for any other value.
+    private static func words(_ value: String) -> String? {
+        guard value.begins(with: "=?") else { return nil }
+        var text = ""
+        for word in value.split(at: " ") {
+            let parts = word.split(at: "?", omittingEmpty: false)
+            guard parts.count == 5, parts[0].isSame(as: "="), parts[4].isSame(as: "="),
+                let encoding = TextEncoding.encoding(of: String(parts[1]))
+            else { return nil }
+            let isQuoted = ASCII.equalIgnoringCase(String(parts[2]), "Q")
+            // The escapes of Q are those of a URL, with another first character.
+            let escaped = [("%", "%25"), ("=", "%"), ("_", " ")].reduce(String(parts[3])) {
+                $0.replacingBytes(of: $1.0, with: $1.1)
+            }
+            guard isQuoted || ASCII.equalIgnoringCase(String(parts[2]), "B"),
+                let bytes = isQuoted
+                    ? Data(PercentEncoding.decoded(Array(escaped.utf8))) : Data(base64Encoded: String(parts[3])),
+                let decoded = String(data: bytes, encoding: encoding)
+            else { return nil }
+            text += decoded
+        }
+        return text
+    }
+
+    /// Joins a value in numbered sections, such as `filename*0*=UTF-8''na%C3%AF; filename*1=ve.txt` (RFC 2231, 4.1).
+    /// Returns nil if there are none.
+    fileprivate static func joined(_ value: (String) -> String?) -> String? {
+        var (bytes, encoding) = ([UInt8](), String.Encoding.utf8)
+        for number in 0..<100 {
+            if var text = value("filename*\(number)*") {
+                if number == 0, let (charset, tail) = text.cut(at: "'"), let (_, rest) = tail.cut(at: "'") {
+                    guard let named = TextEncoding.encoding(of: String(charset)) else { return nil }
+                    (encoding, text) = (named, String(rest))
+                }
+                bytes += PercentEncoding.decoded(Array(text.utf8))
+            } else if let text = value("filename*\(number)") {
+                bytes += text.utf8
+            } else {
+                break
+            }
+        }
+        return bytes.isEmpty ? nil : String(data: Data(bytes), encoding: encoding)
     }
 
     /// Returns the text without its escapes, or unchanged if they aren't UTF-8.
