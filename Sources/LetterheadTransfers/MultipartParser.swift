@@ -34,7 +34,10 @@ struct MultipartParser: Sendable {
     private static let maximumPadding = 256
     private static let (lineFeed, carriageReturn, hyphen) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "-"))
 
-    private let dashedBoundary: [UInt8]
+    private var dashedBoundary: [UInt8]
+    /// A boundary that begins with two hyphens. Some servers, such as cameras, write no others before it. The first
+    /// delimiter decides.
+    private var bareBoundary: [UInt8]?
     private let (partLimit, headLimit): (Int, Int)
     /// At first, the preamble, which is read like a body.
     private var place = Place.body
@@ -55,6 +58,7 @@ struct MultipartParser: Sendable {
     ///   - headLimit: the maximum number of bytes in a head, with its blank line, and in the preamble.
     init(boundary: String, partLimit: Int, headLimit: Int) {
         dashedBoundary = Array("--\(boundary)".utf8)
+        bareBoundary = boundary.begins(with: "--") ? Array(boundary.utf8) : nil
         (self.partLimit, self.headLimit) = (partLimit, headLimit)
     }
 
@@ -154,8 +158,16 @@ struct MultipartParser: Sendable {
         (place, start, searched, isInFirstLine) = (next, index, index, true)
     }
 
+    private mutating func line(at index: Int) -> Line {
+        let found = line(at: index, dashedBoundary)
+        guard let bare = bareBoundary, partCount == 0, case .content = found else { return found }
+        let other = line(at: index, bare)
+        if case .delimiter = other { (dashedBoundary, bareBoundary) = (bare, nil) }
+        return other
+    }
+
     /// Compares the line at an index with a delimiter.
-    private func line(at index: Int) -> Line {
+    private func line(at index: Int, _ dashedBoundary: [UInt8]) -> Line {
         guard buffer[index...].starts(with: dashedBoundary.prefix(buffer.count - index)) else { return .content }
         var end = index + dashedBoundary.count
         let isLast = byte(at: end) == Self.hyphen && byte(at: end + 1) ?? Self.hyphen == Self.hyphen

@@ -32,8 +32,12 @@ final class MultipartReader: Sendable {
     }
 
     private static func boundary(of response: HTTPResponse) throws(HTTPError) -> String {
-        let type = response.headers[.contentType].flatMap { MediaType($0) }
-        if let type, type.isMultipart, let boundary = type["boundary"], (1...70).contains(boundary.utf8.count),
+        let field = response.headers[.contentType] ?? ""
+        // Some servers write blanks around the equals sign.
+        let spaced = field.split(at: "=", omittingEmpty: false).map { ASCII.trimmed($0) }.joined(separator: "=")
+        let type = MediaType(field)
+        if let type, type.isMultipart, let boundary = type["boundary"] ?? MediaType(spaced)?["boundary"],
+            (1...70).contains(boundary.utf8.count),
             !boundary.ends(with: " "), ASCII.allBytes(of: boundary, fit: { (0x20...0x7E).contains($0) })
         {
             return boundary

@@ -111,6 +111,22 @@ extension AsyncSequence where Element == ResponsePart, Self: Sendable {
             "a boundary of 70 characters", "--\(longest)\r\n\r\n1\r\n--\(longest.dropLast())\r\n--\(longest)--",
             type: "multipart/byteranges; boundary=\(longest)", [ReadPart("1\r\n--\(longest.dropLast())")]),
         Vector(
+            "a boundary with the two hyphens already",
+            "\r\n--cam\r\na: 1\r\n\r\n1\r\n--cam\r\n\r\n2\r\n----cam\r\n--cam--",
+            type: "multipart/x-mixed-replace;boundary=--cam", [ReadPart("1", "a: 1"), ReadPart("2\r\n----cam")]),
+        Vector(
+            "a boundary that begins with two hyphens", "----cam\r\n\r\n1\r\n--cam\r\n----cam--",
+            type: "multipart/x-mixed-replace;boundary=--cam", [ReadPart("1\r\n--cam")]),
+        Vector(
+            "no part after a boundary with the two hyphens already", "--cam--\r\n",
+            type: "multipart/x-mixed-replace; boundary=--cam", []),
+        Vector(
+            "spaces around the equals sign", "--cam\n\n1\n--cam--",
+            type: "multipart/x-mixed-replace; boundary = \"--cam\"", [ReadPart("1")]),
+        Vector(
+            "a space before the equals sign", "--cam\r\n\r\n1\r\n--cam--",
+            type: "multipart/x-mixed-replace;boundary =--cam", [ReadPart("1")]),
+        Vector(
             "a boundary of hyphens", "---\r\n\r\n1\r\n--\r\n-----\r\n", type: "multipart/mixed; boundary=\"-\"",
             [ReadPart("1\r\n--")]),
     ]
