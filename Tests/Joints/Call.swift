@@ -133,6 +133,9 @@
             add(testCase.is(.retry, "refusals")) {
                 AnyTemplate($0.retry(.immediate.retryingRefusals(), maximumRetries: 2))
             }
+            add(testCase.isUploadAway && testCase[.authentication] == "none") {
+                AnyTemplate($0.authenticated(by: .bearer("template")))
+            }
             add(testCase[.redirects] != "safely") { AnyTemplate($0.redirects(redirects)) }
             add(testCase.is(.limit, "small")) { AnyTemplate($0.responseLimit(10_000)) }
             add(testCase.is(.ending, "deadline")) { AnyTemplate($0.deadline(in: .milliseconds(60))) }
@@ -179,7 +182,7 @@
                 let policy = ContinueBodies(.immediate, maximumAttempts: 3)
                 return saved(
                     try await setup.client.download(template, to: file, resuming: .fromPart, continuing: policy))
-            case "uploaded": return try await uploaded()
+            case "uploaded", "uploaded-away": return try await uploaded()
             case "events" where testCase.isOverChain || testCase[.entry] == "request":
                 let response = try await response(.streamed)
                 return try await collect(response.events(), response) { .events(numbers($0)) }

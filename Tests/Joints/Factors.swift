@@ -21,8 +21,8 @@ enum Factor: Int, CaseIterable {
         switch self {
         case .body: "none text json form multipart file stream once compressed"
         case .delivery:
-            "buffered stream download folder resumed uploaded lines events decoded failing reconnecting values followed "
-                + "parts pages links"
+            "buffered stream download folder resumed uploaded uploaded-away lines events decoded failing reconnecting "
+                + "values followed parts pages links"
         // What the server does with one request after the other. The last step is used for all later requests.
         case .plan:
             "ok 503 503-always busy 429 page 404 cut cut-chunks cut-twice reset stale 302 302-away 303 307 307-away loop "

@@ -265,6 +265,12 @@
                 note("events", "\(exchanges) exchanges start, and \(count(.exchangeEnd, .exchangeFailed)) end")
             }
             if count(.attemptStart) != count(.attemptEnd) { note("events", "an attempt does not end") }
+            // An upload tells that it waits.
+            let hasFailed = requests.contains { $0.isChunk && $0.status == 503 }
+            let waits = events.count { $0[.isRetried] == true && $0[.reason] == "the upload continues" }
+            if hasFailed, waits == 0, testCase[.ending] == "complete", testCase.isDirect, !testCase.isHedged {
+                note("events", "an upload has waited without an event")
+            }
             if count(.queueEntered) != count(.queueLeft) { note("events", "a request does not leave its queue") }
             let sent = exchanges - events.count { $0.name == .exchangeFailed && $0[.errorType] == "invalidRequest" }
             let isCounted =

@@ -249,7 +249,7 @@
         /// response.
         private func update(_ response: inout Response, _ seen: Seen, _ step: Step) {
             guard step.storesUpload else { return }
-            let place = "\(response.base)\(prefix)/api"
+            let place = testCase.isUploadAway ? url(.other, "") : "\(response.base)\(prefix)/api"
             let (status, fields) = state.withLock {
                 $0.uploads.respond(to: seen, at: place, share: step == .cut ? 0.5 : 1)
             }

@@ -209,12 +209,15 @@
 
         /// Some deliveries are functions of a client.
         private var needsClient: Bool {
-            self.is(
-                .delivery, "folder", "resumed", "uploaded", "decoded", "failing", "reconnecting", "followed", "parts",
-                "pages", "links")
+            isUpload
+                || self.is(
+                    .delivery, "folder", "resumed", "decoded", "failing", "reconnecting", "followed", "parts", "pages",
+                    "links")
         }
 
-        var isUpload: Bool { self[.delivery] == "uploaded" }
+        var isUpload: Bool { self.is(.delivery, "uploaded", "uploaded-away") }
+        /// Whether the server names a URL at another origin for the upload.
+        var isUploadAway: Bool { self[.delivery] == "uploaded-away" }
         var isPaged: Bool { self.is(.delivery, "pages", "links") }
         var fetchesTokens: Bool { self.is(.authentication, "provider", "oauth", "oauth-home", "session") }
         var isDirect: Bool { self.is(.transport, "curl", "tls", "http2") }
