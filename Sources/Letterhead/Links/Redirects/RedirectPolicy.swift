@@ -112,10 +112,7 @@ enum RedirectRules {
         guard let url = response.location else { throw .location }
         var hop = request
         hop.method = response.request.method
-        switch policy.rule {
-        case .keepingOriginal: break
-        default: changeMethod(of: &hop, status: response.status)
-        }
+        if case .keepingOriginal = policy.rule {} else { changeMethod(of: &hop, status: response.status) }
         hop = try hop.moved(to: url, namedBy: response.request, policy)
         guard hop.body.isEmpty || hop.body.isReplayable else { throw .oneTimeBody }
         return hop
