@@ -6,10 +6,28 @@
     import LetterheadOAuth
     import LetterheadObserving
     import LetterheadResilience
+    @testable import LetterheadTransfers
 
     extension Reader {
         /// What a client does with a response: it follows redirects and links, and reads tokens, limits and timings.
-        static let exchanges = [redirects, nextLinks, cursors, tokens, fields]
+        static let exchanges = [redirects, nextLinks, cursors, tokens, fields, uploads]
+
+        static let uploads = Reader(
+            name: "upload response",
+            samples: ["min-size=0, max-append-size=9;a=b, max-age=?1", "?0", "1.0.0, 0.2.2", "8", "*/*, a/b"],
+            hostile: [",", "max-size=", "-", "9999999999999999999", ";", "\"", "?1"]
+        ) { bytes in
+            let names = [
+                "Upload-Limit", "Upload-Complete", "Upload-Offset", "Upload-Draft-Interop-Version", "Tus-Version",
+            ]
+            var headers = HTTPHeaders()
+            for name in names + ["Tus-Max-Size", "Accept-Patch"] { headers.append(HTTPHeaders.Name(name), text(bytes)) }
+            for kind in UploadProtocol.all { _ = kind.isAnnounced(headers) || kind.isConfirmed(headers, headers) }
+            let response = HTTPResponse(request: start, status: 200, headers: headers)
+            let numbers = response.uploadLimits.values + [headers.count(of: "Upload-Offset") ?? 0]
+            guard numbers.allSatisfy({ $0 >= 0 }) else { fatalError("a server's number of bytes is negative") }
+            _ = response.isUploadComplete
+        }
 
         static let redirects = Reader(
             name: "Location", samples: ["/b/../c?d=e#f", "https://a.example/b", "../\u{E9}", "//a.example:443/"],

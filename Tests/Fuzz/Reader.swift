@@ -63,20 +63,25 @@
                 "preamble\r\n--b\r\nContent-ID: <1>\r\na: b\r\n c\r\n\r\none\r\n--b \t\r\n\r\n\r\n--b--\r\nepilogue",
                 "--b\na: 1\n\n--bc\n--b\n\ntwo\r\n--b\n\n--b--", "--b\r\n\r\n\r\r\n--b--x\r\n--b\rx\r\n--b--",
             ],
-            hostile: ["\r\n--b", "\r\n--b ", "\r\n--b\r\n\r\n", "\r", "\r\n", "a: b\r\n"]
+            hostile: ["\r\n--b", "\r\n--b ", "\r\n--b\r\n\r\n", "\r", "\r\n", "a: b\r\n", "\r\n----b\r\n"]
         ) { bytes in
-            // Also inside a part, because a preamble is short.
+            // Also inside a part, because a preamble is short, and with a camera's boundary.
             for bytes in [bytes, Array("--b\r\n\r\n".utf8) + bytes] {
-                let (whole, parts) = (texts(of: bytes, piecesOf: .max), texts(of: bytes, piecesOf: 1 + bytes.count % 7))
-                guard whole == parts else {
-                    fatalError("a multipart body depends on where \(bytes) is cut: \(whole), \(parts)")
+                for boundary in ["b", "--b"] {
+                    let (whole, parts) = (
+                        texts(of: bytes, boundary, piecesOf: .max),
+                        texts(of: bytes, boundary, piecesOf: 1 + bytes.count % 7)
+                    )
+                    guard whole == parts else {
+                        fatalError("a multipart body depends on where \(bytes) is cut: \(whole), \(parts)")
+                    }
                 }
             }
         }
 
         /// Each part's head and bytes, then the fault, if any.
-        private static func texts(of bytes: [UInt8], piecesOf size: Int) -> [String] {
-            var parser = MultipartParser(boundary: "b", partLimit: 1 << 20, headLimit: 1 << 14)
+        private static func texts(of bytes: [UInt8], _ boundary: String, piecesOf size: Int) -> [String] {
+            var parser = MultipartParser(boundary: boundary, partLimit: 1 << 20, headLimit: 1 << 14)
             var (texts, body, isPart): ([String], [UInt8], Bool) = ([], [], false)
             do {
                 var start = 0
@@ -149,15 +154,25 @@
             samples: [
                 "attachment; filename=\"a \\\"b.tar.gz\"; filename*=UTF-8''na%C3%AFve%20..%2Fa.txt",
                 "filename=..\\a;a=b",
+                "a;filename=\"=?UTF-8?Q?-=2E?= =?iso-8859-1?b?LmE=?=\"",
+                "a;filename*0*=UTF-8''%C3;filename*1*=%A9;filename*2=.",
                 "inline;filename = %2e%2e%2F\u{202E}\u{1F388}.exe ; filename*=ISO-8859-1'en'%E9",
             ],
-            hostile: ["a;filename=", ";", "\"", "\\", ".", "/", "%", "%2E", "'", "a;filename*=UTF-8''%"]
+            hostile: [
+                "a;filename=", ";", "\"", "\\", ".", "/", "%", "%2E", "'", "a;filename*=UTF-8''%", "=?UTF-8?Q?=?= ",
+                "\u{FEFF}",
+                "-",
+            ]
         ) { bytes in
-            for value in [text(bytes), "a;filename=" + text(bytes), "a;filename*=UTF-8''" + text(bytes)] {
+            let prefixes = ["", "a;filename=", "a;filename*=UTF-8''", "a;filename*0*=UTF-8''", "a;filename==?UTF-8?q?"]
+            for value in prefixes.map({ $0 + text(bytes) }) {
                 let response = HTTPResponse(request: start, status: 200, headers: ["Content-Disposition": value])
                 guard let name = response.suggestedFilename else { continue }
                 let isSafe = !name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(UInt8(ascii: "\\"))
-                guard isSafe, name.utf8.first != UInt8(ascii: "."), (1...255).contains(name.utf8.count) else {
+                let isHidden = name.unicodeScalars.first?.properties.isDefaultIgnorableCodePoint == true
+                guard isSafe, !isHidden, name.utf8.first != UInt8(ascii: "-"), name.utf8.first != UInt8(ascii: "."),
+                    (1...255).contains(name.utf8.count)
+                else {
                     fatalError("the filename \(name.debugDescription) is not safe")
                 }
             }
