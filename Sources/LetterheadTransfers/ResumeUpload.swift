@@ -253,8 +253,15 @@ extension ResumedUpload {
             throw failure(.uploadUnsupported, "the response to the creation has no valid Location", response)
         }
         // Before it is remembered: each later call would fail, too.
-        _ = try exchange.moved(
+        let moved = try exchange.moved(
             exchange.request, to: url, with: content.body(0..<content.length), namedBy: response.request)
+        // Credentials don't come back after a redirect to another origin, and a later call couldn't know of it.
+        let isRedirected = !response.request.removedHeaders.isEmpty
+        if isRedirected, moved.origin == exchange.request.withEnvironment.origin {
+            throw failure(
+                .uploadUnsupported,
+                "another origin, to which the creation was redirected, names a URL at the first one", response)
+        }
         known = UnfinishedUpload(
             id: entry.file.lastPathComponent, key: link.settings.key, url: url, fileName: content.name,
             byteCount: content.length, created: link.store.now(), expires: .distantPast, kind: kind.name,

@@ -281,6 +281,17 @@
             #expect(mock.requests.map(\.method) == [.options, .post] && box.names.isEmpty)
         }
 
+        @Test(arguments: Kind.allCases)
+        func `an origin to which the creation was redirected chooses no URL at the first one`(kind: Kind) async throws {
+            let (server, other, box) = (UploadServer(kind), UploadServer(kind), try Outbox())
+            let place = "Location: \(other.url.absoluteString)/files"
+            server.enqueue("POST", .response("HTTP/1.1 307 Moved\r\n\(place)\r\nContent-Length: 0\r\n\r\n"))
+            other.enqueue("POST", .created(at: "\(server.url.absoluteString)/films/7", kind))
+            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server) }
+            #expect(error?.code == .uploadUnsupported && error?.message.contains("at the first one") == true)
+            #expect(server.methods == ["OPTIONS", "POST"] && other.methods == ["POST"] && box.names.isEmpty)
+        }
+
         @Test func `content that has changed deletes nothing at another origin`() async throws {
             let (server, other, box) = (UploadServer(.tus), UploadServer(.tus), try Outbox())
             server.enqueue("POST", .created(at: "\(other.url.absoluteString)/films/1", .tus))
