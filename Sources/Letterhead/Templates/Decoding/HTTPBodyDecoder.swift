@@ -88,7 +88,9 @@ extension Data {
 
     /// A JSON text in UTF-8. In a text in UTF-16 or UTF-32, the first two bytes contain a zero or a byte order mark.
     fileprivate var jsonInUTF8: Data {
-        guard (first ?? 0) >= 0xFE || prefix(2).contains(0) else { return self }
+        guard count > 1 else { return self }
+        let (first, second) = (self[startIndex], self[startIndex + 1])
+        guard first >= 0xFE || first == 0 || second == 0 else { return self }
         let isBig = first == 0 || first == 0xFE
         let isWide = starts(with: [0, 0]) || prefix(4).dropFirst(2).elementsEqual([0, 0])
         let encoding: String.Encoding =
