@@ -114,10 +114,3 @@ struct LinkChain: LoaderLink, CustomStringConvertible {
 func chainName(of part: any Sendable) -> String {
     (part as? any CustomStringConvertible)?.description ?? String(describing: type(of: part))
 }
-
-
-/// Returns a composite's description on one line: its type, with its parts in parentheses.
-func chainName(of link: any LoaderLink, parts: [(name: String?, link: any LoaderLink)]) -> String {
-    let names = parts.map { part in (part.name.map { "\($0): " } ?? "") + chainName(of: part.link) }
-    return "\(type(of: link))" + (names.isEmpty ? "" : "(\(names.joined(separator: " | ")))")
-}

@@ -12,8 +12,15 @@ extension LoaderLink {
     ///     ``HTTPError`` is thrown unchanged. Any other error becomes the underlying error of an ``HTTPError``.
     public func when(
         otherwise: (any LoaderLink)? = nil, _ condition: @escaping @Sendable (HTTPRequest) async throws -> Bool
-    ) -> some CompositeLink {
-        When(condition, self, otherwise: otherwise)
+    ) -> some LoaderLink {
+        let parts: [(name: String?, link: any LoaderLink)] =
+            [(nil, self)] + (otherwise.map { [("otherwise", $0)] } ?? [])
+        return CompositeLink("When", parts) { request, next in
+            guard let link = try await condition(request) ? self : otherwise else {
+                return try await next.load(request)
+            }
+            return try await link.load(request, next: next)
+        }
     }
 
     /// Returns the link with a condition: an option of the request must be true. A request can thus opt out or opt in.
@@ -23,8 +30,8 @@ extension LoaderLink {
     /// ```
     public func when<Option: HTTPRequestOption & SendableMetatype>(
         _ option: Option.Type, otherwise: (any LoaderLink)? = nil
-    ) -> some CompositeLink where Option.Value == Bool {
-        When(option, self, otherwise: otherwise)
+    ) -> some LoaderLink where Option.Value == Bool {
+        when(otherwise: otherwise) { $0[option: Option.self] }
     }
 }
 
@@ -37,8 +44,8 @@ extension HTTPLoader {
     /// ```
     ///
     /// - Parameter condition: called for each request. If it throws, the request fails and nothing is sent.
-    public func when(_ condition: @escaping @Sendable (HTTPRequest) async throws -> Bool) -> some CompositeLink {
-        When(condition, Responder(loader: self))
+    public func when(_ condition: @escaping @Sendable (HTTPRequest) async throws -> Bool) -> some LoaderLink {
+        Responder(loader: self).when(condition)
     }
 }
 
@@ -56,37 +63,4 @@ private struct Responder: LoaderLink, CustomStringConvertible {
     }
 
     var description: String { chainName(of: loader) }
-}
-
-struct When: CompositeLink, CustomStringConvertible {
-    private let condition: @Sendable (HTTPRequest) async throws -> Bool
-    private let link: any LoaderLink
-    private let otherwise: (any LoaderLink)?
-
-    init(
-        _ condition: @escaping @Sendable (HTTPRequest) async throws -> Bool, _ link: any LoaderLink,
-        otherwise: (any LoaderLink)? = nil
-    ) {
-        self.condition = condition
-        self.link = link
-        self.otherwise = otherwise
-    }
-
-    init<Option: HTTPRequestOption & SendableMetatype>(
-        _ option: Option.Type, _ link: any LoaderLink, otherwise: (any LoaderLink)? = nil
-    ) where Option.Value == Bool {
-        self.init({ $0[option: Option.self] }, link, otherwise: otherwise)
-    }
-
-    var parts: [(name: String?, link: any LoaderLink)] {
-        [(nil, link)] + (otherwise.map { [("otherwise", $0)] } ?? [])
-    }
-
-    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        let holds = try await request.withHTTPErrors { try await condition(request) }
-        guard let link = holds ? link : otherwise else { return try await next.load(request) }
-        return try await link.load(request, next: next)
-    }
-
-    var description: String { chainName(of: self, parts: parts) }
 }

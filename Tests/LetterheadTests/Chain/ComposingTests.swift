@@ -77,7 +77,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     private let mock = MockLoader { .ok($0) }
 
     @Test func `the link runs if the condition holds`() async throws {
-        let chain = When({ $0.method == .get }, link, otherwise: other) --> below --> mock
+        let chain = link.when(otherwise: other) { $0.method == .get } --> below --> mock
         var post = request()
         post.method = .post
         for request in [request(), post, post] { _ = try await chain.load(request) }
@@ -85,7 +85,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     }
 
     @Test func `a request opts out of a link by an option`() async throws {
-        let chain = When(Marked.self, link) --> mock
+        let chain = link.when(Marked.self) --> mock
         var out = request()
         out[option: Marked.self] = false
         _ = try await chain.load(out)
@@ -95,12 +95,12 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     }
 
     @Test func `a reset reaches both links and the next loader once`() async {
-        await (When({ _ in false }, link, otherwise: other) --> below --> mock).reset()
+        await (link.when(otherwise: other) { _ in false } --> below --> mock).reset()
         #expect(link.resets == 1 && other.resets == 1 && below.resets == 1)
     }
 
     @Test func `a condition that throws fails the load`() async throws {
-        let chain = When({ _ in throw Odd() }, link) --> mock
+        let chain = link.when { _ in throw Odd() } --> mock
         let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }
         #expect(error?.underlying is Odd && mock.requests.isEmpty)
     }
@@ -130,7 +130,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
 
     @Test func `the closure calls the contained link or skips it`() async throws {
         let chain =
-            Around(part) { try await $0[option: Lane.self] == nil ? $2.load($0) : $1.load($0) }
+            part.around { try await $0[option: Lane.self] == nil ? $2.load($0) : $1.load($0) }
             --> below --> MockLoader { .ok($0) }
         for lane in ["a", nil, nil] { _ = try await chain.load(request(lane)) }
         #expect(part.loads == 1 && below.loads == 3)
@@ -139,10 +139,10 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     }
 }
 
-@Suite struct LinkGroupTests {
+@Suite struct CompositeLinkTests {
     @Test func `a group is its links, in order`() async throws {
         let (a, b) = (Note("a"), Note("b"))
-        let chain = LinkGroup("both", a --> b) --> MockLoader { .ok($0) }
+        let chain = (a --> b).named("both") --> MockLoader { .ok($0) }
         _ = try await chain.load(request())
         await chain.reset()
         #expect(a.loads == 1 && b.loads == 1 && a.resets == 1 && b.resets == 1)
@@ -155,7 +155,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     @Test func `a chain prints itself on one line`() {
         let chain =
             Choose(among: ["x": Note("a") --> Note("b"), "y": Throttle(limit: 1)]) { _ in nil }
-            --> LinkGroup("group", Note("c")) --> When({ _ in true }, Note("d")) --> Throttle() --> mock
+            --> Note("c").named("group") --> Note("d").when { _ in true } --> Throttle() --> mock
         #expect(
             "\(chain)" == "Choose(x: a --> b | y: Throttle(1)) --> group(c) --> When(d) --> Throttle --> MockLoader")
     }
@@ -165,8 +165,8 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     @Test func `every link of a branched chain is reset`() async throws {
         let links = (0..<6).map { Note("\($0)") }
         let chain =
-            links[0] --> When({ _ in true }, links[1] --> links[2], otherwise: links[1])
-            --> Choose(among: ["a": LinkGroup("g", links[3]), "b": links[4]]) { _ in "a" } --> links[5] --> MockLoader()
+            links[0] --> (links[1] --> links[2]).when(otherwise: links[1]) { _ in true }
+            --> Choose(among: ["a": links[3].named("g"), "b": links[4]]) { _ in "a" } --> links[5] --> MockLoader()
         await chain.reset()
         // A link is reset once for each of its positions, which does no harm.
         #expect(links.map(\.resets) == [1, 2, 1, 1, 1, 1])
