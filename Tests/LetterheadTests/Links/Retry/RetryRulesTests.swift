@@ -43,7 +43,9 @@ import Testing
             if facts.isNested { request.attemptNumber = 1 }
             if facts.hasOneShotBody { request.body = StreamBody(once: AsyncStream<Data> { $0.finish() }) }
             if facts.isMarked { request.markIdempotent(key: "k") }
-            if let left = facts.timeLeft { request.context.deadline = DeadlinePoint(in: left, on: Timeline(TestClock())) }
+            if let left = facts.timeLeft {
+                request.context.deadline = DeadlinePoint(in: left, on: Timeline(TestClock()))
+            }
         }
         let result: Result<HTTPResponse, HTTPError> =
             facts.status.code == 0
