@@ -73,8 +73,8 @@ struct QueuedRequest: Sendable {
 }
 
 extension QueuedRequest {
-    /// Waits for the turn. A closure ensures that the wait also ends after a time limit, when the calling task is cancelled,
-    /// and when the client is reset.
+    /// Waits for the turn. A closure ensures that the wait also ends after a time limit, when the calling task is
+    /// cancelled, and when the client is reset.
     func wait(
         atMost limit: Duration?, on clock: any Clock<Duration>, end: @escaping @Sendable (TurnOutcome) -> Void
     ) async -> TurnOutcome {

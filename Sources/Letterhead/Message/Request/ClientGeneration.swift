@@ -101,7 +101,7 @@ extension HTTPRequest {
 
     /// Runs a closure that stores something for later requests, unless the client was reset since the request began.
     ///
-    /// Call it in a link, under the lock of the link's state. A reset then either removes what the closure has stored, or
+    /// Call it in a link, under the lock that protects the state. Then a reset removes what the closure has stored, or
     /// the closure isn't called.
     ///
     /// - Returns: nil if the client was reset.
