@@ -23,10 +23,4 @@ package enum TrustedEnvironment {
 
     /// The variables of the process now, or none if ``isElevated`` is true.
     package static var variables: [String: String] { isElevated ? [:] : ProcessInfo.processInfo.environment }
-
-    /// Removes the variables that a C library would read itself and has no option for. libcurl writes the keys of all
-    /// TLS connections to the file that `SSLKEYLOGFILE` names. Call it before libcurl is initialized.
-    static func removeUntrusted() {
-        if isElevated { _ = unsafe unsetenv("SSLKEYLOGFILE") }
-    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import CLibcurl
+    import LetterheadFoundation
 
     extension TransportFailure {
         static let unsupported = TransportFailure(
@@ -218,7 +219,8 @@
         /// Before 7.84, no other libcurl function may be called at the same time. `curl_global_cleanup` is never
         /// called, because Foundation uses libcurl too.
         static let initialization: Int32 = {
-            TrustedEnvironment.removeUntrusted()
+            // libcurl would write the keys of all TLS connections to the file that the variable names.
+            if TrustedEnvironment.isElevated { _ = unsafe unsetenv("SSLKEYLOGFILE") }
             return curl_global_init(everything)
         }()
         private static let everything = 3
