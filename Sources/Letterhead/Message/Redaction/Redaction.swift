@@ -58,12 +58,8 @@ public struct Redaction: Sendable, Hashable {
     public func adding(
         headers: Set<HTTPHeaders.Name> = [], parameters: Set<String> = [], values: Set<Secret> = []
     ) -> Redaction {
-        var added = self
-        if !headers.isEmpty || !parameters.isEmpty {
-            added = Redaction(
-                headers: self.headers.union(headers), parameters: self.parameters.union(parameters),
-                knowsParts: knowsParts)
-        }
+        var added = Redaction(
+            headers: self.headers.union(headers), parameters: self.parameters.union(parameters), knowsParts: knowsParts)
         added.values = self.values.union(values)
         return added
     }
@@ -125,8 +121,7 @@ extension Redaction {
     /// environment isn't known, it is the path and the query, followed by `(environment not resolved)`.
     public func url(of request: HTTPRequest) -> String {
         let request = request.withEnvironment
-        let query = request.query.isEmpty ? "" : "?" + text(of: request.query)
-        return hide(address(of: request) + query, of: request) + note(on: request)
+        return url(of: request, query: request.query.isEmpty ? "" : "?" + text(of: request.query))
     }
 
     /// Returns the URL with only its query names, for errors.
@@ -135,16 +130,12 @@ extension Redaction {
         let names = request.query.map {
             Self.visible(PercentEncoding.escape($0.name, .unreserved)) + ($0.value == nil ? "" : "=…")
         }
-        let query = names.isEmpty ? "" : "?" + names.joined(separator: "&")
-        return hide(address(of: request) + query, of: request) + note(on: request)
+        return url(of: request, query: names.isEmpty ? "" : "?" + names.joined(separator: "&"))
     }
 
-    private func hide(_ url: String, of request: HTTPRequest) -> String {
-        Self.hide(values.union(request.pathSecrets), in: url)
-    }
-
-    private func note(on request: HTTPRequest) -> String {
-        request.lacksEnvironment ? " (environment not resolved)" : ""
+    private func url(of request: HTTPRequest, query: String) -> String {
+        Self.hide(values.union(request.pathSecrets), in: address(of: request) + query)
+            + (request.lacksEnvironment ? " (environment not resolved)" : "")
     }
 
     private func address(of request: HTTPRequest) -> String {
