@@ -71,25 +71,17 @@ extension HTTPAuthentication {
             .method(
                 SigningMethod(
                     "bearer", place: .header(.authorization), origins: AllowedOrigins(allowedOrigins), memory: .none,
-                    link: BearerOfClosure(token: token))))
-    }
-}
-
-private struct BearerOfClosure: LoaderLink {
-    let token: @Sendable () async throws -> Secret?
-
-    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        var signed = request
-        do {
-            if let token = try await token() {
-                CredentialPlace.header(.authorization).put(try token.bearerHeaderValue.get(), into: &signed)
-            } else {
-                let nothing = HTTPAuthentication.Failure(.noCredentials, "the closure returned no token")
-                if request.authenticationRequirement == .required { throw nothing }
-                signed = request.unsigned(because: nothing.message)
-            }
-        } catch { throw HTTPError(signing: error, request: request) }
-        return try await next.load(signed)
+                    link: ModifyRequest { request in
+                        do {
+                            if let token = try await token() {
+                                let value = try token.bearerHeaderValue.get()
+                                return CredentialPlace.header(.authorization).put(value, into: &request)
+                            }
+                            let nothing = Failure(.noCredentials, "the closure returned no token")
+                            if request.authenticationRequirement == .required { throw nothing }
+                            request = request.unsigned(because: nothing.message)
+                        } catch { throw HTTPError(signing: error, request: request) }
+                    })))
     }
 }
 
