@@ -11,7 +11,7 @@ import Synchronization
 /// ```
 ///
 /// Requests over the limit wait in a queue, ordered by priority. A response can report that a window is exhausted
-/// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and their variants) or ask for a pause (`Retry-After` in a 403,
+/// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and the variants that `honoringRateLimits()` reads) or ask for a pause (`Retry-After` in a 403,
 /// 429, 503 or 529). All requests in the same scope then wait until the window or the pause ends, including requests
 /// already in the queue. If the wait would pass a request's deadline, the request fails at once with `.timedOut`. A
 /// wait ends when its task is cancelled. A reset removes the reported limits and ends all waits with `.cancelled`.
@@ -47,22 +47,23 @@ public final class LimitRate: LoaderLink {
     ///   - window: the period, more than zero and at most one year.
     ///   - scope: the requests that share a limit.
     ///   - queueLimit: the maximum number of requests in a scope's queue. Further requests fail with `.queueFull`.
-    ///   - longestHold: the longest pause that a server can cause.
+    ///   - longestServerDelay: the longest pause that a server can cause, as in `Retry.Settings`. A window or a
+    ///     `Retry-After` that ends later ends here.
     ///   - clock: measures the time.
     ///   - now: returns the current date, for headers that contain one.
     public init(
         _ count: Int = .max, per window: Duration = .seconds(1), by scope: Throttle.Settings.Scope = .host,
-        queueLimit: Int = .max, longestHold: Duration = .seconds(3_600),
+        queueLimit: Int = .max, longestServerDelay: Duration = .seconds(120),
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
     ) {
         let year = Duration.seconds(366 * 86_400)
         let isBroken = count < 1 || window <= .zero || window > year || queueLimit < 0
         brokenRule =
-            isBroken || longestHold < .zero || longestHold > year
+            isBroken || longestServerDelay < .zero || longestServerDelay > year
             ? "a setting of LimitRate is out of range: the count must be at least 1, the window more than zero, the "
                 + "limits not negative, and every duration at most one year" : nil
         let bucket = isBroken ? RateBucket(count: .max, per: .seconds(1)) : RateBucket(count: count, per: window)
-        state = Mutex(RateState(bucket, longestHold: longestHold))
+        state = Mutex(RateState(bucket, longestServerDelay: longestServerDelay))
         self.scope = scope
         self.queueLimit = queueLimit
         self.clock = clock

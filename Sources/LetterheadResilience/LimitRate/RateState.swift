@@ -36,14 +36,14 @@ struct RateState<Turn> {
     }
 
     private let fresh: RateBucket
-    private let longestHold: Duration
+    private let longestServerDelay: Duration
     private var lanes: [Key: Lane] = [:]
     private var lastPlace: UInt64 = 0
     private var sweepsAt = 64
 
-    init(_ bucket: RateBucket, longestHold: Duration) {
+    init(_ bucket: RateBucket, longestServerDelay: Duration) {
         fresh = bucket
-        self.longestHold = longestHold
+        self.longestServerDelay = longestServerDelay
     }
 
     /// Whether no request is limited, because no rate is set and no server has reported a limit.
@@ -116,9 +116,9 @@ struct RateState<Turn> {
 
     /// Applies the server's report, and returns the requests that can no longer be sent before their deadlines.
     mutating func learn(_ report: RateReport, _ key: Key, at now: Duration) -> [Turn] {
-        let longestHold = longestHold
+        let longestServerDelay = longestServerDelay
         return withLane(key) { lane in
-            lane.bucket.learn(report, at: now, longestHold: longestHold)
+            lane.bucket.learn(report, at: now, longestServerDelay: longestServerDelay)
             var (late, ahead): ([Turn], Int) = ([], 1)
             if let first = lane.first, let latest = first.latest, now + lane.bucket.wait(at: now) > latest {
                 late.append(first.turn)
@@ -208,10 +208,10 @@ struct RateBucket {
 
     /// A report can only reduce the rate, and only until the server's window ends. Responses arrive in any order, so a
     /// window's smallest remainder applies.
-    mutating func learn(_ report: RateReport, at now: Duration, longestHold: Duration) {
-        if let hold = report.hold { heldUntil = max(heldUntil, now + min(hold, longestHold)) }
+    mutating func learn(_ report: RateReport, at now: Duration, longestServerDelay: Duration) {
+        if let hold = report.hold { heldUntil = max(heldUntil, now + min(hold, longestServerDelay)) }
         guard let told = report.window, told.reset > .zero else { return }
-        let end = now + min(told.reset, longestHold)
+        let end = now + min(told.reset, longestServerDelay)
         if let window, now < window.end, end < window.end + .seconds(2), window.end < end + .seconds(2) {
             self.window = (min(window.remaining, told.remaining), max(window.end, end))
         } else {

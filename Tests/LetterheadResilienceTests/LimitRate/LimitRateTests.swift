@@ -124,7 +124,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
     }
 
     @Test func `a pause of the server is limited`() async throws {
-        let link = LimitRate(longestHold: .seconds(10), clock: clock)
+        let link = LimitRate(longestServerDelay: .seconds(10), clock: clock)
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: 429, headers: ["Retry-After": "999999999999999999999"]) }
         _ = try await (link --> mock).load(limited())
@@ -213,7 +213,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
 
     @Test(arguments: [
         LimitRate(0), LimitRate(-1), LimitRate(1, per: .zero), LimitRate(1, per: .seconds(-1)),
-        LimitRate(1, per: .seconds(Int64.max)), LimitRate(queueLimit: -1), LimitRate(longestHold: .seconds(-1)),
+        LimitRate(1, per: .seconds(Int64.max)), LimitRate(queueLimit: -1), LimitRate(longestServerDelay: .seconds(-1)),
     ]) func `a setting out of its range is an error`(link: LimitRate) async throws {
         let error = await #expect(throws: HTTPError.self) { try await (link --> MockLoader()).load(limited()) }
         #expect(error?.code == .invalidRequest && error?.message.contains("LimitRate") == true)

@@ -21,6 +21,10 @@ import Testing
             (["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000000"], 0, 0),
             (["X-RateLimit-Remaining": "7.0", "X-RateLimit-Reset": "1.5"], 7, 1.5),
             (["x-ratelimit-remaining-requests": "59", "x-ratelimit-reset-requests": "1s"], 59, 1),
+            (["x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1d6m0s"], 0, 86_760),
+            (["X-RateLimit-Requests-Remaining": "0", "X-RateLimit-Requests-Reset": "1800000060000"], 0, 60),
+            (["X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": "1.25"], 0, 1.25),
+            (["X-Rate-Limit-Remaining": "0", "ratelimit-reset": "41"], 0, 41),
             (["x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0.5s"], 0, 360.5),
             (
                 [
@@ -96,7 +100,7 @@ import Testing
             var report = RateReport(
                 HTTPResponse(request: HTTPRequest(), status: 429, headers: ["Retry-After": "0"]), now: { 0 })
             report?.window = RateReport.Window(remaining: remaining, reset: .seconds(reset))
-            if let report { bucket.learn(report, at: .seconds(now), longestHold: .seconds(3_600)) }
+            if let report { bucket.learn(report, at: .seconds(now), longestServerDelay: .seconds(3_600)) }
         }
         learn(1, 60, at: 0)
         learn(5, 59, at: 1)
@@ -111,7 +115,7 @@ import Testing
 
 @Suite struct RateStateTests {
     @Test func `queues without a state are removed`() {
-        var state = RateState<Int>(RateBucket(count: 1, per: .seconds(1)), longestHold: .seconds(60))
+        var state = RateState<Int>(RateBucket(count: 1, per: .seconds(1)), longestServerDelay: .seconds(60))
         for index in 0..<10_000 {
             let passes = state.pass(.named("\(index)"), at: .seconds(index))
             #expect(passes)

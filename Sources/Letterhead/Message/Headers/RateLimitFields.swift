@@ -1,66 +1,118 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Parses the fields in which servers report their rate limits.
-package enum RateLimitFields {
-    /// Returns the windows in a `RateLimit` field: `"default";r=0;t=30` (draft-ietf-httpapi-ratelimit-headers), or in
-    /// earlier drafts `limit=10, remaining=0, reset=30`. The reset is in seconds from now.
-    package static func windows(in value: String) -> [(remaining: Double, reset: Double)] {
-        let policies = value.holds("remaining=") ? [value[...]] : value.split(at: ",")
-        return policies.compactMap { policy in
-            var (remaining, reset): (Double?, Double?)
-            for parameter in policy.split(at: ";").flatMap({ $0.split(at: ",") }) {
-                guard let (name, value) = parameter.cut(at: "=") else { continue }
-                switch ASCII.keyword(ASCII.trimmed(name)) {
-                case "r", "remaining": remaining = number(String(value))
-                case "t", "reset": reset = number(String(value))
-                default: break
-                }
-            }
-            guard let remaining, let reset else { return nil }
-            return (remaining, reset)
-        }
-    }
-
-    /// Parses a count or a number in seconds. A number above 10^15 becomes 10^15. Returns nil if the text does not
-    /// begin with a digit or is not a finite number.
-    package static func number(_ text: String) -> Double? {
-        let text = ASCII.trimmed(text)
-        guard text.utf8.first.map({ (48...57).contains($0) }) == true, let number = Double(text) else { return nil }
-        return number.isFinite ? min(number, 1e15) : nil
-    }
-
-    /// Returns seconds from now. A number as large as the seconds or milliseconds since 1970 is a date.
-    package static func delta(_ number: Double, now: () -> Double) -> Double {
-        if number > 1e11 { return max(0, number / 1_000 - now()) }
-        return number > 1e9 ? max(0, number - now()) : number
-    }
-}
+/// A limit that a response reports: the requests or tokens that are left, and the seconds until it resets. A part that
+/// isn't reported is nil.
+package typealias ReportedLimit = (remaining: Double?, reset: Double?)
 
 extension HTTPHeaders {
-    private static let rateLimitNames: [(remaining: Name, reset: Name)] = [
-        ("RateLimit-Remaining", "RateLimit-Reset"), ("X-RateLimit-Remaining", "X-RateLimit-Reset"),
-        ("X-Rate-Limit-Remaining", "X-Rate-Limit-Reset"),
-    ]
+    /// The rate limits that the fields report. A malformed value counts as absent.
+    ///
+    /// - `RateLimit` in its two forms (draft-ietf-httpapi-ratelimit-headers): `"default";r=0;t=30`, and in earlier
+    ///   drafts `limit=10, remaining=0, reset=30`
+    /// - `RateLimit-Remaining` and `-Reset`, also with the prefixes `X-RateLimit` and `X-Rate-Limit`, and `-Reset-After`
+    /// - the same for requests and for tokens, as APIs of language models send them: `X-RateLimit-Remaining-Tokens`,
+    ///   `X-RateLimit-Requests-Remaining`, `Anthropic-RateLimit-Tokens-Remaining`
+    ///
+    /// A reset is in seconds, a time since 1970 in seconds or milliseconds, a duration such as `6m0s`, or a date.
+    ///
+    /// - Parameter now: returns the current time in seconds since 1970. It is called only if a field needs it.
+    package func rateLimits(now: () -> Double) -> [ReportedLimit] {
+        var limits: [ReportedLimit] = []
+        var budgets: [String: ReportedLimit] = [:]
+        for field in self where RateLimitFields.isCandidate(field.name.rawValue) {
+            if field.name == "RateLimit" { limits += RateLimitFields.windows(in: field.value) }
+            guard let (budget, isReset) = RateLimitFields.place(of: field.name.rawValue) else { continue }
+            var limit = budgets[budget] ?? (nil, nil)
+            if isReset, let reset = RateLimitFields.time(field.value, now: now) {
+                limit.reset = Swift.max(reset, limit.reset ?? reset)
+            } else if !isReset, let count = RateLimitFields.number(field.value) {
+                limit.remaining = Swift.min(count, limit.remaining ?? count)
+            }
+            budgets[budget] = limit
+        }
+        return limits + budgets.values
+    }
 
     /// Returns whether a rate limit is used up, and the wait until it resets. The wait is nil if it isn't reported, or
     /// if requests are left. Of several limits that are used up, the longest wait applies.
     ///
     /// - Parameter now: the current date, for a reset that is a date. Default: the system's date.
     func rateLimit(now: Date = Date()) -> (isUsedUp: Bool, wait: Duration?) {
-        var limits = values(for: "RateLimit").flatMap { RateLimitFields.windows(in: $0) }
-            .map { (remaining: Double?.some($0.remaining), reset: Double?.some($0.reset)) }
-        for (remaining, reset) in Self.rateLimitNames {
-            limits.append(
-                (
-                    values(for: remaining).compactMap { RateLimitFields.number($0) }.min(),
-                    values(for: reset).compactMap { RateLimitFields.number($0) }.max()
-                        .map { RateLimitFields.delta($0) { now.timeIntervalSince1970 } }
-                ))
+        let limits = rateLimits { now.timeIntervalSince1970 }
+        let usedUp = limits.filter { $0.remaining.map { $0 < 1 } ?? false }
+        if usedUp.isEmpty, limits.contains(where: { $0.remaining != nil }) { return (false, nil) }
+        let wait = (usedUp.isEmpty ? limits : usedUp).compactMap(\.reset).max()
+        return (!usedUp.isEmpty, wait.map { .seconds($0) })
+    }
+}
+
+/// Parses the fields in which servers report their rate limits.
+private enum RateLimitFields {
+    /// A quick check that excludes most header names.
+    static func isCandidate(_ name: String) -> Bool { name.utf8.first.map { "RrXxAa".utf8.contains($0) } ?? false }
+
+    /// Returns what a field's limit counts, and whether the field contains the reset or what is left.
+    static func place(of name: String) -> (budget: String, isReset: Bool)? {
+        var words = ASCII.keyword(name).split(at: "-")
+        if words.first == "x" || words.first == "anthropic" { words.removeFirst() }
+        if words.starts(with: ["rate", "limit"]) { words.replaceSubrange(..<2, with: ["ratelimit"]) }
+        guard words.first == "ratelimit", let kind = words.firstIndex(where: { $0 == "reset" || $0 == "remaining" })
+        else { return nil }
+        let isReset = words.remove(at: kind) == "reset"
+        let budget = words.dropFirst().filter { !isReset || $0 != "after" }.joined(separator: "-")
+        return ["", "requests", "tokens", "input-tokens", "output-tokens"].contains(budget) ? (budget, isReset) : nil
+    }
+
+    /// Returns the limits in a `RateLimit` field.
+    static func windows(in value: String) -> [ReportedLimit] {
+        let policies = value.holds("remaining=") ? [value[...]] : value.split(at: ",")
+        return policies.compactMap { policy in
+            var limit: ReportedLimit = (nil, nil)
+            for parameter in policy.split(at: ";").flatMap({ $0.split(at: ",") }) {
+                guard let (name, value) = parameter.cut(at: "=") else { continue }
+                switch ASCII.keyword(ASCII.trimmed(name)) {
+                case "r", "remaining": limit.remaining = number(String(value))
+                case "t", "reset": limit.reset = number(String(value))
+                default: break
+                }
+            }
+            return limit.remaining == nil || limit.reset == nil ? nil : limit
         }
-        let isUsedUp = limits.contains { $0.remaining == 0 }
-        if !isUsedUp, limits.contains(where: { $0.remaining != nil }) { return (false, nil) }
-        let wait = limits.filter { !isUsedUp || $0.remaining == 0 }.compactMap(\.reset).max()
-        return (isUsedUp, wait.map { .seconds(Swift.min($0, 1e15)) })
+    }
+
+    /// Parses a count or a number in seconds. A number above 10^15 becomes 10^15. Returns nil if the text does not
+    /// begin with a digit or is not a finite number.
+    static func number(_ text: String) -> Double? {
+        let text = ASCII.trimmed(text)
+        guard text.utf8.first.map({ (48...57).contains($0) }) == true, let number = Double(text) else { return nil }
+        return number.isFinite ? min(number, 1e15) : nil
+    }
+
+    /// Returns the seconds from now until a time. A number as large as the seconds or milliseconds since 1970 is a date.
+    static func time(_ text: String, now: () -> Double) -> Double? {
+        let text = ASCII.trimmed(text)
+        if let number = number(text) {
+            return number > 1e9 ? max(0, number / (number > 1e11 ? 1_000 : 1) - now()) : number
+        }
+        if text.utf8.contains(UInt8(ascii: "T")), text.utf8.count < 64, let date = try? Date(text, strategy: .iso8601) {
+            return max(0, date.timeIntervalSince1970 - now())
+        }
+        return duration(text)
+    }
+
+    /// Returns a duration's seconds. The text contains days, hours, minutes, seconds and milliseconds, in this order,
+    /// each with its unit.
+    private static func duration(_ text: String) -> Double? {
+        var (rest, seconds) = (text.utf8[...], 0.0)
+        for (unit, factor) in [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1), ("ms", 0.001)] as [(String, Double)] {
+            let digits = rest.prefix { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
+            let name = rest.dropFirst(digits.count).prefix { (97...122).contains($0 | 0x20) }
+            guard name.elementsEqual(unit.utf8) else { continue }
+            guard let number = number(String(Substring(digits))) else { return nil }
+            seconds += number * factor
+            rest = rest.dropFirst(digits.count + name.count)
+        }
+        return rest.isEmpty && !text.isEmpty ? min(seconds, 1e15) : nil
     }
 }

@@ -34,6 +34,19 @@ import Testing
             (["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000033"], 33),
             (["X-Rate-Limit-Remaining": "0", "X-Rate-Limit-Reset": "1700000034000"], 34),
             (["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "33", "Retry-After": "9"], 9),
+            (
+                [
+                    "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m2s",
+                    "x-ratelimit-remaining-tokens": "9", "x-ratelimit-reset-tokens": "6m0s",
+                ], 62
+            ),
+            (
+                [
+                    "anthropic-ratelimit-tokens-remaining": "0",
+                    "anthropic-ratelimit-tokens-reset": "2023-11-14T22:13:55Z",
+                ], 35
+            ),
+            (["X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": "36"], 36),
             (["X-RateLimit-Remaining": "0"], 7), (["Retry-After": "9"], 9),
         ] as [(HTTPHeaders, Int)])
     func `a limit that is used up is waited for, and Retry-After takes precedence`(
