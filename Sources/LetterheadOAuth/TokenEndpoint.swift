@@ -37,17 +37,33 @@ struct TokenEndpoint: Sendable {
     func answer(
         to form: [(String, String)], at url: URL, of name: String, over next: any HTTPLoader
     ) async throws(HTTPAuthentication.Failure) -> Data {
-        let request = try request(form, to: url, of: name)
+        let sent = form.filter { $0.0 != "grant_type" }.map(\.1) + parameters.values
+        return try await Self.answer(
+            to: request(form, to: url, of: name), of: name, hiding: sent + [client.secret?.reveal() ?? ""], over: next)
+    }
+
+    /// Sends a request with secrets once, and returns the body of a successful response without an `error`.
+    ///
+    /// - Parameter sent: the values that are redacted in the description of an error.
+    static func answer(
+        to request: HTTPRequest, of name: String, hiding sent: [String], over next: any HTTPLoader
+    ) async throws(HTTPAuthentication.Failure) -> Data {
+        var request = request
+        request.isSecret = true
+        request.headers[.accept] = "application/json"
+        // The request may hold the tokens' lock, so it waits in no queue.
+        (request.timeout, request.throttling) = (.seconds(30), .never)
+        request.responseLimit = longestAnswer
         let status: HTTPStatus
         let body: Data
         do {
             let response = try await next.load(request)
             status = response.status
-            body = try await response.body.data(upTo: Self.longestAnswer)
+            body = try await response.body.data(upTo: longestAnswer)
         } catch let error as HTTPError {
             // The request contained secrets, so the error is thrown without it.
-            var bare = HTTPRequest(method: .post, url: url)
-            bare.isSecret = true
+            var bare = request
+            (bare.headers, bare.body) = ([:], EmptyBody())
             let failure = HTTPError(
                 error.code, request: bare, message: error.message, mayHaveBeenSent: error.mayHaveBeenSent)
             throw HTTPAuthentication.Failure(
@@ -60,8 +76,7 @@ struct TokenEndpoint: Sendable {
         // Some servers report errors with a successful status.
         let answer = ServerAnswer(body)
         guard status.isSuccess, answer?.errorCode == nil else {
-            let sent = form.filter { $0.0 != "grant_type" }.map(\.1) + parameters.values
-            throw TokenAnswer.refusal(status, answer, of: name, hiding: sent + [client.secret?.reveal() ?? ""])
+            throw TokenAnswer.refusal(status, answer, of: name, hiding: sent)
         }
         return body
     }
@@ -75,11 +90,6 @@ struct TokenEndpoint: Sendable {
             throw HTTPAuthentication.Failure(
                 .misconfigured, "\(name) does not use https (to allow http, add its origin to allowedOrigins)")
         }
-        request.isSecret = true
-        request.headers[.accept] = "application/json"
-        // The request may hold the tokens' lock, so it waits in no queue.
-        (request.timeout, request.throttling) = (.seconds(30), .never)
-        request.responseLimit = Self.longestAnswer
         var form = form
         let own = Set(form.map(\.0)).union(["client_id", "client_secret"])
         form += parameters.filter { !own.contains($0.key) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -227,7 +237,8 @@ extension HTTPAuthentication.Failure {
         "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
         "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
         "interaction_required", "login_required", "account_selection_required", "consent_required", "invalid_target",
-        "authorization_pending", "slow_down", "expired_token", "unsupported_token_type",
+        "authorization_pending", "slow_down", "expired_token", "unsupported_token_type", "invalid_redirect_uri",
+        "invalid_client_metadata", "invalid_software_statement", "unapproved_software_statement", "invalid_token",
     ]
 }
 
