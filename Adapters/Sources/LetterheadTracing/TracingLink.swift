@@ -10,8 +10,8 @@ public import Tracing
 /// let client = HTTPClient(environment: .production, attemptLinks: TracingLink())
 /// ```
 ///
-/// As one of the `attemptLinks`, it creates a span for each attempt and each hop of a redirect. The span is a child of
-/// the current span of the task. Its name, its attributes and its status follow OpenTelemetry's semantic conventions
+/// As one of the `attemptLinks`, it creates a span for each attempt and each hop of a redirect, with the number of
+/// earlier ones as `http.request.resend_count`. The span is a child of the current span of the task. Its name, its attributes and its status follow OpenTelemetry's semantic conventions
 /// for HTTP clients. The URL is redacted. The span ends when the response has arrived, or the head of a streamed
 /// response.
 ///
@@ -34,6 +34,10 @@ public struct TracingLink: LoaderLink {
         defer { span.end() }
         span.set(request.spanAttributes)
         var request = request
+        // An observed load counts its exchanges itself.
+        let sent = request.loadValues[option: SentCount.self]
+        if sent > 0 { span.set(["http.request.resend_count": sent]) }
+        request.loadValues[option: SentCount.self] = sent + 1
         tracer.inject(span.context, into: &request.headers, using: HeaderInjector())
         do throws(HTTPError) {
             let response = try await next.load(request)
@@ -50,6 +54,9 @@ public struct TracingLink: LoaderLink {
         }
     }
 }
+
+/// How often the link has sent the load. Links above pass it on to the next attempt or hop.
+private enum SentCount: HTTPRequestOption { static let defaultOptionValue = 0 }
 
 /// Writes a context to the headers of a request.
 private struct HeaderInjector: Injector {

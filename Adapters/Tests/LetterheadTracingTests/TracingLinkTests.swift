@@ -38,6 +38,22 @@ struct TracingLinkTests {
         #expect(Set(spans.map(\.spanID)).count == 2)
     }
 
+    @Test(arguments: [false, true])
+    func `a span after a redirect, a retry or a refused token has the number of earlier ones`(isObserved: Bool)
+        async throws
+    {
+        let answers = Answers([302, 503, 401, 200])
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://a.test"), authentication: .bearer { _ in "t" },
+            attemptLinks: TracingLink(tracer), observers: isObserved ? [EventSink()] : [],
+            transport: AnyLoader { request in
+                HTTPResponse(request: request, status: answers.next(), headers: ["Location": "/b"])
+            })
+        _ = try await client.send(Endpoint<HTTPResponse>(.get, "a").retry(.immediate, maximumRetries: 2))
+        let counts = tracer.finishedSpans.map { $0.attributes.get("http.request.resend_count") }
+        #expect(counts == [nil, .int64(1), .int64(2), .int64(3)])
+    }
+
     @Test func `a span is a child of the current span`() async throws {
         let client = client { HTTPResponse(request: $0, status: .ok) }
         try await tracer.withSpan("work") { _ in _ = try await client.send(Endpoint<HTTPResponse>(.get, "a")) }
@@ -62,6 +78,19 @@ extension TracingLinkTests {
         let span = try #require(tracer.finishedSpans.first)
         #expect(span.attributes.get("error.type") == nil && span.errors.isEmpty && span.status == nil)
     }
+}
+
+private struct EventSink: HTTPObserver {
+    func record(_ event: HTTPEvent) {}
+}
+
+/// The statuses of the responses, in order. This type is a class because the transport's calls share it.
+private final class Answers: Sendable {
+    private let state: Mutex<[HTTPStatus]>
+
+    init(_ statuses: [HTTPStatus]) { state = Mutex(statuses) }
+
+    func next() -> HTTPStatus { state.withLock { $0.removeFirst() } }
 }
 
 /// Keeps the requests that arrive. This type is a class because the transport and the test share it.

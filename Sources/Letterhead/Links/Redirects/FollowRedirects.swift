@@ -54,7 +54,8 @@ public struct FollowRedirects: LoaderLink {
         while RedirectRules.isRedirect(response.status) {
             response.returnToOrigin(ofRedirected: request)
             switch try await step(from: request, response: response, policy: policy) {
-            case .success(let hop):
+            case .success(var hop):
+                hop.loadValues.replace(with: response.request.loadValues)
                 try await add(response, target: hop, to: &trail)
                 request.observation?.follow(response, to: hop)
                 request = hop

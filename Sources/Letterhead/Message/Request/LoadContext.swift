@@ -47,8 +47,8 @@ extension HTTPRequest {
     /// callers don't set them.
     ///
     /// A load begins without values, even if the request was sent before. A link that knows something sets it in the
-    /// request that it passes on, or in the returned response's or error's request. ``Retry`` and ``Authenticate`` copy
-    /// a result's values to the next attempt's request.
+    /// request that it passes on, or in the returned response's or error's request. ``Retry``, ``Authenticate`` and
+    /// ``FollowRedirects`` copy a result's values to the next request.
     public var loadValues: HTTPRequestOptions {
         get { context.values }
         _modify { yield &context.values }
