@@ -13,6 +13,7 @@ final class RunningRequests: LoaderLink {
     private let state = Mutex(State())
     private let running = Autocancel()
     private let ended = AsyncStream<Never>.makeStream()
+    private let signalled = AsyncStream<Never>.makeStream()
 
     /// Counts a request until it has failed, or its response has been read.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
@@ -41,6 +42,11 @@ final class RunningRequests: LoaderLink {
             throw error
         }
     }
+
+    func beginShutdown() { signalled.continuation.finish() }
+
+    /// Waits until ``beginShutdown()``, or until the task is cancelled.
+    func waitForSignal() async { for await _ in signalled.stream {} }
 
     /// Refuses requests from now on.
     func close() {

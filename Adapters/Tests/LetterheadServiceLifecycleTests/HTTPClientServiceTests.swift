@@ -163,6 +163,19 @@ struct HTTPClientServiceTests {
         #expect(error?.code == .cancelled)
     }
 
+    @Test func `the limit counts from the signal, so a server that waits for a request cannot delay a shutdown`()
+        async throws
+    {
+        let service = service(.milliseconds(20))
+        let server = WaitingServer(client: service.client)
+        let group = ServiceGroup(services: [service, server, service.signal], logger: Logger(label: "test"))
+        async let run: Void = group.run()
+        await upstream.waitForRequest()
+        await group.triggerGracefulShutdown()
+        try await run
+        #expect(await server.failure.value?.code == .cancelled)
+    }
+
     @Test func `in a group, a service that stops earlier can still send`() async throws {
         let service = service()
         let last = LastRequest(client: service.client)
@@ -171,6 +184,23 @@ struct HTTPClientServiceTests {
         await group.triggerGracefulShutdown()
         try await run
         #expect(await last.status.value == .ok)
+    }
+}
+
+/// A server that doesn't stop before its request has ended.
+private struct WaitingServer: Service {
+    let client: HTTPClient
+    let failure = Failure()
+
+    actor Failure {
+        private(set) var value: HTTPError?
+        func set(_ value: HTTPError?) { self.value = value }
+    }
+
+    func run() async throws {
+        let result = await Task { try await client.send(Endpoint<HTTPResponse>(.get, "held")) }.result
+        if case .failure(let error) = result { await failure.set(error as? HTTPError) }
+        try? await gracefulShutdown()
     }
 }
 
