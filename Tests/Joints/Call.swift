@@ -99,7 +99,9 @@
         private var endpoint: ItemTemplate {
             let absolute = URL(string: setup.scene.url(.api, "/api/"))
             return ItemTemplate(
-                method: HTTPMethod(testCase[.method]), baseURL: testCase[.environment] == "absolute" ? absolute : nil,
+                method: HTTPMethod(testCase[.method]),
+                path: testCase[.authentication] == "path" ? "\(secret: "item")" : "item",
+                baseURL: testCase[.environment] == "absolute" ? absolute : nil,
                 body: testCase[.order] == "nested" || testCase.isUpload ? EmptyBody() : body)
         }
 

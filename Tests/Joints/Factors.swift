@@ -35,7 +35,8 @@ enum Factor: Int, CaseIterable {
         case .redirects: "safely never same keeping one custom"
         case .cookies: "none jar file"
         case .cache: "none fresh validate stale files"
-        case .authentication: "none basic bearer provider oauth oauth-home session digest challenge key signing"
+        case .authentication:
+            "none basic bearer provider oauth oauth-home session digest challenge key signing asked path"
         case .environment: "client closure template derived absolute"
         case .entry: "template request builder chain handle"
         case .outer: "none continue deadline trace print"

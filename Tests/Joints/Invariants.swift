@@ -264,6 +264,10 @@
             if exchanges != count(.exchangeEnd, .exchangeFailed) {
                 note("events", "\(exchanges) exchanges start, and \(count(.exchangeEnd, .exchangeFailed)) end")
             }
+            let texts = events.map { "\($0)" } + evidence.outcomes.map { "\($0)" }
+            if testCase[.authentication] == "path", let text = texts.first(where: { $0.contains("/item") }) {
+                note("secret", "the secret of the path is in \(text)")
+            }
             if count(.attemptStart) != count(.attemptEnd) { note("events", "an attempt does not end") }
             // An upload tells that it waits.
             let hasFailed = requests.contains { $0.isChunk && $0.status == 503 }

@@ -274,7 +274,7 @@
             let authorization = seen["authorization"]
             switch testCase[.authentication] {
             case "basic", "challenge": return authorization == Self.basic
-            case "bearer": return authorization == "Bearer static"
+            case "bearer", "asked": return authorization == "Bearer static"
             case "key": return seen["x-api-key"] == "key"
             case "provider", "oauth", "oauth-home", "session":
                 return state.withLock { state in
@@ -309,7 +309,7 @@
                 response.fields.append(
                     "WWW-Authenticate: Digest realm=\"r\", qop=\"auth\", algorithm=MD5, nonce=\"\(nonce)\""
                         + (isStale ? ", stale=true" : ""))
-            case "provider", "oauth", "oauth-home", "session", "bearer":
+            case "provider", "oauth", "oauth-home", "session", "bearer", "asked":
                 response.fields.append("WWW-Authenticate: Bearer realm=\"r\"")
             default: response.fields.append("WWW-Authenticate: Basic realm=\"r\"")
             }

@@ -175,6 +175,7 @@
             switch testCase[.authentication] {
             case "basic": return .basic(username: "u", password: "p", allowedOrigins: origins)
             case "bearer": return .bearer("static", allowedOrigins: origins)
+            case "asked": return .bearer(each: { "static" }, allowedOrigins: origins)
             case "key": return .apiKey("key", allowedOrigins: origins)
             case "digest": return .digest(user: "u", password: "p", allowedOrigins: origins)
             case "signing":
