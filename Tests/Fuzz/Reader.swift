@@ -19,7 +19,10 @@
                 links, challenges, mediaTypes, filenames, urls, queries, pages, openJSON, headers, dates, events,
                 values, parts, signatures,
             ]
-            + state + exchanges
+            + state + exchanges + products
+
+        /// What each reader must read in linear time: marks, escapes, separators and depth.
+        static let pieces = ["\u{301}\u{316}", #"\u0301"#, "%CC%81", "\",", "=;", "\r\n", #"[{"a":"#]
 
         static let signatures = Reader(
             name: "signature fields",

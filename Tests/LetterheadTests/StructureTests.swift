@@ -36,6 +36,37 @@ import Testing
         #expect(count > 1000)
     }
 
+    /// The types that read bytes from outside, each with the reader of Tests/Fuzz that measures its growth, or nil for a
+    /// type that only passes bytes on.
+    private static let readers: [String: String?] = [
+        "ChallengeReader": "WWW-Authenticate", "ContentDecoder": nil, "ContractDecoder": nil,
+        "EventStreamParser": "event stream", "InputStreamReader": nil, "JSONElementSplitter": "JSON values",
+        "JSONLineSplitter": "JSON values", "JSONRecordSplitter": "JSON values", "JSONTextParser": "JSON values",
+        "JSONValueSplitter": "JSON values", "LineSplitter": "event stream", "MediaTypeDecoder": "decoded type",
+        "MultipartParser": "multipart", "MultipartReader": "multipart", "PageReader": "next link",
+        "Reader": "cache file", "RequestParser": nil, "StructuredReader": "message signature", "URITemplateParser": nil,
+    ]
+
+    @Test func `each type that reads bytes from outside is among the readers whose growth is measured`() throws {
+        let fuzz = Self.root.appending(path: "Tests/Fuzz")
+        let entries = try FileManager.default.contentsOfDirectory(atPath: fuzz.path).map {
+            try String(contentsOf: fuzz.appending(path: $0), encoding: .utf8)
+        }.joined()
+        let named = /(?:struct|class|enum|actor) ([A-Za-z]*(?:Parser|Splitter|Reader|Decoder|Scanner))\b/
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.sources.path).filter {
+            $0.hasSuffix(".swift")
+        }
+        var found: Set<String> = []
+        for path in paths {
+            let code = try String(contentsOf: Self.sources.appending(path: path), encoding: .utf8)
+            found.formUnion(code.replacing(/\/\/[^\n]*/, with: "").matches(of: named).map { String($0.1) })
+        }
+        #expect(found == Set(Self.readers.keys))
+        for reader in Self.readers.values.compactMap(\.self) {
+            #expect(entries.contains("name: \"\(reader)\""), "\(reader)")
+        }
+    }
+
     @Test func `a closure that creates a body has no capture list, which would leave the reader's actor`() throws {
         let closure = /(HTTPResponseBody\([^)]*\)|\bpull:|\bpull =|async throws -> Data\? =) \{ \[/
         for listed in ["HTTPResponseBody(length: length) { [self] in", "pull: { [self] in", "let pull = { [pull] in"] {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#if DEBUG
+    import Foundation
+    @testable import Letterhead
+    import LetterheadRelay
+    @testable import LetterheadSigning
+    @testable import LetterheadTransfers
+
+    extension Reader {
+        /// The readers of decoded types, of signatures and keys, of batches and of relays.
+        static let products = [decodedTypes, signatures, keys, innerHeads, relayMessages]
+
+        private struct Named: Decodable {
+            var name: String?
+        }
+
+        static let decodedTypes = Reader(
+            name: "decoded type",
+            samples: [#"{"name":"ada","tags":["a\u0301"],"n":1.5e3}"#, #"[{"na\u006de":"\uD83D\uDE00"}]"#, "a"],
+            hostile: [#"\u0301"#, #"\""#, #"\\"#, "\",\"", "\":", "\u{E9}"],
+            nested: [("[", "]"), (#"{"a":"#, "}")]
+        ) { bytes in
+            // As a document, and as the name of a member.
+            for text in [Data(bytes), Data(#"{""#.utf8) + bytes + Data(#"":1}"#.utf8)] {
+                _ = try? JSONDecoder().value(of: Named.self, from: text)
+                _ = try? JSONDecoder().value(of: [String: String].self, from: text)
+                _ = JSONText.string(in: text)
+            }
+        }
+
+        static let signatures = Reader(
+            name: "message signature",
+            samples: [
+                #"sig1=("@status" "content-digest";req "a";key="b");created=1618884473;keyid="k";alg="ed25519""#,
+                "sig1=:YWJj:, sha-256=:YQ==:", "t=1614265330,v1=abc v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+            ],
+            hostile: ["(", "\"a\" ", "a=", ";a", ", ", ":YQ==:", "\\\"", "v1=a,", "a=(\"@query-param\";name=\"a\"), "]
+        ) { bytes in
+            _ = StructuredValue.strict([text(bytes)])
+            let names: [HTTPHeaders.Name] = ["Signature", "Signature-Input", "Content-Digest", "webhook-signature"]
+            var headers = HTTPHeaders(names.map { HTTPHeaders.Field($0, text(bytes)) })
+            headers.append("webhook-timestamp", "1614265330")
+            let response = HTTPResponse(request: start, status: 200, headers: headers)
+            wait { _ = try? await MessageVerifier(requiring: ["@status"]) { _ in nil }.verify(response) }
+            try? Webhook.standard("whsec_AAAA").verify(Data(bytes), headers: headers)
+            try? Webhook.timestamped("a", header: "webhook-signature").verify(Data(), headers: headers)
+        }
+
+        static let keys = Reader(
+            name: "signature key",
+            samples: [
+                #"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#,
+                #"{"kty":"EC","crv":"P-256","d":"AQ"}"#,
+                "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIA==\n-----END PRIVATE KEY-----\n",
+            ],
+            hostile: ["-----", "\n", "MC4C", "A", #""d":"A","#]
+        ) { bytes in
+            _ = try? SignatureKey(jwk: Secret(text(bytes)))
+            _ = try? SignatureKey(pem: Secret(text(bytes)))
+        }
+
+        static let innerHeads = Reader(
+            name: "inner head",
+            samples: ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\na: b\r\n c\r\n\r\nhi", "HTTP/1.1 304 \n\n"],
+            hostile: ["a:\n", "\r\n", "a: b\r\n", " a\n", "HTTP/1.1 200 ", "\r"]
+        ) { bytes in
+            for text in [bytes, Array("HTTP/1.1 200 OK\r\n".utf8) + bytes] {
+                let response = HTTPResponse(
+                    request: start, status: 200, headers: ["Content-Type": "application/http"],
+                    body: HTTPResponseBody(Data(text)))
+                wait { _ = try? await ResponsePart(response: response).httpResponse() }
+            }
+        }
+
+        static let relayMessages = Reader(
+            name: "relay message",
+            samples: [
+                #"{"length":2,"letterhead":1,"response":{"headers":[["A","b"]],"status":200}}"# + "\nhi",
+                #"{"letterhead":1,"request":{"headers":[],"settings":{"route":"a"},"target":{"path":"/a","query":""}}}"#
+                    + "\n",
+            ],
+            hostile: [#"["A","b"],"#, #""a":1,"#, "\\u0301", "\n"]
+        ) { bytes in
+            _ = try? WireForm().request(from: Data(bytes))
+            _ = try? WireForm().response(from: Data(bytes), to: start)
+        }
+
+        private static func wait(_ work: @escaping @Sendable () async -> Void) {
+            let isDone = DispatchSemaphore(value: 0)
+            Task {
+                await work()
+                isDone.signal()
+            }
+            isDone.wait()
+        }
+    }
+#endif
