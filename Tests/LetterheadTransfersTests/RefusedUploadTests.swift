@@ -432,6 +432,7 @@
         @Test func `wrong input is an error before anything is sent`() async throws {
             let (server, box) = (UploadServer(.tus), try Outbox())
             let provided = HTTPClient(environment: .provided { _ in ServerEnvironment(baseURL: server.url) })
+            let hostless = HTTPClient(environment: ServerEnvironment(baseURL: URL(filePath: "/v1")))
             let calls: [(String, () async throws -> Void)] = [
                 ("has no body", { try await box.upload(to: server, Post<HTTPResponse>("a", body: TextBody("b"))) }),
                 ("GET creates nothing", { try await box.upload(to: server, Get<HTTPResponse>("a")) }),
@@ -453,6 +454,7 @@
                 ("chunkSize is less than 1", { try await box.upload(to: server) { $0.chunkSize = 0 } }),
                 ("maximumAttempts", { try await box.upload(to: server, attempts: -1) }),
                 ("set the key", { try await box.upload(to: server, client: provided) }),
+                ("the base URL begins with neither", { try await box.upload(to: server, client: hostless) }),
             ]
             for (message, call) in calls {
                 let error = await #expect(throws: HTTPError.self) { try await call() }
