@@ -10,7 +10,7 @@
 /// //   header X-Trace: 1  (a modifier)
 /// //   header Accept: application/json, application/problem+json  (the decoder)
 /// //   authentication: bearer  (the client)
-/// //   timeout: 5.0 seconds  (a modifier)
+/// //   timeout: 5 s  (a modifier)
 /// //   retries: none  (the client's retrying)
 /// //   chain: HTTPClient(…)
 /// ```

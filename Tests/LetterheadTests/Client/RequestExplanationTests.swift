@@ -57,7 +57,7 @@ import Testing
         #expect(parts["header X-Both"]?.source == "a modifier" && parts["header X-Both"]?.value == "modifier")
         #expect(parts["header X-As"]?.source == "the client")
         #expect(parts["header X-Client"]?.source == "the environment of the client")
-        #expect(parts["timeout"]?.source == "a modifier" && parts["timeout"]?.value == "5.0 seconds")
+        #expect(parts["timeout"]?.source == "a modifier" && parts["timeout"]?.value == "5 s")
         #expect(parts["authentication"]?.value == "none")
         #expect(parts["retries"]?.value == "none")
         let query = explanation.parts.filter { $0.name == "query" }

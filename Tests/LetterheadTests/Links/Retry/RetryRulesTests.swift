@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `the reason of a retry names the strategy, or the server`() {
-        #expect(text(Facts(strategy: .delayed(.seconds(2)))) == "retry after 2.0 seconds: delayed by 2.0 seconds")
+        #expect(text(Facts(strategy: .delayed(.seconds(2)))) == "retry after 2.0 seconds: delayed by 2 s")
         let waiting = Facts(headers: ["Retry-After": "1"], strategy: .immediate)
         #expect(text(waiting) == "retry after 1.0 seconds: the server requires a wait")
     }
