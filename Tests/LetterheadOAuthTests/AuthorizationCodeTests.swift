@@ -22,7 +22,7 @@ private let state = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 private func chain(
     over server: AuthorizationServer = AuthorizationServer(), issuer: String? = nil, callback: String,
     store: any OAuth2.TokenStore = OAuth2.MemoryTokenStore(), opened: Opened = Opened()
-) -> some HTTPLoader {
+) -> any HTTPLoader {
     let grant = OAuth2.Grant.authorizationCode(
         endpoint: page, redirectURI: redirect, scope: ["read", "write"], issuer: issuer,
         parameters: ["prompt": "login", "state": "overridden"]
