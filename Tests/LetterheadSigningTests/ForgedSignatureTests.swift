@@ -148,7 +148,7 @@ import Testing
 
     /// The query is read once: the time doesn't depend on how many components name it.
     @Test func `components share what they parse`() async throws {
-        let query = (0..<40_000).map { "a\($0)=\($0)" }.joined(separator: "&")
+        let query = (0..<4_000).map { "a\($0)=\($0)" }.joined(separator: "&")
         func duration(_ count: Int) async throws -> Duration {
             let names = (0..<count).map { "\"@query-param\";name=\"a\($0)\"" }
             let lines = zip(names, 0...).map { "\($0): \($1)\n" }.joined()

@@ -91,16 +91,15 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
         if let response = parts.response, !isOfRequest {
             return name.isSame(as: "@status") ? "\(response.status.code)" : nil
         }
-        let (request, target) = (parts.request, parts.request.target)
-        let scheme = ASCII.lowercased(request.scheme)
+        let (request, scheme) = (parts.request, ASCII.lowercased(parts.request.scheme))
         switch name {
         case "@method": return request.method.rawValue
         case "@scheme": return scheme
         case "@authority": return request.normalAuthority
-        case "@target-uri": return "\(scheme)://\(request.normalAuthority)\(target)"
-        case "@request-target": return target
+        case "@target-uri": return "\(scheme)://\(request.normalAuthority)\(parts.target)"
+        case "@request-target": return parts.target
         case "@path": return request.targetPath
-        case "@query": return "?" + (target.cut(at: "?")?.tail ?? "")
+        case "@query": return "?" + (parts.target.cut(at: "?")?.tail ?? "")
         case "@query-param": return part.flatMap { parts.queryParameter($0) }
         default: return nil
         }
@@ -152,6 +151,7 @@ struct MessageParts {
     let response: HTTPResponse?
     private var fields: [MessageComponent: Field] = [:]
     private lazy var framed = request.framedHeaders()
+    lazy var target = request.target
     /// The values of the query by name, in their normal form.
     private lazy var query = PercentEncoding.formItems(of: request.query.escaped).reduce(
         into: [String: [String]]()
