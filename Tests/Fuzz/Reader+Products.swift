@@ -68,7 +68,7 @@
                 let response = HTTPResponse(
                     request: start, status: 200, headers: ["Content-Type": "application/http"],
                     body: HTTPResponseBody(Data(text)))
-                wait { _ = try? await ResponsePart(response: response).httpResponse() }
+                wait { _ = try? await ResponsePart(response: response, headLimit: 16 << 10).httpResponse() }
             }
         }
 

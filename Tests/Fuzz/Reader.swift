@@ -2,7 +2,6 @@
 #if DEBUG
     import Foundation
     @testable import Letterhead
-    @testable import LetterheadSigning
     @testable import LetterheadTransfers
 
     /// A parser of bytes that a server sends: a function to feed it, samples to mutate, and pieces to duplicate.
@@ -17,25 +16,12 @@
         static let all =
             [
                 links, challenges, mediaTypes, filenames, urls, queries, pages, openJSON, headers, dates, events,
-                values, parts, signatures,
+                values, parts,
             ]
             + state + exchanges + products
 
         /// What each reader must read in linear time: marks, escapes, separators and depth.
         static let pieces = ["\u{301}\u{316}", #"\u0301"#, "%CC%81", "\",", "=;", "\r\n", #"[{"a":"#]
-
-        static let signatures = Reader(
-            name: "signature fields",
-            samples: [
-                #"sig1=("@method" "content-digest";key="sha-256");created=1618884473;keyid="k";alg="ed25519""#,
-                "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:, b=?1, c;d=1.5, e=@1659578233",
-            ],
-            hostile: ["(", ")", "\"a\" ", ";a", "a=1,", ":", "\\", " ", "a="]
-        ) { bytes in
-            let members = StructuredValue.dictionary([text(bytes)])
-            for item in members?.values.flatMap(\.items) ?? [] { _ = MessageComponent(item) }
-            _ = StructuredValue.strict([text(bytes)])
-        }
 
         static let events = Reader(
             name: "event stream",
