@@ -78,7 +78,7 @@ final class LoopbackListener: Sendable {
             while let step = try await group.next() {
                 switch step {
                 case .redirected(let url): return url
-                case .late: throw Failure(.refused, "the person did not sign in within \(limit)")
+                case .late: throw Failure(.refused, "the person did not sign in within \(limit.shown)")
                 case .opened: continue
                 }
             }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
 
 /// The circuits of a ``CircuitBreaker`` and the readers of their changes, without a clock. Callers must hold a lock, so
 /// that each reader receives the changes in their order.
@@ -132,6 +133,6 @@ struct CircuitTable {
 
     private func reason(_ circuit: Circuit, _ key: RouteKey, at now: Duration) -> String {
         guard case .open(let end) = circuit.phase else { return "the circuit of \(key) waits for its probes" }
-        return "the circuit of \(key) is open for another \(end - now)"
+        return "the circuit of \(key) is open for another \((end - now).shown)"
     }
 }

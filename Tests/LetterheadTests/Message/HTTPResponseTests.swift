@@ -72,7 +72,7 @@ private enum Limit: HTTPRequestOption { static let defaultOptionValue: Int? = 5 
         (HTTPRequest.Attempt(number: 1), "attempt 1: no response"),
         (
             HTTPRequest.Attempt(number: 2, status: 503, delay: .seconds(1)),
-            "attempt 2: 503 Service Unavailable, retried after 1.0 seconds"
+            "attempt 2: 503 Service Unavailable, retried after 1 s"
         ),
         (HTTPRequest.Attempt(number: 3, errorCode: .timedOut, reason: "none left"), "attempt 3: timedOut (none left)"),
     ]) func `an attempt describes its number, its outcome and what followed`(attempt: HTTPRequest.Attempt, text: String)

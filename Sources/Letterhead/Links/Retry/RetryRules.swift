@@ -299,7 +299,8 @@ extension Retry {
         /// The request and the last attempt, or else the retry's state. It contains no secrets.
         public var description: String {
             "\(request.method.printable) \(request.redaction.outline(of: request)): "
-                + (attempts.last?.description ?? delay.map { "retried after \($0)" } ?? "retry \(retry) is not decided")
+                + (attempts.last?.description ?? delay.map { "retried after \($0.shown)" }
+                    ?? "retry \(retry) is not decided")
         }
     }
 }

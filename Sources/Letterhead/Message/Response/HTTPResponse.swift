@@ -220,7 +220,7 @@ extension HTTPRequest {
         /// The number, the outcome, the delay before a retry, and the reason.
         public var description: String {
             let outcome = status.map(\.description) ?? errorCode?.rawValue ?? "no response"
-            return "attempt \(number): \(outcome)" + (delay.map { ", retried after \($0)" } ?? "")
+            return "attempt \(number): \(outcome)" + (delay.map { ", retried after \($0.shown)" } ?? "")
                 + (reason.isEmpty ? "" : " (\(reason))")
         }
     }

@@ -159,7 +159,7 @@ import Testing
         let response = HTTPResponse(request: request, status: .serviceUnavailable)
         let retry = Retry.Context(
             request: request, result: .success(response), strategy: .immediate, delay: .seconds(1))
-        #expect(retry.description == "GET https://api.test/a: retried after 1.0 seconds")
+        #expect(retry.description == "GET https://api.test/a: retried after 1 s")
         let redirect = RedirectPolicy.Redirect(request: request, status: .found, target: request)
         #expect(redirect.description.hasPrefix("302 Found from GET https://api.test/a"))
         let need = HTTPAuthentication.Need<String>(
