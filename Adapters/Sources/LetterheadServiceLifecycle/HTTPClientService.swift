@@ -59,6 +59,8 @@ public struct HTTPClientService: Service, CustomStringConvertible {
         requests.close()
         if !Task.isCancelled { await first(of: { [requests] in await requests.end() }, sleep) }
         await requests.cancel()
+        // The group takes a service that ends before its turn for a failed one.
+        await Self.turn()
     }
 
     /// Waits until the group shuts this service down.
@@ -69,8 +71,8 @@ public struct HTTPClientService: Service, CustomStringConvertible {
         of one: @escaping @Sendable () async -> Void, _ other: @escaping @Sendable () async -> Void
     ) async {
         await withTaskGroup { group in
-            group.addTask(operation: one)
-            group.addTask(operation: other)
+            group.addTask { await one() }
+            group.addTask { await other() }
             await group.next()
             group.cancelAll()
         }
