@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadRecording
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// What a cassette never contains, wherever a secret is in a message.
@@ -110,6 +111,51 @@ import Testing
         }
         let unbounded = try await record([DataBody(Data(body.utf8), contentType: "multipart/form-data")])
         #expect(!unbounded.contains("SECRET"))
+    }
+
+    @Test(arguments: ["110201543:SECRET-AAHdq", "SECRET/€ x"])
+    func `a secret in a path is in no archive and no snapshot, and the audit searches for it`(token: String)
+        async throws
+    {
+        struct Message: RequestTemplate {
+            let token: String
+            var method: HTTPMethod { .post }
+            var path: RequestPath { "bot\(secret: token)/send" }
+            var body: some HTTPBody { JSONBody(["note": "sent with \(token)", "url": "https://a.test/\(token)?x=1"]) }
+        }
+        let (cassette, recorder) = (try Cassette(file, mode: .record), FlightRecorder())
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        let echo: JSONValue = ["echo": .string("/bot\(token)/send"), "text": .string("no \(token)")]
+        let stubs = StubLoader().on(.any(), times: .any) { _ in
+            .json(
+                echo,
+                headers: [
+                    "Location": "https://api.test/bot\(token.utf8.map { "%" + String($0, radix: 16) }.joined())/send"
+                ])
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://api.test"), attemptLinks: cassette.link, observers: [recorder],
+            transport: stubs)
+        _ = try await client.send(Message(token: token))
+        #expect(cassette.audit().isEmpty)
+        try cassette.save()
+        let replay = HTTPClient(
+            environment: ServerEnvironment("https://api.test"), transport: try Cassette(file, mode: .replay).loader)
+        #expect(try await replay.send(Message(token: "other")).status == .ok)
+        let flight = try recorder.dump(around: CancellationError(), to: file.deletingLastPathComponent())
+        let texts = [
+            try String(contentsOf: file, encoding: .utf8), try String(contentsOf: flight, encoding: .utf8),
+            String(decoding: try recorder.archive(), as: UTF8.self), try RequestSnapshot(stubs.requests[0]).text,
+        ]
+        for text in texts { #expect(!text.contains("SECRET") && text.contains("/botREDACTED/send")) }
+        _ = try await client.send(TestEndpoint("a").header("X-Note", "it was \(token)"))
+        #expect(
+            cassette.audit().map(\.place) == [
+                "entry 2, request, header X-Note", "entry 2, response, header Location",
+                "entry 2, body of the response, echo", "entry 2, body of the response, text",
+            ])
+        let archive = String(decoding: try recorder.archive(), as: UTF8.self)
+        #expect(!archive.contains("SECRET"))
     }
 
     @Test func `compressed bodies are compared by their content`() async throws {

@@ -26,8 +26,7 @@ struct ArchiveRedaction: Sendable {
     func withoutSecrets(_ headers: HTTPHeaders) -> HTTPHeaders {
         let isSecret = headers.map { $0.isSecret || names.isSecret(header: $0.name) }
         guard isSecret.contains(true) else { return headers }
-        return HTTPHeaders(
-            zip(headers, isSecret).map { $1 ? HTTPHeaders.Field($0.name, value(of: $0)) : $0 })
+        return HTTPHeaders(zip(headers, isSecret).map { $1 ? HTTPHeaders.Field($0.name, value(of: $0)) : $0 })
     }
 
     /// Returns a URL, or a string that contains URLs, without secret values.
@@ -54,18 +53,17 @@ struct ArchiveRedaction: Sendable {
             json == nil && (isSecret || isForm && !text.isEmpty && !text.utf8.contains(UInt8(ascii: "=")))
             || isText && data.contains(0)
         if isHidden { return Data(Self.placeholder.utf8) }
-        let clean =
-            json.map { document(text, $0, isSecret: isSecret) } ?? self.clean(text, isForm: isForm)
+        let named = json.map { document(text, $0, isSecret: isSecret) } ?? self.clean(text, isForm: isForm)
+        let clean = plain(Redaction.hide(names.values, in: named))
         return clean.isSame(as: text) ? data : Data(clean.utf8)
     }
 
     /// Returns a string without the values of secret names, and without those in the JSON, forms and URLs that it
     /// contains, to a depth of three.
     private func clean(_ text: String, isForm: Bool = false, depth: Int = 3) -> String {
-        guard depth >= 0, text.utf8.contains(where: { "=@\"%".utf8.contains($0) }) else { return text }
-        if Self.isDocument(text), let json = Self.json(text) {
-            return document(text, json, depth: depth)
-        }
+        let isPlain = names.values.isEmpty && !text.utf8.contains { "=@\"%".utf8.contains($0) }
+        if depth < 0 || isPlain { return text }
+        if Self.isDocument(text), let json = Self.json(text) { return document(text, json, depth: depth) }
         var text = text
         // Each line of an event stream or of NDJSON is a document.
         if text.utf8.contains(UInt8(ascii: "\n")) {
@@ -77,7 +75,7 @@ struct ArchiveRedaction: Sendable {
                 return head + document(rest, json, depth: depth)
             }.joined(separator: "\n")
         }
-        text = isForm || Self.isForm(text) ? names.redactForm(text) : names.redactJSON(text)
+        text = plain(isForm || Self.isForm(text) ? names.redactForm(text) : names.redactJSON(text))
         return escaped(plain(names.redactURLs(text)), depth: depth)
     }
 
@@ -179,10 +177,13 @@ struct ArchiveRedaction: Sendable {
 
     /// Returns the redaction with the names that a request declares secret.
     func adding(_ own: Redaction) -> ArchiveRedaction {
-        own == names
-            ? self
-            : ArchiveRedaction(names: names.adding(headers: own.headers, parameters: own.parameters))
+        if own == names { return self }
+        let (headers, parameters, values) = (own.headers, own.parameters, own.values)
+        return ArchiveRedaction(names: names.adding(headers: headers, parameters: parameters, values: values))
     }
+
+    /// Returns the redaction with values that are secret wherever they occur.
+    func adding(values: Set<Secret>) -> ArchiveRedaction { ArchiveRedaction(names: names.adding(values: values)) }
 
     /// The token response members that aren't secret (RFC 6749, 5, and RFC 8628, 3.2).
     private static let publicMembers: Set<String> = [

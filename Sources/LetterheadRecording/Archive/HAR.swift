@@ -4,7 +4,8 @@ import Letterhead
 
 /// An HTTP Archive, version 1.2: the one model of flights, cassettes and other programs' archives.
 ///
-/// Members that browsers leave out are optional. Members that start with an underscore are custom, as the format allows.
+/// Members that browsers leave out are optional. Members that start with an underscore are custom, as the format
+/// allows.
 struct HAR: Codable, Sendable {
     struct Log: Codable, Sendable {
         var version = "1.2"
@@ -125,7 +126,8 @@ struct HAR: Codable, Sendable {
             guard text?.isEmpty != false, let params,
                 mimeType.flatMap({ MediaType($0) })?.essence == MediaType.form.essence
             else { return HAR.data(text, encoding ?? otherEncoding, mimeType, size: nil) }
-            return Data(params.map { "\($0.name)=\($0.value ?? "")" }.joined(separator: "&").utf8)
+            let items = params.map { "\($0.name)=\($0.value ?? "")".replacingBytes(of: "&", with: "%26") }
+            return Data(items.joined(separator: "&").utf8)
         }
 
         private enum CodingKeys: String, CodingKey {

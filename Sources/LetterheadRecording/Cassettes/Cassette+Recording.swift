@@ -7,6 +7,7 @@ extension Cassette {
     /// Sends a request and records its response. The entries follow the order of the requests, not of the responses.
     func record(_ request: HTTPRequest, over next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let index = state.withLock { state in
+            state.values.formUnion(request.redaction.values)
             state.new.append(nil)
             return state.new.count - 1
         }

@@ -69,6 +69,8 @@ public final class Cassette: Sendable {
         var new: [HAR.Entry?] = []
         /// The positions of the replayed entries.
         var used: Set<Int> = []
+        /// The secrets in paths of recorded requests.
+        var values: Set<Secret> = []
         /// What was wrong with the first requests without an entry.
         var refused: [String] = []
         /// When the first attempts of requests with a deadline began, on the clock.
@@ -251,14 +253,15 @@ extension Cassette {
     }
 
     /// Searches the cassette for strings that are likely to be secrets: tokens and keys in known formats, private keys,
-    /// long random strings, and values that are still there although their names are secret.
+    /// long random strings, values that are still there although their names are secret, and secrets that the paths of
+    /// recorded requests mark.
     ///
     /// Call it in a test, so that no secret is committed: `#expect(cassette.audit().isEmpty)`. If it finds a secret,
     /// add its name to the cassette's `redaction`, and record again.
     ///
     /// - Returns: the findings, entry by entry.
     public func audit() -> [Finding] {
-        let audit = ArchiveAudit(rules.redaction)
+        let audit = ArchiveAudit(rules.redaction.adding(values: state.withLock { $0.values }))
         return entries.enumerated().flatMap { audit.findings(in: $1, number: $0 + 1) }
             .map { Finding(place: $0.place, rule: $0.rule, excerpt: $0.excerpt) }
     }

@@ -40,10 +40,10 @@ struct FlightArchive {
         let loads = loads.sorted { $0.value.start < $1.value.start }
         all = Set(loads.flatMap { $0.value.exchanges.map(\.request.redaction) })
             .reduce(redaction) { $0.adding($1) }
-        exchanges = loads.flatMap { number, load in
+        exchanges = loads.flatMap { [all] number, load in
             load.exchanges.map { exchange in
                 let isLast = number == failed && exchange.number == load.exchanges.last?.number
-                let own = redaction.adding(exchange.request.redaction)
+                let own = redaction.adding(exchange.request.redaction).adding(values: all.names.values)
                 return (exchange.start, exchange.entry(of: load, partial: isLast ? partial : nil, own), own)
             }
         }.sorted { $0.0 < $1.0 }.map { ($0.1, $0.2) }

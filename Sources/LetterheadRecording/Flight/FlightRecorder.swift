@@ -4,8 +4,8 @@ public import LetterheadFoundation
 import Synchronization
 
 /// Keep a client's last exchanges in memory, and write them to a file when a request has failed. The file is an HTTP
-/// Archive (HAR 1.2), and ``Cassette/init(flight:matching:redaction:clock:)`` replays it: a bug report becomes a failing
-/// test.
+/// Archive (HAR 1.2), and ``Cassette/init(flight:matching:redaction:clock:)`` replays it: a bug report becomes a
+/// failing test.
 ///
 /// ```swift
 /// let recorder = FlightRecorder(last: 50, bytes: 4 << 20)
@@ -76,7 +76,8 @@ public final class FlightRecorder: HTTPObserver {
     /// audited. Before you pass it on, check it, or let ``Cassette/audit()`` search it for values that look like
     /// secrets.
     ///
-    /// - Parameter redaction: names of secret values, in addition to those of each request. Default: the standard names.
+    /// - Parameter redaction: names of secret values, in addition to those of each request. Default: the standard
+    ///   names.
     /// - Throws: an `EncodingError` if a string can't be encoded.
     public func archive(redaction: Redaction = .standard) throws -> Data {
         try FlightArchive(log.withLock { $0 }, ArchiveRedaction(names: redaction)).file.json()
@@ -86,8 +87,8 @@ public final class FlightRecorder: HTTPObserver {
     /// earlier ones of its operation.
     ///
     /// Loads belong to one operation if they have the same trace, which `TraceContextPropagation` and tracing adapters
-    /// set, or if their requests have the same `X-Correlation-ID` or `X-Request-ID`. Derive a client for an operation to
-    /// send such a header: `client.header("X-Correlation-ID", id)`.
+    /// set, or if their requests have the same `X-Correlation-ID` or `X-Request-ID`. Derive a client for an operation
+    /// to send such a header: `client.header("X-Correlation-ID", id)`.
     ///
     /// The archive has an entry for each exchange: each attempt, each redirect and each request for a token. The member
     /// `_flight` describes each load: its template and route, its settings, its result and its events. If the recorder

@@ -38,8 +38,8 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
     /// try RequestSnapshot(stubs.requests[0], as: "curl") { $0.curlCommand(onLines: true) }.check()
     /// ```
     ///
-    /// The closure receives the request with placeholders for values that differ in each run, and with the secret names.
-    /// It is responsible for secrets: `Redaction` and `HTTPRequest.curlCommand` know them.
+    /// The closure receives the request with placeholders for values that differ in each run, and with the secret
+    /// names. It is responsible for secrets: `Redaction` and `HTTPRequest.curlCommand` know them.
     ///
     /// - Parameters:
     ///   - request: the request.
@@ -94,7 +94,8 @@ extension RequestSnapshot {
         _ request: HTTPRequest, _ data: Data?, _ redaction: Redaction, _ describe: (HTTPRequest) -> String
     ) -> String {
         var request = request
-        request.redaction = request.redaction.adding(headers: redaction.headers, parameters: redaction.parameters)
+        request.redaction = request.redaction.adding(
+            headers: redaction.headers, parameters: redaction.parameters, values: redaction.values)
         let (headers, type) = (request.framedHeaders(), request.framedHeaders().type)
         for field in headers where VolatileHeaders.contain(field.name) { request.headers[field.name] = volatile }
         if !headers.contains(.contentEncoding), let data, let json = indented(data, type) {
