@@ -100,7 +100,8 @@
             let absolute = URL(string: setup.scene.url(.api, "/api/"))
             return ItemTemplate(
                 method: HTTPMethod(testCase[.method]),
-                path: testCase[.authentication] == "path" ? "\(secret: "item")" : "item",
+                path: testCase[.authentication] == "path" || testCase[.observers] == "secret"
+                    ? "\(secret: "item")" : "item",
                 baseURL: testCase[.environment] == "absolute" ? absolute : nil,
                 body: testCase[.order] == "nested" || testCase.isUpload ? EmptyBody() : body)
         }

@@ -41,7 +41,7 @@ enum Factor: Int, CaseIterable {
         case .entry: "template request builder chain handle"
         case .outer: "none continue deadline trace print"
         case .transport: "curl tls relay relay-client" + (Nginx.shared == nil ? "" : " http2")
-        case .observers: "recorder all none"
+        case .observers: "recorder all none secret"
         case .concurrency: "one again both"
         case .ending: "complete cancel cancel-body drop reset reset-body deadline"
         case .order: "inner outer nested"

@@ -60,7 +60,7 @@
             let observers: [any HTTPObserver] =
                 switch testCase[.observers] {
                 case "none": []
-                case "all": [parts.recorder, parts.archive, parts.flight, parts.statistics]
+                case "all", "secret": [parts.recorder, parts.archive, parts.flight, parts.statistics]
                 default: [parts.recorder]
                 }
             let transport = Self.transport(testCase)
