@@ -214,6 +214,7 @@ import Testing
 
     @Test(arguments: [
         (#"{"x":1,"x":{"password":"hunter2"}}"#, "application/json"),
+        (#"{"x":1,"x":{"a":"{\"password\":\"hunter2\"}"}}"#, "application/json"),
         (#"{"a":"{\"password\":\"hunter2\"}"}"#, "application/json"),
         (#"["{\"a\":\"{\\\"password\\\":\\\"hunter2\\\"}\"}"]"#, "application/json"),
         (#"{"a":"https://a.test/?next=https%3A%2F%2Fb.test%2F%3Ftoken%3Dhunter2%26x%3D1"}"#, "application/json"),
@@ -239,7 +240,7 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"x":1,"x":2}"#, #"{"a":"{\"b\": 1}"}"#, #"{"a":"100% sure = yes"}"#, "a=1&b=%7B%7D", "x = 1\ny = 2",
+        #"{"a":"{\"b\": 1}"}"#, #"{"a":"100% sure = yes"}"#, "a=1&b=%7B%7D", "x = 1\ny = 2",
         "a%zz=%",
         "data: {\"a\":\"{\\\"b\\\":1}\"}\n\n", #"{"url":"https://a.test/?q=%22a%22&r=%25"}"#,
     ])

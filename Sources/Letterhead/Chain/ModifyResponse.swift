@@ -23,6 +23,7 @@ public struct ModifyRequest: LoaderLink {
             modified.context = request.context
             modified.loadValues.replace(with: own.values)
             modified.homeOrigin = own.homeOrigin ?? request.homeOrigin
+            modified.earlierSecrets.formUnion(request.pathSecrets)
         }
         var response = try await next.load(modified)
         if request.host != nil, modified.origin != request.origin, response.request.origin == modified.origin {

@@ -45,6 +45,8 @@ struct Load: Sendable {
     mutating func begin(_ request: consuming HTTPRequest, decodes: Bool = false) -> HTTPRequest {
         var begun = request
         begun.removeSignature()
+        // An earlier load may have had a different decoder.
+        begun.headers.removeFallbacks { _ in true }
         let (earlier, owned, secrets) = (begun.download, begun.ownedUpdates, begun.pathSecrets)
         begun.context = LoadContext(template: begun.context.template.take(), deadline: begun.liveDeadline)
         if !secrets.isEmpty { begun.earlierSecrets = secrets }

@@ -24,7 +24,8 @@ public struct ApplyEnvironment: LoaderLink {
         var filled = request
         if let applied = try await (hasOwn ? request.serverEnvironment : environment)?.resolved(for: request) {
             try applied.complete(&filled)
-            if applied.allowsCredentialsOverHTTP { filled.openOrigin = applied.origin }
+            let isOpen = applied.allowsCredentialsOverHTTP
+            if isOpen || filled.openOrigin != nil { filled.openOrigin = isOpen ? applied.origin : nil }
             // If a request has its own environment, the closure isn't called, so its origin is unknown.
             if let environment { filled.homeOrigin = hasOwn ? environment.origin : applied.origin }
         } else if hasOwn {

@@ -88,7 +88,7 @@ struct ArchiveAudit: Sendable {
         if type?.essence == MediaType.form.essence {
             let text = String(decoding: data, as: UTF8.self).replacingBytes(of: "+", with: "%20")
             found = findings(inItems: text, place)
-        } else if let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
+        } else if let json = try? JSONDecoder().value(of: JSONValue.self, from: data) {
             var path: [String] = []
             search(json, redaction.redact(json, isSecret: false), &path, place, &found)
         }

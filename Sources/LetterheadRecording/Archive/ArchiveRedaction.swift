@@ -80,19 +80,13 @@ struct ArchiveRedaction: Sendable {
     }
 
     /// Returns a JSON document without secrets. One without secrets doesn't change.
-    private func document(_ text: String, _ json: JSONValue, isSecret: Bool = false, depth: Int = 3)
-        -> String
-    {
+    private func document(_ text: String, _ json: JSONValue, isSecret: Bool = false, depth: Int = 3) -> String {
         let redacted = redact(json, isSecret: isSecret, depth: depth)
-        guard redacted == json else {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return (try? encoder.encode(redacted)).map { String(decoding: $0, as: UTF8.self) }
-                ?? Self.placeholder
-        }
-        // The value lacks the members that others with the same name replace.
-        return Self.names(in: text) == Self.names(in: json)
-            ? text : plain(names.redactURLs(names.redactJSON(text)))
+        // The value lacks members that others with the same name replace, so they could hold a secret.
+        if redacted == json, Self.names(in: text) == Self.names(in: json) { return text }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(redacted)).map { String(decoding: $0, as: UTF8.self) } ?? Self.placeholder
     }
 
     /// Returns a text whose percent-encoded parts, such as a URL in a query item, have no secrets.
@@ -113,7 +107,7 @@ struct ArchiveRedaction: Sendable {
     }
 
     private static func json(_ text: String) -> JSONValue? {
-        try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+        try? JSONDecoder().value(of: JSONValue.self, from: Data(text.utf8))
     }
 
     /// Whether a text can be a JSON object or array.

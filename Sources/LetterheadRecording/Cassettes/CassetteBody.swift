@@ -22,7 +22,7 @@ enum CassetteBody: Equatable {
             self = .bytes(Data(text.joined(separator: "&").utf8))
             return
         }
-        guard type?.isMultipart != true, var json = try? JSONDecoder().decode(JSONValue.self, from: clean) else {
+        guard type?.isMultipart != true, var json = try? JSONDecoder().value(of: JSONValue.self, from: clean) else {
             self = .bytes(clean.replacingBoundary(type?["boundary"]))
             return
         }

@@ -86,7 +86,9 @@ extension RequestSnapshot {
     }
 
     private static func indented(_ data: Data, _ type: MediaType?) -> String? {
-        guard type?.isJSON == true, let json = try? JSONDecoder().decode(JSONValue.self, from: data) else { return nil }
+        guard type?.isJSON == true, let json = try? JSONDecoder().value(of: JSONValue.self, from: data) else {
+            return nil
+        }
         return (try? JSONEncoder.indenting.encode(json)).map { String(decoding: $0, as: UTF8.self) }
     }
 

@@ -6,7 +6,7 @@ import Letterhead
 /// compared.
 struct StubTemplate: Hashable {
     let method: HTTPMethod
-    let path: String
+    let path: RequestPath
     private let query: String
     private let body: ComparedBody
     /// The method, and the URL without query values.
@@ -21,7 +21,7 @@ struct StubTemplate: Hashable {
         // A relative URL can't be validated.
         if request.host == nil { request.host = "localhost" }
         try request.validate()
-        (method, path, query) = (request.method, request.path.string, request.query.escaped)
+        (method, path, query) = (request.method, request.path, request.query.escaped)
         guard let data = try request.framedBody().data else {
             throw HTTPError(
                 .invalidRequest, request: request, message: "the body is not in memory, so it cannot be compared")

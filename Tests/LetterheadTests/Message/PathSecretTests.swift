@@ -118,6 +118,13 @@ import Testing
         expectHidden("\(response.redirects)")
     }
 
+    @Test func `a request that a closure of ModifyRequest creates anew keeps the secret`() async throws {
+        let anew = ModifyRequest { $0 = HTTPRequest(url: try $0.url()) }
+        let chain = ApplyEnvironment(Self.environment) --> anew --> mock()
+        let response = try await chain.load(HTTPRequest { $0.path = "bot\(secret: Self.token)/getUpdates" })
+        expectHidden("\(response.request)")
+    }
+
     @Test(arguments: ["", ".", ".."]) func `a secret that cannot be a segment is refused`(value: String) {
         let error = #expect(throws: HTTPError.self) {
             try StandardRequestBuilder(GetUpdates(token: value).environment(Self.environment)).request().validate()

@@ -115,7 +115,11 @@ extension HTTPAuthentication {
             request: HTTPRequest, next: any HTTPLoader, previous: Credential? = nil, isRefused: Bool = false,
             response: HTTPResponse? = nil
         ) {
+            var request = request
+            // Only a link that the provider joins signs the provider's requests.
+            request.loadValues.remove(SignedByItself.self)
             (self.request, self.previous, self.isRefused, self.response) = (request, previous, isRefused, response)
+            let original = request
             self.next = AnyLoader { own throws(HTTPError) in
                 var own = own
                 if let chosen = own.authentication, !chosen.isAnonymous {
@@ -128,7 +132,7 @@ extension HTTPAuthentication {
                     }
                     own.authentication = .anonymous
                 }
-                return try await next.load(own, onBehalfOf: request, as: "refresh")
+                return try await next.load(own, onBehalfOf: original, as: "refresh")
             }
         }
     }

@@ -107,8 +107,11 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// Returns whether at least one field has the name.
     public func contains(_ name: Name) -> Bool { fields.contains { $0.name == name } }
 
-    /// Appends a field, and keeps fields with the same name.
-    public mutating func append(_ name: Name, _ value: String) { fields.append(Field(name, value)) }
+    /// Appends a field, and keeps fields with the same name. A value of `Accept` that comes from the decoder is replaced.
+    public mutating func append(_ name: Name, _ value: String) {
+        if name == .accept { removeFallbacks { $0 == name } }
+        fields.append(Field(name, value))
+    }
 
     /// Appends a field that applies only if no other source of headers sets it.
     mutating func append(fallback name: Name, _ value: String) {

@@ -58,8 +58,12 @@ public struct Redaction: Sendable, Hashable {
     public func adding(
         headers: Set<HTTPHeaders.Name> = [], parameters: Set<String> = [], values: Set<Secret> = []
     ) -> Redaction {
-        var added = Redaction(
-            headers: self.headers.union(headers), parameters: self.parameters.union(parameters), knowsParts: knowsParts)
+        var added = self
+        if !headers.isEmpty || !parameters.isEmpty {
+            added = Redaction(
+                headers: self.headers.union(headers), parameters: self.parameters.union(parameters),
+                knowsParts: knowsParts)
+        }
         added.values = self.values.union(values)
         return added
     }

@@ -77,6 +77,21 @@ private struct RegistryTokens: CredentialProvider {
         #expect(try await need.next.load(request).status == .ok)
     }
 
+    @Test func `the authentication of a template doesn't sign what its closure sends to need.next`() async throws {
+        let mock = MockLoader { .ok($0) }
+        let outer = HTTPAuthentication.bearer { need in
+            var request = need.request
+            request.authentication = .basic(username: "ada", password: "s3cret")
+            _ = try await need.next.load(request)
+            return "t"
+        }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: api), transport: mock)
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.send(Get<String>("/me").authenticated(by: outer))
+        }
+        #expect(error?.description.contains("need.next is below the authentication") == true && mock.requests.isEmpty)
+    }
+
     /// A server with the logins s1, s2 and so on. It accepts some of them.
     private func server(_ accepted: Set<String>, login: HTTPStatus = .ok) -> MockLoader {
         let logins = Tally()
