@@ -213,8 +213,8 @@ extension ArchiveAudit {
         }
     }
 
-    /// Returns whether the bytes have more than 4 bits of entropy each. Hexadecimal digits don't. The hyphens in a trace
-    /// header don't count.
+    /// Returns whether the bytes have more than 4 bits of entropy each. Hexadecimal digits don't. The hyphens in a
+    /// trace header don't count.
     private static func isRandom(_ run: ArraySlice<UInt8>) -> Bool {
         var counts = [Double](repeating: 0, count: 256)
         for byte in run where byte != UInt8(ascii: "-") { counts[Int(byte)] += 1 }

@@ -99,8 +99,8 @@ public final class Cassette: Sendable {
     ///   - redaction: the secret names. Default: the standard names.
     ///   - clock: measures the pauses between pieces and the replayed requests' time limits. Default: the continuous
     ///     clock.
-    /// - Throws: an error if the file must exist and does not, if it is not an archive, or if `matching` has a malformed
-    ///   path.
+    /// - Throws: an error if the file must exist and does not, if it is not an archive, or if `matching` has a
+    ///   malformed path.
     public init(
         _ file: URL, mode: Mode, matching: Matching = Matching(), redaction: Redaction = .standard,
         clock: any Clock<Duration> = ContinuousClock()
@@ -155,8 +155,8 @@ public final class Cassette: Sendable {
     /// ```
     ///
     /// Let the test's clock run, as above, and the waits take no time. The trait `.replaying` of
-    /// LetterheadTestingSupport does so. The recorder has removed the secrets, so they aren't compared. A response with a
-    /// body that the recorder hasn't kept can't be replayed, and its request fails.
+    /// LetterheadTestingSupport does so. The recorder has removed the secrets, so they aren't compared. A response with
+    /// a body that the recorder hasn't kept can't be replayed, and its request fails.
     ///
     /// - Parameters:
     ///   - flight: the recorder's file. Any other archive is replayed without waits and failures.

@@ -38,8 +38,8 @@ extension RequestSnapshot {
 
 /// Thrown if a request differs from its snapshot or responses break a contract, or if the file did not exist.
 public struct SnapshotMismatch: LocalizedError, Sendable, CustomStringConvertible {
-    /// The file's name. If the file existed, also what differs. For a snapshot, these are all lines from both texts: `-`
-    /// marks a line in the file, and `+` marks a line in the request.
+    /// The file's name. If the file existed, also what differs. For a snapshot, these are all lines from both texts:
+    /// `-` marks a line in the file, and `+` marks a line in the request.
     public let description: String
 
     /// The same as ``description``.
