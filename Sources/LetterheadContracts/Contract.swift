@@ -6,8 +6,8 @@ public import LetterheadTesting
 
 /// Compares the types of your endpoints with the responses that a server has sent.
 ///
-/// A type that decodes a response today may still ask for something that the server is about to drop, and ignore what it
-/// has added. Check a recording, print the report, and keep what it has found in a file:
+/// A type that decodes a response today may still ask for something that the server is about to drop, and ignore what
+/// it has added. Check a recording, print the report, and keep what it has found in a file:
 ///
 /// ```swift
 /// let cassette = try Cassette(URL(filePath: "github.har"), mode: .replay)
@@ -33,9 +33,10 @@ public enum Contract {
     /// - Parameters:
     ///   - cassette: the recording. An archive of another program is opened with `Cassette(file, mode: .replay)`.
     ///   - endpoints: the templates' types.
-    ///   - routes: endpoints by their routes, for requests without a recorded template. The first match counts. Default:
+    ///   - routes: endpoints by their routes, for requests without a recorded template. The first match counts.
+    ///     Default: none.
+    ///   - values: the type of a stream's values or events, by its template. The first 1,000 are decoded. Default:
     ///     none.
-    ///   - values: the type of a stream's values or events, by its template. The first 1,000 are decoded. Default: none.
     ///   - decoder: the decoder of the program's client. Default: a plain `JSONDecoder`.
     /// - Throws: `CancellationError` if the calling task was cancelled.
     public static func check(

@@ -19,9 +19,9 @@ import Synchronization
 /// types, never a value. If the names of an object are values, such as addresses, decode it to a dictionary: its names
 /// aren't reported. Each finding is reported once, and ``report`` counts all of them.
 ///
-/// It reads responses of at most 1 MiB. It keeps those of the 64 newest sampled loads in progress, and 16 more that wait
-/// to be decoded, and skips the others. Streamed bodies and the responses that a cache returns aren't read. To check
-/// recorded responses, use ``Contract``.
+/// It reads responses of at most 1 MiB. It keeps those of the 64 newest sampled loads in progress, and 16 more that
+/// wait to be decoded, and skips the others. Streamed bodies and the responses that a cache returns aren't read. To
+/// check recorded responses, use ``Contract``.
 public final class ContractObserver: Sendable {
     private static let (mostLoads, mostResponses, largestBody) = (64, 16, 1 << 20)
 

@@ -5,8 +5,8 @@ import LetterheadFoundation
 /// What one decoding asks of one document: the members, their types, and which of them are missing or don't fit.
 ///
 /// The response's own decoder reads the document. It decodes a ``ContractRoot``, which finds the reading in
-/// ``current``, and hands each type a decoder that forwards to the original one. Strategies for dates and keys therefore
-/// apply as in production.
+/// ``current``, and hands each type a decoder that forwards to the original one. Strategies for dates and keys
+/// therefore apply as in production.
 final class ContractReading: @unchecked Sendable {
     // Decoding is synchronous, so only one thread at a time uses a reading.
     @TaskLocal static var current: ContractReading?

@@ -11,11 +11,11 @@ extension ContractReport {
     /// GET users/{} GetUser $.node_id: unread
     /// ```
     ///
-    /// Only what breaks decoding and isn't in the file is an error: a required member that is missing, a value of another
-    /// type, a new value of an enumeration, a body that can't be decoded, and an endpoint without a response. As with
-    /// `RequestSnapshot`, a missing file is written, and the check fails so that you review it. If the environment
-    /// variable `LETTERHEAD_SNAPSHOTS` is `record`, the file is replaced and the check succeeds. A report replaces the whole
-    /// file, so give each test a file of its own.
+    /// Only what breaks decoding and isn't in the file is an error: a required member that is missing, a value of
+    /// another type, a new value of an enumeration, a body that can't be decoded, and an endpoint without a response.
+    /// As with `RequestSnapshot`, a missing file is written, and the check fails so that you review it. If the
+    /// environment variable `LETTERHEAD_SNAPSHOTS` is `record`, the file is replaced and the check succeeds. A report
+    /// replaces the whole file, so give each test a file of its own.
     ///
     /// - Parameters:
     ///   - name: the file's name or its path, relative to the source file's folder.

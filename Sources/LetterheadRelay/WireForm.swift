@@ -15,7 +15,8 @@ public import LetterheadFoundation
 /// contains the message without the body, and `length` the body's length:
 ///
 /// ```
-/// {"length":2,"letterhead":1,"request":{"headers":[["Accept","text/plain"]],"method":"POST","settings":{"timeout":5000},
+/// {"length":2,"letterhead":1,"request":{"headers":[["Accept","text/plain"]],"method":"POST",
+///   "settings":{"timeout":5000},
 ///   "target":{"host":"api.example.com","path":"/users","query":"page=2","scheme":"https"}}}
 /// ```
 ///

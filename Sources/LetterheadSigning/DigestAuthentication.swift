@@ -13,8 +13,8 @@ extension HTTPAuthentication {
     ///
     /// The first request is sent without credentials, and once more with a proof for the challenge in the server's 401.
     /// Later requests to the same origin are signed at once, and concurrent requests share a nonce. The method supports
-    /// SHA-512-256, SHA-256, MD5 and their session forms, and answers the strongest of several challenges. The body is part of the
-    /// proof if the server accepts nothing else (`auth-int`).
+    /// SHA-512-256, SHA-256, MD5 and their session forms, and answers the strongest of several challenges. The body is
+    /// part of the proof if the server accepts nothing else (`auth-int`).
     ///
     /// If the server refuses the password, the request ends with the 401, and the password isn't tried again for it. A
     /// request with a one-shot body fails with `.cannotAuthenticate` before it is sent, unless an earlier request has

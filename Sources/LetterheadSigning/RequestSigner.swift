@@ -113,8 +113,8 @@ extension HTTPAuthentication {
     ///
     /// - Parameters:
     ///   - signer: signs the requests. Links and the transport below must not change what it signs.
-    ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the signer belongs to the
-    ///     first origin, until a reset.
+    ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the signer belongs to
+    ///     the first origin, until a reset.
     public static func signing(by signer: some RequestSigner, allowedOrigins: [URL]? = nil) -> HTTPAuthentication {
         .method("signature", allowedOrigins: allowedOrigins, link: SignAttempts(signer))
     }

@@ -22,8 +22,8 @@ public import Letterhead
 /// If files with several extensions exist, the loader prefers a media type in `Accept`, then `.json`, then the first
 /// file by name.
 ///
-/// For another status than 200, and for headers, add a file such as `users/ada.head.json` or `users/ada.post.head.json`.
-/// Its members are optional, and so is the file with the body:
+/// For another status than 200, and for headers, add a file such as `users/ada.head.json` or
+/// `users/ada.post.head.json`. Its members are optional, and so is the file with the body:
 ///
 /// ```json
 /// { "status": 503, "headers": { "Retry-After": "60" } }

@@ -27,9 +27,9 @@ public import Letterhead
 /// they run before the file is complete, so `HTTPResponse.savedFile` is nil for them. A deadline includes all
 /// continuations, and `RequestSettings.onProgress` counts the whole body.
 ///
-/// Downloads with `resuming:` and uploads take it as an argument, for its waits and attempts. They also send their first
-/// request again if the server is down or busy. With the defaults, five attempts in succession that bring nothing take
-/// up to 31 seconds of waits. Each wait calls the `onRetry` closures of the request and its client, and records a
+/// Downloads with `resuming:` and uploads take it as an argument, for its waits and attempts. They also send their
+/// first request again if the server is down or busy. With the defaults, five attempts in succession that bring nothing
+/// take up to 31 seconds of waits. Each wait calls the `onRetry` closures of the request and its client, and records a
 /// `retry.decided` event.
 public struct ContinueBodies: LoaderLink {
     let strategy: HTTPRetryStrategy

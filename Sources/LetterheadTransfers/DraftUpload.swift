@@ -52,8 +52,8 @@ extension HTTPResponse {
     /// Whether the response is the result of the complete upload. nil if it doesn't tell, as in tus.
     var isUploadComplete: Bool? { headers.isUploadComplete }
 
-    /// The integers in `Upload-Limit`, a dictionary (RFC 9651, 4.2.2), and tus's maximum as `max-size`. If a limit isn't an
-    /// integer, the field is ignored.
+    /// The integers in `Upload-Limit`, a dictionary (RFC 9651, 4.2.2), and tus's maximum as `max-size`. If a limit
+    /// isn't an integer, the field is ignored.
     var uploadLimits: [String: Int] {
         let size = ["max-size": headers.count(of: "Tus-Max-Size")].compactMapValues(\.self)
         var fields = size

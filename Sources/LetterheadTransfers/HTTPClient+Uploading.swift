@@ -91,8 +91,8 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - template: the request that creates the upload, without a body: a POST for tus. Its headers are sent with all
-    ///     requests, except those about its content. `Upload-Metadata` replaces tus's name and media type. If the server
-    ///     names a different origin, the redirect policy applies, and secrets and credentials are left out.
+    ///     requests, except those about its content. `Upload-Metadata` replaces tus's name and media type. If the
+    ///     server names a different origin, the redirect policy applies, and secrets and credentials are left out.
     ///   - content: a `FileBody`, or any body in memory, such as a `DataBody`. Its media type describes the upload. A
     ///     file must not change meanwhile.
     ///   - store: remembers the upload.

@@ -4,10 +4,10 @@ import LetterheadFoundation
 
 /// Splits a multipart body into its parts (RFC 2046, 5.1.1), in linear time. It performs no input or output.
 ///
-/// A delimiter is a whole line: two hyphens, the boundary, two more hyphens after the last part, and blanks. A line that
-/// continues in any other way belongs to a part, because a nested body's boundary may begin with this body's boundary.
-/// The line break before a delimiter is CRLF, so that a part can contain any LF. If the first delimiter ends with a
-/// bare LF, the server writes bare LFs everywhere, and an LF is enough.
+/// A delimiter is a whole line: two hyphens, the boundary, two more hyphens after the last part, and blanks. A line
+/// that continues in any other way belongs to a part, because a nested body's boundary may begin with this body's
+/// boundary. The line break before a delimiter is CRLF, so that a part can contain any LF. If the first delimiter ends
+/// with a bare LF, the server writes bare LFs everywhere, and an LF is enough.
 struct MultipartParser: Sendable {
     enum Event: Sendable, Equatable {
         case head(HTTPHeaders)

@@ -14,13 +14,14 @@ extension HTTPClient {
     /// Asking for the first part sends the request. If the server needs an `Accept`, set it in the template. A part's
     /// body is streamed: read it before you ask for the next part, which skips the rest. Only a chunk of the response
     /// and a part's head are in memory. If the body is malformed or truncated, you get all earlier parts first, and
-    /// then the part's body or the sequence throws the error. Leaving the loop closes the connection as soon as you have
-    /// dropped its parts.
+    /// then the part's body or the sequence throws the error. Leaving the loop closes the connection as soon as you
+    /// have dropped its parts.
     ///
     /// Lines may end with a bare LF if the first delimiter does. In any other body, only CRLF ends a part.
     ///
-    /// The iteration throws `.invalidRequest` if a limit is less than 1, the errors of `stream(_:)`, `.invalidResponse` if the response isn't multipart, has no valid
-    /// boundary, is malformed or ends before its last delimiter, and `.responseTooLarge` above a limit.
+    /// The iteration throws `.invalidRequest` if a limit is less than 1, the errors of `stream(_:)`, `.invalidResponse`
+    /// if the response isn't multipart, has no valid boundary, is malformed or ends before its last delimiter, and
+    /// `.responseTooLarge` above a limit.
     ///
     /// - Parameters:
     ///   - template: the request. Its `decode(_:)` is not called.
@@ -39,8 +40,8 @@ extension HTTPClient {
 extension HTTPResponse {
     /// Returns the body's parts as they arrive.
     ///
-    /// Use it if the response's head decides how to read the body. Otherwise, use `HTTPClient.parts(of:)`, which has the
-    /// same rules.
+    /// Use it if the response's head decides how to read the body. Otherwise, use `HTTPClient.parts(of:)`, which has
+    /// the same rules.
     ///
     /// ```swift
     /// let response = try await client.stream(GetFile(range: "bytes=0-99,200-299"))

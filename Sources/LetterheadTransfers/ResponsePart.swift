@@ -36,8 +36,8 @@ public struct ResponsePart: Sendable {
         try await response.decode(type)
     }
 
-    /// Returns the response in a part of type `application/http`, which batch APIs send (RFC 9112, 10.2). Its request is
-    /// the whole batch. Its status isn't checked.
+    /// Returns the response in a part of type `application/http`, which batch APIs send (RFC 9112, 10.2). Its request
+    /// is the whole batch. Its status isn't checked.
     ///
     /// ```swift
     /// for try await part in client.parts(of: Batch(["users/ada", "users/grace"])) {
@@ -47,8 +47,8 @@ public struct ResponsePart: Sendable {
     /// ```
     ///
     /// - Throws: `HTTPError` with `.invalidResponse` if the part has another type, a malformed head, a transfer coding,
-    ///   or fewer bytes than its `Content-Length`, with `.responseTooLarge` if the head is larger than the `headLimit` of
-    ///   the parts, and the errors of ``decode(_:)``.
+    ///   or fewer bytes than its `Content-Length`, with `.responseTooLarge` if the head is larger than the `headLimit`
+    ///   of the parts, and the errors of ``decode(_:)``.
     @concurrent
     public func httpResponse() async throws -> HTTPResponse {
         let type = headers[.contentType].flatMap { MediaType($0) }

@@ -307,8 +307,8 @@ extension ResumedUpload {
 // MARK: Checks
 
 extension ResumedUpload {
-    /// Takes the offset in a response to a chunk. Without it, only `Upload-Complete` confirms all bytes: a redirect or a
-    /// proxy can lead to any other response.
+    /// Takes the offset in a response to a chunk. Without it, only `Upload-Complete` confirms all bytes: a redirect or
+    /// a proxy can lead to any other response.
     mutating func accept(_ response: HTTPResponse, for range: Range<Int>) throws {
         let told = response.headers.count(of: "Upload-Offset")
         guard response.status.isSuccess,

@@ -4,8 +4,8 @@
 
     /// Feeds mutated inputs to everything that reads what a server sends, in a process that may crash.
     ///
-    /// `fuzz COUNT [SEED]` exits with 0 and a line that names the seed. A crash or a hang is visible from outside, and occurs
-    /// again with that seed.
+    /// `fuzz COUNT [SEED]` exits with 0 and a line that names the seed. A crash or a hang is visible from outside, and
+    /// occurs again with that seed.
     @main
     enum Fuzz {
         static func main() {
@@ -28,8 +28,8 @@
         }
 
         /// Four times the input takes at most eight times the processor's time, where the square would be sixteen. What
-        /// every reader must bear has 64 and 256 KB. All sizes are multiples of 7, because some readers choose the size of
-        /// their pieces by the remainder.
+        /// every reader must bear has 64 and 256 KB. All sizes are multiples of 7, because some readers choose the size
+        /// of their pieces by the remainder.
         private static func expectLinear(_ reader: Reader) {
             // Combining marks that a normalization reorders, after every sample.
             let marks = reader.samples.map { (start: $0, piece: "\u{301}\u{316}", size: 21_000) }
@@ -50,7 +50,8 @@
             }
         }
 
-        /// Reads what is nested deeper than any stack, on a thread with as small a stack as threads have on Apple platforms.
+        /// Reads what is nested deeper than any stack, on a thread with as small a stack as threads have on Apple
+        /// platforms.
         private static func readNested(_ reader: Reader) {
             for level in reader.nested {
                 for depth in [60, 400, 100_000] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer has the main function of a program that `.clusterfuzzlite/build.sh` builds. It calls these functions by name.
+// libFuzzer has the main function of a program that `.clusterfuzzlite/build.sh` builds. It calls these functions by
+// name.
 #if DEBUG && LIBFUZZER
     import Foundation
 

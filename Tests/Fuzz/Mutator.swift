@@ -3,7 +3,8 @@
     /// Makes an input different from its sample in a few places. The same seed makes the same inputs.
     struct Mutator: RandomNumberGenerator {
         private var state: UInt64
-        /// Delimiters, and what a character before it absorbs: combining marks, variation selectors, joiners, modifiers.
+        /// Delimiters, and what a character before it absorbs: combining marks, variation selectors, joiners,
+        /// modifiers.
         private static let marks = Array(
             "\"\\,;:=<>/?#&%[]{}()@\r\n\t\0 \u{FEFF}\u{301}\u{316}\u{FE0F}\u{E0100}\u{200C}\u{200D}\u{1F3FD}\u{37E}"
                 .unicodeScalars)

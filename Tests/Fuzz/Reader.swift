@@ -226,7 +226,8 @@
             }
         }
 
-        /// JSON without outer braces. JSON5 is not among the readers, because it is only for servers that the caller trusts.
+        /// JSON without outer braces. JSON5 is not among the readers, because it is only for servers that the caller
+        /// trusts.
         static let openJSON = Reader(
             name: "JSON without outer braces",
             samples: ["\"a\":1234567890123.25", "\"a\":[1e5, -12", "\"é\":1", "123456789012345678901234567890"],

@@ -51,7 +51,8 @@ enum Factor: Int, CaseIterable {
     }
 }
 
-/// One level of each factor: `plan=302 delivery=stream link=throttle`, where the factors with their defaults are left out.
+/// One level of each factor: `plan=302 delivery=stream link=throttle`, where the factors with their defaults are left
+/// out.
 struct Case: Hashable, Sendable, CustomStringConvertible {
     private var levels: [Int]
 

@@ -7,8 +7,8 @@
     import LetterheadTesting
     import LetterheadTransfers
 
-    /// The rules that hold in every case, whatever its levels are. Each is computed from what the server saw, what the caller
-    /// got and what observers received.
+    /// The rules that hold in every case, whatever its levels are. Each is computed from what the server saw, what the
+    /// caller got and what observers received.
     struct Invariants {
         private let evidence: Evidence
         private let testCase: Case

@@ -4,9 +4,9 @@ import Synchronization
 
 /// Tries the features of the library in combination.
 ///
-/// `joints check 4000 20260101` runs cases of a covering array, and prints each rule that is broken with the smallest case
-/// that breaks it, and `joints check 1000 1 delivery=uploaded` sets the same level in each. `joints run plan=302
-/// delivery=stream` runs one case, and `joints show` also prints what happened.
+/// `joints check 4000 20260101` runs cases of a covering array, and prints each rule that is broken with the smallest
+/// case that breaks it, and `joints check 1000 1 delivery=uploaded` sets the same level in each.
+/// `joints run plan=302 delivery=stream` runs one case, and `joints show` also prints what happened.
 @main
 enum Main {
     static func main() async {
@@ -107,8 +107,8 @@ enum Main {
 
     /// Finds a smaller case with the same fault: each factor is set to its default as long as the fault stays.
     enum Shrink {
-        /// - Parameter repetitions: how often a case may pass before it counts as free of the fault, which may depend on
-        ///   times.
+        /// - Parameter repetitions: how often a case may pass before it counts as free of the fault, which may depend
+        ///   on times.
         static func smallest(_ testCase: Case, _ fault: Fault, repetitions: Int = 2) async -> (Case, Fault) {
             var (smallest, found) = (testCase, fault)
             var hasChanged = true

@@ -4,8 +4,8 @@
     import Letterhead
     import TestKit
 
-    /// An nginx in front of the servers of all cases, which speaks HTTP/2 over TLS. It has one port for each site, and the
-    /// first segment of a path is the port of the case's server.
+    /// An nginx in front of the servers of all cases, which speaks HTTP/2 over TLS. It has one port for each site, and
+    /// the first segment of a path is the port of the case's server.
     struct Nginx: Sendable {
         /// The environment variable names the program (see Tests/Scripts/nginx.sh). Without it, the value is nil.
         static let shared = ProcessInfo.processInfo.environment["LETTERHEAD_NGINX"].flatMap { try? Nginx($0) }

@@ -26,7 +26,8 @@ extension Step {
 }
 
 extension Case {
-    /// The steps for the requests of one call, the last one repeated. What nginx does not pass on is left out behind it.
+    /// The steps for the requests of one call, the last one repeated. What nginx does not pass on is left out behind
+    /// it.
     var steps: [Step] {
         let passed = self[.transport] == "http2" ? planned.filter { $0.isPassedByProxies } : planned
         return passed.isEmpty ? [.ok] : passed

@@ -245,8 +245,8 @@
             return connection.write(bytes) && !response.endsWithConnection
         }
 
-        /// Makes it the response to a request of an upload. A connection that is cut loses half of the chunk or only the
-        /// response.
+        /// Makes it the response to a request of an upload. A connection that is cut loses half of the chunk or only
+        /// the response.
         private func update(_ response: inout Response, _ seen: Seen, _ step: Step) {
             guard step.storesUpload else { return }
             let place = testCase.isUploadAway ? url(.other, "") : "\(response.base)\(prefix)/api"

@@ -127,8 +127,8 @@ func authenticationFailure(_ operation: () async throws -> Void) async -> HTTPAu
 /// Text of combining marks, which takes quadratic time to normalize.
 func marks(_ count: Int) -> String { String(repeating: "\u{301}\u{316}", count: count) }
 
-/// How many times as long an operation takes for four times the input: about 4 if the time is linear, 16 if it is quadratic.
-/// The best of a few rounds, because a machine may be busy.
+/// How many times as long an operation takes for four times the input: about 4 if the time is linear, 16 if it is
+/// quadratic. The best of a few rounds, because a machine may be busy.
 func growth(of size: Int, _ work: (_ size: Int) async throws -> Void) async rethrows -> Double {
     func cost(_ size: Int) async throws -> Duration {
         var best = Duration.seconds(1_000)

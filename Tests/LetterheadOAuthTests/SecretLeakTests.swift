@@ -6,8 +6,8 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-/// A way for a secret into the library: what is sent through it must be found in no text, while the harmless path of the
-/// same request must be found in all of them, so that the search is known to work.
+/// A way for a secret into the library: what is sent through it must be found in no text, while the harmless path of
+/// the same request must be found in all of them, so that the search is known to work.
 private struct Door: Sendable, CustomTestStringConvertible {
     let name: String
     let enter: @Sendable (String) async throws -> HTTPAuthentication

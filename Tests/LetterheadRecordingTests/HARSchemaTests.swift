@@ -7,8 +7,8 @@
     import TestKit
     import Testing
 
-    /// Validates the archives that the library writes with a schema and a parser of others. `Tests/Scripts/har-schema.sh`
-    /// installs them.
+    /// Validates the archives that the library writes with a schema and a parser of others.
+    /// `Tests/Scripts/har-schema.sh` installs them.
     @Suite(.timeLimit(.minutes(3))) struct HARSchemaTests {
         private static let python = ProcessInfo.processInfo.environment["LETTERHEAD_HAR_PYTHON"]
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Testing
 
-/// The test suite that AWS publishes for Signature Version 4: the requests without a body. Each has the key AKIDEXAMPLE,
-/// the date 2015-08-30T12:36:00Z, the region us-east-1, the service "service" and the host example.amazonaws.com.
+/// The test suite that AWS publishes for Signature Version 4: the requests without a body. Each has the key
+/// AKIDEXAMPLE, the date 2015-08-30T12:36:00Z, the region us-east-1, the service "service" and the host
+/// example.amazonaws.com.
 struct AWSVector: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let method: String

@@ -10,8 +10,8 @@ import Testing
 @testable import LetterheadResilience
 @testable import LetterheadSigning
 
-/// Text from outside is compared as bytes: Swift compares strings and keys by canonical equivalence, which takes quadratic
-/// time in the number of consecutive combining marks. What takes milliseconds here took up to 34 s.
+/// Text from outside is compared as bytes: Swift compares strings and keys by canonical equivalence, which takes
+/// quadratic time in the number of consecutive combining marks. What takes milliseconds here took up to 34 s.
 @Suite(.timeLimit(.minutes(3))) struct MarksTests {
     private static func marks(_ bytes: Int) -> String { String(repeating: "\u{301}\u{316}", count: bytes / 4) }
 

@@ -2,8 +2,8 @@
 import Foundation
 import Testing
 
-/// Compares every message of the library with the list in Tests/Fixtures/messages.txt, so that each change of a text that
-/// users read is visible in review.
+/// Compares every message of the library with the list in Tests/Fixtures/messages.txt, so that each change of a text
+/// that users read is visible in review.
 @Suite struct MessagesTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

@@ -36,8 +36,8 @@ import Testing
         #expect(count > 1000)
     }
 
-    /// The types that read bytes from outside, each with the reader of Tests/Fuzz that measures its growth, or nil for a
-    /// type that only passes bytes on.
+    /// The types that read bytes from outside, each with the reader of Tests/Fuzz that measures its growth, or nil for
+    /// a type that only passes bytes on.
     private static let readers: [String: String?] = [
         "ChallengeReader": "WWW-Authenticate", "ContentDecoder": nil, "ContractDecoder": nil,
         "EventStreamParser": "event stream", "InputStreamReader": nil, "JSONElementSplitter": "JSON values",

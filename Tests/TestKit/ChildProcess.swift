@@ -64,7 +64,8 @@
         /// Ends it, and what it started, at once.
         package func kill() { _ = Foundation.kill(-id, SIGKILL) }
 
-        /// Waits until it has ended, which it does not announce to a task, and kills it after so many seconds, or when the task is cancelled.
+        /// Waits until it has ended, which it does not announce to a task, and kills it after so many seconds, or when
+        /// the task is cancelled.
         package func end(within seconds: Int) async -> Int32 {
             let limit = ContinuousClock.now + .seconds(seconds)
             while true {

@@ -94,8 +94,8 @@
         }
     }
 
-    /// The thread that accepts the connections of all servers: many tests do not stop theirs, and the thread sanitizer becomes
-    /// several times slower in a process with more than about 250 threads.
+    /// The thread that accepts the connections of all servers: many tests do not stop theirs, and the thread sanitizer
+    /// becomes several times slower in a process with more than about 250 threads.
     private final class Acceptor: Sendable {
         static let shared = Acceptor()
 
@@ -127,8 +127,8 @@
             }
         }
 
-        /// Accepts one connection, or closes the listener of a server that was stopped. Only this thread closes it, so that
-        /// its number cannot become another socket's under it.
+        /// Accepts one connection, or closes the listener of a server that was stopped. Only this thread closes it, so
+        /// that its number cannot become another socket's under it.
         private func accept(_ listener: CInt) {
             let descriptor = Glibc.accept(listener, nil, nil)
             if descriptor >= 0 {

@@ -5,8 +5,8 @@
 
     /// The server's side of TLS for a ``RawServer``, by the system's OpenSSL, with the certificate for 127.0.0.1.
     ///
-    /// A class, since it owns a context of OpenSSL's. `@unchecked`: nothing changes after `init`, and OpenSSL allows the use of
-    /// a context by several threads.
+    /// A class, since it owns a context of OpenSSL's. `@unchecked`: nothing changes after `init`, and OpenSSL allows
+    /// the use of a context by several threads.
     package final class RawTLS: @unchecked Sendable {
         typealias Object = OpaquePointer
 
@@ -16,7 +16,8 @@
         /// Nil when OpenSSL is not installed.
         ///
         /// - Parameters:
-        ///   - choosesHTTP2: whether it chooses HTTP/2 by ALPN if the client offers it. Default: false, it chooses nothing.
+        ///   - choosesHTTP2: whether it chooses HTTP/2 by ALPN if the client offers it. Default: false, it chooses
+        ///     nothing.
         ///   - maximumVersion: the newest version that it speaks. Default: 1.3.
         package init?(choosesHTTP2: Bool = false, maximumVersion: Version = .tls13) {
             guard let functions = Functions(), let context = functions.newContext(functions.serverMethod()) else {

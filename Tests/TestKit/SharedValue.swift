@@ -25,8 +25,8 @@ package func settled(_ number: @Sendable () -> Int) async {
     }
 }
 
-/// Waits until a condition holds, for what reports no change. Where a loader, a clock or a value can tell, wait for that
-/// instead. A test that would wait for ever ends with the time limit of its suite.
+/// Waits until a condition holds, for what reports no change. Where a loader, a clock or a value can tell, wait for
+/// that instead. A test that would wait for ever ends with the time limit of its suite.
 package func until(_ condition: @Sendable () -> Bool) async {
     // Yielding would keep a processor busy, which the other tests need.
     while !condition(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }

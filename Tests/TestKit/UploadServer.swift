@@ -3,8 +3,8 @@
     package import Foundation
     import Synchronization
 
-    /// A server of tus 1.0.0 or of the IETF's resumable uploads, with faults. It is strict: what a protocol forbids is a
-    /// fault in ``faults``. Several threads share it.
+    /// A server of tus 1.0.0 or of the IETF's resumable uploads, with faults. It is strict: what a protocol forbids is
+    /// a fault in ``faults``. Several threads share it.
     package final class UploadServer: Sendable {
         package enum Kind: String, Sendable, CaseIterable { case tus, draft }
 

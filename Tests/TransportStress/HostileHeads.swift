@@ -31,7 +31,8 @@
             print("ok: \(refused) of \(count) responses began with a folded line and were refused")
         }
 
-        /// Every other response claims to be HTTP/2, so that libcurl would send several requests at once on its connection.
+        /// Every other response claims to be HTTP/2, so that libcurl would send several requests at once on its
+        /// connection.
         func claims() async throws {
             for tls in [nil, RawTLS()] {
                 let server = RawServer(tls: tls) { connection, number in

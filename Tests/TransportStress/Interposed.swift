@@ -3,8 +3,8 @@
     import Foundation
     import Synchronization
 
-    // The functions of libcurl that this program replaces by symbol interposition: it counts the calls, and lets libcurl appear
-    // to be another build. Each calls libcurl's own function.
+    // The functions of libcurl that this program replaces by symbol interposition: it counts the calls, and lets
+    // libcurl appear to be another build. Each calls libcurl's own function.
 
     enum Interposed {
         struct Calls {

@@ -18,7 +18,8 @@
                 }
                 setups.append((name, HTTPClient.makeTransport(configuration), server))
             }
-            // With requests every 700 ms, a connection is never idle for 2 seconds, but older than 2 seconds at the end.
+            // With requests every 700 ms, a connection is never idle for 2 seconds, but older than 2 seconds at the
+            // end.
             for number in 0..<6 {
                 for setup in setups where setup.name != "idle" || number < 2 || number == 5 {
                     _ = try await setup.transport.load(HTTPRequest(url: setup.server.url()))

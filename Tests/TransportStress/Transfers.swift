@@ -10,8 +10,8 @@
         /// How large a body is, in MiB.
         let size: Int
 
-        /// Up from a file, and down to a reader that is quick and one that is slow: the most memory that the process ever
-        /// had is at most 16 MiB above what it had before, this process's own server included.
+        /// Up from a file, and down to a reader that is quick and one that is slow: the most memory that the process
+        /// ever had is at most 16 MiB above what it had before, this process's own server included.
         func keepMemory() async throws {
             let (server, loader) = (Self.server(), CurlLoader())
             let file = FileManager.default.temporaryDirectory.appending(path: "letterhead-\(UUID().uuidString).bin")

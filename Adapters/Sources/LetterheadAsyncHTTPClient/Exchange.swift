@@ -6,11 +6,11 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// One request and its response. The caller, the task that receives, the body's reader and the timer share it. The first
-/// one that ends it determines how.
+/// One request and its response. The caller, the task that receives, the body's reader and the timer share it. The
+/// first one that ends it determines how.
 ///
-/// A task of its own sends the request and receives the body, one piece ahead of the reader. Cancelling that task is the
-/// only way to end a request of AsyncHTTPClient, and the caller doesn't wait until it has ended.
+/// A task of its own sends the request and receives the body, one piece ahead of the reader. Cancelling that task is
+/// the only way to end a request of AsyncHTTPClient, and the caller doesn't wait until it has ended.
 final class Exchange: Sendable {
     typealias Head = (status: HTTPStatus, headers: Letterhead.HTTPHeaders, version: HTTPVersion)
 

@@ -9,7 +9,8 @@ extension HTTPTypes.HTTPRequest {
     /// A request without a host has neither a scheme nor an authority. Its `Content-Length` isn't among the fields if
     /// it's the body's: it follows from the length of `framedBody()`.
     ///
-    /// - Throws: `.invalidRequest` if the method, a name or a value can't be sent, or if the URL has a user or password.
+    /// - Throws: `.invalidRequest` if the method, a name or a value can't be sent, or if the URL has a user or
+    ///   password.
     public init(_ request: Letterhead.HTTPRequest) throws(HTTPError) {
         guard let method = Method(request.method.rawValue) else {
             throw HTTPError(.invalidRequest, request: request, message: "the method is not a token (RFC 9110)")

@@ -3,8 +3,8 @@ public import CoreMetrics
 public import Letterhead
 import LetterheadObserving
 
-/// An observer that counts and measures the exchanges of a client with swift-metrics, under the names of OpenTelemetry's
-/// semantic conventions for HTTP clients.
+/// An observer that counts and measures the exchanges of a client with swift-metrics, under the names of
+/// OpenTelemetry's semantic conventions for HTTP clients.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, observers: [MetricsObserver()])

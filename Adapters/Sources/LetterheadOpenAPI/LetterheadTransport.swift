@@ -21,13 +21,14 @@ public import OpenAPIRuntime
 ///
 /// - Every status reaches the generated code, which decides by the document what it means. A status that the client
 ///   retries arrives only when no retry is left.
-/// - The response's body is streamed: the generated code reads it as it arrives. If the connection is lost in the middle
-///   of the body, the operation isn't retried. Set `responseDelivery` to `.buffered` in `configure` for an operation
-///   with a small body, and the request's strategy decides. A truncated response is `.invalidResponse`.
-/// - A request's body of a known length up to 64 KiB is read into memory before it is sent, so that it can be sent again
-///   and signed. A longer one is streamed. If it can be iterated only once, it is sent only once.
+/// - The response's body is streamed: the generated code reads it as it arrives. If the connection is lost in the
+///   middle of the body, the operation isn't retried. Set `responseDelivery` to `.buffered` in `configure` for an
+///   operation with a small body, and the request's strategy decides. A truncated response is `.invalidResponse`.
+/// - A request's body of a known length up to 64 KiB is read into memory before it is sent, so that it can be sent
+///   again and signed. A longer one is streamed. If it can be iterated only once, it is sent only once.
 /// - The operation's identifier is the request's route, for metrics and logs.
-/// - The client throws `HTTPError`. The generated code wraps it: `(error as? ClientError)?.underlyingError as? HTTPError`.
+/// - The client throws `HTTPError`. The generated code wraps it:
+///   `(error as? ClientError)?.underlyingError as? HTTPError`.
 public struct LetterheadTransport: ClientTransport {
     private static let memoryLimit = 64 << 10
 

@@ -17,8 +17,8 @@ public import OpenAPIRuntime
 /// does. A transport's error is the underlying error of an `HTTPError`. The code is `.unknown` unless it is an error of
 /// Foundation's URL loading, so the default strategies don't retry it.
 ///
-/// What the protocol has no place for is missing: metrics, trailers, progress, and the idle timeout. A transport can't be
-/// reset. In a chain of your own, put `Autocancel` above the loader, as a client does.
+/// What the protocol has no place for is missing: metrics, trailers, progress, and the idle timeout. A transport can't
+/// be reset. In a chain of your own, put `Autocancel` above the loader, as a client does.
 public struct OpenAPILoader: HTTPLoader {
     private let transport: any ClientTransport
 

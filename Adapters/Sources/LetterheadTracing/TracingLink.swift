@@ -3,17 +3,17 @@ public import Letterhead
 import LetterheadObserving
 public import Tracing
 
-/// A link that creates a span of swift-distributed-tracing for each exchange, and sends its context in the format of the
-/// tracer.
+/// A link that creates a span of swift-distributed-tracing for each exchange, and sends its context in the format of
+/// the tracer.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, attemptLinks: TracingLink())
 /// ```
 ///
 /// As one of the `attemptLinks`, it creates a span for each attempt and each hop of a redirect, with the number of
-/// earlier ones as `http.request.resend_count`. The span is a child of the current span of the task. Its name, its attributes and its status follow OpenTelemetry's semantic conventions
-/// for HTTP clients. The URL is redacted. The span ends when the response has arrived, or the head of a streamed
-/// response.
+/// earlier ones as `http.request.resend_count`. The span is a child of the current span of the task. Its name, its
+/// attributes and its status follow OpenTelemetry's semantic conventions for HTTP clients. The URL is redacted. The
+/// span ends when the response has arrived, or the head of a streamed response.
 ///
 /// The context is sent to every server that the client calls. Use it instead of `TraceContextPropagation`, not together
 /// with it.

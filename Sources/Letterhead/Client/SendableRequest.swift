@@ -109,8 +109,8 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
 }
 
 extension HTTPClient {
-    /// Builds a template's request with this client's environment and settings, to inspect it or to change it before you
-    /// send it. Nothing is sent, and no link changes the request.
+    /// Builds a template's request with this client's environment and settings, to inspect it or to change it before
+    /// you send it. Nothing is sent, and no link changes the request.
     ///
     /// - Throws: `.invalidRequest` if the request cannot be built, and if a closure provides the environment.
     public func request(for template: some RequestTemplate) throws(HTTPError) -> HTTPRequest {

@@ -42,15 +42,15 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// streamed body's reader doesn't count. Default: 60 seconds.
     public var idleTimeout: Duration? = .seconds(60)
 
-    /// How long a connection without a request is kept for the next one, or nil for no limit. Set it lower than the time
-    /// after which the server closes idle connections, so that no request is sent on a connection that the server is
-    /// just closing. Rounded up to whole seconds, and to 2 seconds at least. Default: 50 seconds, because usual load
+    /// How long a connection without a request is kept for the next one, or nil for no limit. Set it lower than the
+    /// time after which the server closes idle connections, so that no request is sent on a connection that the server
+    /// is just closing. Rounded up to whole seconds, and to 2 seconds at least. Default: 50 seconds, because usual load
     /// balancers and servers wait for 60 seconds or more.
     public var idleConnectionTimeout: Duration? = .seconds(50)
 
     /// How long after its creation a connection is used for further requests, or nil for no limit. New connections look
-    /// up the host's name again, so that requests also reach servers that were added since. Rounded up to whole seconds,
-    /// and to 2 seconds at least. Default: 10 minutes.
+    /// up the host's name again, so that requests also reach servers that were added since. Rounded up to whole
+    /// seconds, and to 2 seconds at least. Default: 10 minutes.
     ///
     /// A connection that is always in use, as an HTTP/2 connection can be, is kept until it has no request.
     public var maximumConnectionAge: Duration? = .seconds(600)

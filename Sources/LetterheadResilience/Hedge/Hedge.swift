@@ -2,8 +2,8 @@
 public import Letterhead
 import Synchronization
 
-/// Sends a slow request a second time and returns the response that arrives first, so that a single slow server does not
-/// determine how long your slowest calls take.
+/// Sends a slow request a second time and returns the response that arrives first, so that a single slow server does
+/// not determine how long your slowest calls take.
 ///
 /// ```swift
 /// let links = Hedge(after: .quantile(0.95, atLeast: .milliseconds(40)), share: 0.1)

@@ -11,11 +11,11 @@ import Synchronization
 /// ```
 ///
 /// Requests over the limit wait in a queue, ordered by priority. A response can report that a window is exhausted
-/// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and the variants that `honoringRateLimits()` reads) or ask for a pause (`Retry-After` in a 403,
-/// 429, 503 or 529). All requests in the same scope then wait until the window or the pause ends, including requests
-/// already in the queue. If the wait would pass a request's deadline, the request fails at once with `.timedOut`. A
-/// wait ends when its task is cancelled. A reset removes the reported limits and ends all waits with `.cancelled`.
-/// Requests with `Throttle.Settings.never` aren't limited.
+/// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and the variants that `honoringRateLimits()` reads) or ask for a
+/// pause (`Retry-After` in a 403, 429, 503 or 529). All requests in the same scope then wait until the window or the
+/// pause ends, including requests already in the queue. If the wait would pass a request's deadline, the request fails
+/// at once with `.timedOut`. A wait ends when its task is cancelled. A reset removes the reported limits and ends all
+/// waits with `.cancelled`. Requests with `Throttle.Settings.never` aren't limited.
 ///
 /// Put it above `Throttle`, so that a waiting request occupies no slot, and below the environment, which sets the host.
 /// All chains that contain the same link share its limits.

@@ -54,8 +54,8 @@ extension AWSCredentials {
     public struct Provider: Sendable {
         let load: @Sendable () async throws -> AWSCredentials
 
-        /// Obtains credentials with a closure, for example from a metadata service or a vault. The closure must not send
-        /// requests that the same signer signs.
+        /// Obtains credentials with a closure, for example from a metadata service or a vault. The closure must not
+        /// send requests that the same signer signs.
         public init(_ load: @escaping @Sendable () async throws -> AWSCredentials) { self.load = load }
     }
 }
@@ -217,7 +217,8 @@ final class AWSState: Sendable {
     /// Learns the time of an origin from a refusal, and returns whether it differs from the signature by more than four
     /// minutes. AWS accepts five. If the service refuses the credentials, they are loaded again for the next request.
     ///
-    /// A difference of more than a day isn't a clock. A refusal from a cache (`Age`) has the time of its first receiver.
+    /// A difference of more than a day isn't a clock. A refusal from a cache (`Age`) has the time of its first
+    /// receiver.
     func learn(from response: HTTPResponse) -> Bool {
         guard [400, 401, 403].contains(response.status.code) else { return false }
         let style = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted)
@@ -237,7 +238,8 @@ final class AWSState: Sendable {
         let reason = (response.headers["X-Amzn-ErrorType"] ?? "") + (body ?? "")
         let now = now()
         kept.withLock { kept in
-            // A refusal of a HEAD or of a streamed request has no text. Denied requests must not ask the provider each time.
+            // A refusal of a HEAD or of a streamed request has no text. Denied requests must not ask the provider each
+            // time.
             let isUnexplained = reason.isEmpty && now.timeIntervalSince(kept.refused) > 60
             if isUnexplained { kept.refused = now }
             if isUnexplained || Self.codes.contains(where: reason.holds) { kept.credentials = nil }

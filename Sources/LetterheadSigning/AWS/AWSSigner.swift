@@ -110,8 +110,8 @@ public struct AWSSigner: RequestSigner {
     /// - Parameters:
     ///   - request: the request to sign, with its host. A caller must send its headers, too.
     ///   - duration: how long the URL can be used: a second to seven days. Temporary credentials may end earlier.
-    /// - Throws: `.cannotAuthenticate` with the provider's error, and `.invalidRequest` for a duration out of range, for a
-    ///   request without a host, and for a URL that is signed already.
+    /// - Throws: `.cannotAuthenticate` with the provider's error, and `.invalidRequest` for a duration out of range,
+    ///   for a request without a host, and for a URL that is signed already.
     public func presignedURL(for request: HTTPRequest, expiresIn duration: Duration) async throws -> URL {
         try Self.check(duration, for: request)
         guard !request.query.contains("X-Amz-Signature") else {
@@ -143,8 +143,8 @@ public struct AWSSigner: RequestSigner {
 
     public func signsAgain(after response: HTTPResponse) async -> Bool { state.learn(from: response) }
 
-    /// S3 may begin its response to a copy or to the end of an upload in parts before it knows the result. The status is
-    /// 200 then, and the body tells of a failure.
+    /// S3 may begin its response to a copy or to the end of an upload in parts before it knows the result. The status
+    /// is 200 then, and the body tells of a failure.
     public func check(_ response: HTTPResponse) throws(HTTPError) {
         let request = response.request
         guard isS3, response.status == .ok, request.method == .put || request.method == .post,

@@ -17,8 +17,8 @@ public struct MessageSignature: Sendable {
     ///   - key: a private key or a shared secret.
     ///   - keyID: names the key for the receiver. Default: nil.
     ///   - label: distinguishes several signatures of one message.
-    ///   - components: what is covered. The signer adds the fields `Content-Digest` and `Repr-Digest` (RFC 9530) if they
-    ///     are covered and missing, and doesn't cover them without a body.
+    ///   - components: what is covered. The signer adds the fields `Content-Digest` and `Repr-Digest` (RFC 9530) if
+    ///     they are covered and missing, and doesn't cover them without a body.
     ///   - lifetime: how long the signature is valid. Default: nil (the receiver decides).
     ///   - tag: names the protocol that uses the signature. Default: nil.
     ///   - nonce: returns a new value for each signature. Default: nil.

@@ -9,7 +9,8 @@ struct OAuth2Endpoint: Sendable {
     let clientID: String
     let clientSecret: String?
 
-    /// The authorization endpoint (RFC 6749, 4.1.1). A request without a known client or a redirect URI is not redirected.
+    /// The authorization endpoint (RFC 6749, 4.1.1). A request without a known client or a redirect URI is not
+    /// redirected.
     func authorize(_ request: MockServer.Request) -> MockServer.Response {
         guard request.queryValue("client_id")?.isSame(as: clientID) == true,
             let redirect = request.queryValue("redirect_uri")

@@ -58,8 +58,8 @@ public final class StubLoader: HTTPLoader {
         (encoder, otherwise) = (other.encoder, other.otherwise)
     }
 
-    /// The same loader, except that a stub that you add to it replaces earlier ones. Use it in a test that needs another
-    /// response than the stubs that all tests share.
+    /// The same loader, except that a stub that you add to it replaces earlier ones. Use it in a test that needs
+    /// another response than the stubs that all tests share.
     ///
     /// ```swift
     /// stubs.on(GetUser.self, times: .any) { template in User(login: template.login) }   // for all tests

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A clock and an executor on one thread: when no task can run, the time moves to the end of the next sleep. The tasks of
-/// a simulation run in the same order each time.
+/// A clock and an executor on one thread: when no task can run, the time moves to the end of the next sleep. The tasks
+/// of a simulation run in the same order each time.
 final class SimulatedTime: Clock, TaskExecutor {
     struct Instant: InstantProtocol {
         let offset: Duration

@@ -128,8 +128,8 @@ import Testing
     }
 }
 
-/// Keeps the hosts that requests have before the environment is applied, as descriptions show them. The link and the test
-/// share it.
+/// Keeps the hosts that requests have before the environment is applied, as descriptions show them. The link and the
+/// test share it.
 private final class Hosts: LoaderLink {
     private let state = Mutex<[String?]>([])
 

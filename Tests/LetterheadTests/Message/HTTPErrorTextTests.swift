@@ -132,7 +132,8 @@ private struct Plain: Error, CustomStringConvertible {
         let early = HTTPClient(
             environment: .provided { _ in known }, links: LimitRate(0), transport: MockLoader { .ok($0) })
         #expect("\(try await failure(early))".contains("GET users/7 (environment not resolved): "))
-        // The attempt has asked for the environment, and the retry above fails with the request that it was called with.
+        // The attempt has asked for the environment, and the retry above fails with the request that it was called
+        // with.
         let late = HTTPClient(
             environment: .provided { _ in known }, validators: [ClosureValidator { _, _ in .failChain(Plain()) }],
             links: Relabel(), transport: MockLoader { .ok($0) })

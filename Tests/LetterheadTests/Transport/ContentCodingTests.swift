@@ -121,7 +121,8 @@
 
         @Test(.enabled(if: SystemCodings.compressible.contains("zstd")))
         func `a Zstandard frame with a window of more than 8 MiB is refused`() throws {
-            // The magic number, a frame header with a window of 16 MiB, and a last raw block of one byte (RFC 8878, 3.1.1).
+            // The magic number, a frame header with a window of 16 MiB, and a last raw block of one byte (RFC 8878,
+            // 3.1.1).
             let frame = Data([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x70, 0x09, 0x00, 0x00, 0x61])
             let error = #expect(throws: TransportFailure.self) { try Self.decoder("zstd").decode(frame, upTo: .max) }
             #expect(error?.message.contains("8 MiB") == true, "\(String(describing: error))")

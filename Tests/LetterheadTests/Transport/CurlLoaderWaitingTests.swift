@@ -20,8 +20,8 @@
 
         private final class Counter: Sendable { let value = Mutex(0) }  // shared by threads
 
-        /// A server that holds the first request until it is released, and responds to the others at once. A class, because
-        /// the threads of the server share it.
+        /// A server that holds the first request until it is released, and responds to the others at once. A class,
+        /// because the threads of the server share it.
         private final class Holding: Sendable {
             let server: RawServer
             private let gate: DispatchSemaphore

@@ -7,8 +7,8 @@
     import Synchronization
     import Testing
 
-    /// Requests over HTTP/2 that the server refuses without having processed them (RFC 9113, 8.7), or that an invalid frame
-    /// ends.
+    /// Requests over HTTP/2 that the server refuses without having processed them (RFC 9113, 8.7), or that an invalid
+    /// frame ends.
     @Suite(
         .timeLimit(.minutes(3)),
         .enabled("OpenSSL is not installed", { RawTLS(choosesHTTP2: true) != nil }))

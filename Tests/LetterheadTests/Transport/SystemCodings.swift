@@ -2,7 +2,8 @@
 #if os(Linux)
     import Foundation
 
-    /// The compressors of the system's libraries, which a machine may lack, and the codings that the library offers with them.
+    /// The compressors of the system's libraries, which a machine may lack, and the codings that the library offers
+    /// with them.
     enum SystemCodings {
         private typealias BrotliCompress =
             @convention(c) (

@@ -25,7 +25,8 @@ extension HTTPClient {
     /// let changes = client.events(of: Changes(since: "now"), resuming: { $0.id.map { Changes(since: $0) } })
     /// ```
     ///
-    /// The first request and a closure's requests are always sent. Any other is sent again only if its method allows it.
+    /// The first request and a closure's requests are always sent. Any other is sent again only if its method allows
+    /// it.
     ///
     /// - Parameters:
     ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.

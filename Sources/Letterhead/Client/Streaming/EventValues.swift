@@ -22,9 +22,10 @@ extension HTTPClient {
     /// and for such a value type, the failure type is tried first.
     ///
     /// If the request may be retried, a failure before the first value is retried like a status that
-    /// ``DefaultValidator`` knows. The waits, the maximum and the conditions of ``Retry`` apply. A request with a method
-    /// that isn't idempotent needs ``RequestTemplate/idempotent(key:)`` or ``HTTPRetryStrategy/retryingRefusals()``. In
-    /// this case, the client looks at up to 64 KiB before it accepts the response.
+    /// ``DefaultValidator`` knows. The waits, the maximum and the conditions of ``Retry`` apply. A request with a
+    /// method that isn't idempotent needs ``RequestTemplate/idempotent(key:)`` or
+    /// ``HTTPRetryStrategy/retryingRefusals()``. In this case, the client looks at up to 64 KiB before it accepts the
+    /// response.
     ///
     /// - Parameters:
     ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.

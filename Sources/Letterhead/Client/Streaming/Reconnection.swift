@@ -47,7 +47,8 @@ public struct Reconnection: Sendable {
     /// The stream ends with its first connection.
     public static let never = Reconnection(isEnabled: false)
 
-    /// The stream reconnects with the defaults of ``whenClosed(strategy:maximumAttempts:deadline:longestServerDelay:allowsAnyMethod:clock:now:random:)``.
+    /// The stream reconnects with the defaults of
+    /// ``whenClosed(strategy:maximumAttempts:deadline:longestServerDelay:allowsAnyMethod:clock:now:random:)``.
     public static let whenClosed = Reconnection(isEnabled: true)
 
     /// The stream reconnects. See the properties for the defaults.

@@ -27,10 +27,10 @@ extension HTTPClient {
     /// for try await change in changes { apply(change) }
     /// ```
     ///
-    /// If a connection is lost inside a value, that value is dropped, because the next request asks for it again. If two
-    /// bodies in a row end with a value that cannot be decoded, and no value was delivered between them, the error is
-    /// thrown. The first request and a closure's requests are always sent. Any other is sent again only if its method
-    /// allows it.
+    /// If a connection is lost inside a value, that value is dropped, because the next request asks for it again. If
+    /// two bodies in a row end with a value that cannot be decoded, and no value was delivered between them, the error
+    /// is thrown. The first request and a closure's requests are always sent. Any other is sent again only if its
+    /// method allows it.
     ///
     /// - Parameters:
     ///   - template: the request.

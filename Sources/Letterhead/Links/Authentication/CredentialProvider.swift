@@ -24,8 +24,9 @@ public import LetterheadFoundation
 ///   awaiting it, so it may still be running beside the next one. Its result is discarded.
 /// - The provider sends its own requests to `need.next`, the chain below, or with the authentication
 ///   ``HTTPAuthentication/anonymous``. `need.next` doesn't sign: send a request with another authentication over
-///   `Authenticate() --> need.next`. Any other request over its own client would wait for itself, and fails with ``HTTPError/Code/cannotAuthenticate``. In
-///   another task, it isn't recognized and waits until its deadline, if it has one.
+///   `Authenticate() --> need.next`. Any other request over its own client would wait for itself, and fails with
+///   ``HTTPError/Code/cannotAuthenticate``. In another task, it isn't recognized and waits until its deadline, if it
+///   has one.
 /// - Requests with the same key can be signed with the same credential.
 /// - A call ends when its task is cancelled. Only a reset cancels it.
 /// - After ``reset()``, the provider returns no credentials that it stored before.

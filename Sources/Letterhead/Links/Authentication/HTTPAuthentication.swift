@@ -9,10 +9,10 @@ public import LetterheadFoundation
 /// request.authentication = .anonymous                                       // one request
 /// ```
 ///
-/// Use ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, ``bearer(each:allowedOrigins:)`` for
-/// a token that the program keeps itself, an API key, `digest`, a method for
-/// a server's challenge, an authorization server's tokens (`oauth2` of the product `LetterheadOAuth`), or a custom
-/// method (``method(_:header:allowedOrigins:link:)``). A request's authentication replaces its client's entirely.
+/// Use ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, ``bearer(each:allowedOrigins:)``
+/// for a token that the program keeps itself, an API key, `digest`, a method for a server's challenge, an authorization
+/// server's tokens (`oauth2` of the product `LetterheadOAuth`), or a custom method
+/// (``method(_:header:allowedOrigins:link:)``). A request's authentication replaces its client's entirely.
 ///
 /// Credentials belong to origins and are sent to no other. List the origins in `allowedOrigins`. Without
 /// `allowedOrigins`:
@@ -228,7 +228,9 @@ extension HTTPAuthentication {
     /// Creates a custom method: a link that signs requests and may inspect responses.
     ///
     /// ```swift
-    /// .method("HMAC", allowedOrigins: [api], link: ModifyRequest { $0.headers.setSecret(sign($0), for: "X-Signature") })
+    /// .method(
+    ///     "HMAC", allowedOrigins: [api],
+    ///     link: ModifyRequest { $0.headers.setSecret(sign($0), for: "X-Signature") })
     /// ```
     ///
     /// The link is called for each attempt and each hop of a redirect, but only for its credentials' origins. A reset

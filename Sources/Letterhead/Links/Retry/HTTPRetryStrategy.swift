@@ -77,14 +77,16 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     /// request left. They are retried in addition to what ``when(_:)`` selects.
     ///
     /// ```swift
-    /// Retry.Settings(maximumRetries: 2, strategy: .exponential.honoringRateLimits(), longestServerDelay: .seconds(3_600))
+    /// Retry.Settings(
+    ///     maximumRetries: 2, strategy: .exponential.honoringRateLimits(), longestServerDelay: .seconds(3_600))
     /// ```
     ///
     /// The response reports the limit in `RateLimit`, or in `RateLimit-Remaining` and `RateLimit-Reset`, also with the
     /// prefixes `X-RateLimit` and `X-Rate-Limit`, and for requests or tokens as in `X-RateLimit-Reset-Tokens`. A reset
     /// is in seconds, a time since 1970, a date, or a duration such as `6m0s`. `LimitRate` of `LetterheadResilience`
-    /// reads the same. `Retry-After` takes precedence. If the wait is longer than ``Retry/Settings/longestServerDelay``, the request isn't retried. If the
-    /// response reports no reset, or if requests are left, the strategy's own wait applies.
+    /// reads the same. `Retry-After` takes precedence. If the wait is longer than
+    /// ``Retry/Settings/longestServerDelay``, the request isn't retried. If the response reports no reset, or if
+    /// requests are left, the strategy's own wait applies.
     ///
     /// A request with a method that isn't idempotent also needs ``retryingRefusals()``.
     public func honoringRateLimits() -> HTTPRetryStrategy { changing { $0.honorsRateLimits = true } }

@@ -113,9 +113,9 @@ public struct Retry: LoaderLink {
 extension Retry {
     /// Asks the validators, which may replace the result, and then ``RetryRules``.
     ///
-    /// A validator's required strategy decides. A suggestion, such as ``DefaultValidator``'s, only says that a retry makes
-    /// sense: the rules then prefer the request's or the settings' strategy, which also decides if no validator asks. A
-    /// suggestion that cannot be followed does not end the calls.
+    /// A validator's required strategy decides. A suggestion, such as ``DefaultValidator``'s, only says that a retry
+    /// makes sense: the rules then prefer the request's or the settings' strategy, which also decides if no validator
+    /// asks. A suggestion that cannot be followed does not end the calls.
     @inline(__always)
     private func decision(on result: inout Outcome, of load: inout RetryLoad) async -> RetryRules.Decision {
         if let code = result.failure?.code, [.cancelled, .resetInProgress].contains(code) { return .pass(.cancelled) }

@@ -194,8 +194,8 @@ extension Retry.Outcome {
 
     var origin: HTTPOrigin? { request.origin }
 
-    /// Whether the attempt shows that the server is in trouble: a failure, also a stream's, a 5xx, 408, 425 or 429. Only a retry after
-    /// such an attempt takes tokens from its host's budget, so that the budget doesn't stop polling.
+    /// Whether the attempt shows that the server is in trouble: a failure, also a stream's, a 5xx, 408, 425 or 429.
+    /// Only a retry after such an attempt takes tokens from its host's budget, so that the budget doesn't stop polling.
     var showsTrouble: Bool {
         guard case .success(let response) = self, !response.reportsFailure else { return true }
         let status = response.status

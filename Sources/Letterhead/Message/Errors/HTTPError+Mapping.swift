@@ -51,7 +51,8 @@ extension HTTPRequest {
     /// let key = try await request.withHTTPErrors { try await store.key() }
     /// ```
     ///
-    /// For a value that a callback delivers, write its type, because the compiler doesn't infer it from nested closures:
+    /// For a value that a callback delivers, write its type, because the compiler doesn't infer it from nested
+    /// closures:
     ///
     /// ```swift
     /// let (key, age): (String, Int) = try await request.withHTTPErrors {

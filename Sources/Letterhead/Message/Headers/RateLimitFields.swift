@@ -10,7 +10,8 @@ extension HTTPHeaders {
     ///
     /// - `RateLimit` in its two forms (draft-ietf-httpapi-ratelimit-headers): `"default";r=0;t=30`, and in earlier
     ///   drafts `limit=10, remaining=0, reset=30`
-    /// - `RateLimit-Remaining` and `-Reset`, also with the prefixes `X-RateLimit` and `X-Rate-Limit`, and `-Reset-After`
+    /// - `RateLimit-Remaining` and `-Reset`, also with the prefixes `X-RateLimit` and `X-Rate-Limit`, and
+    ///   `-Reset-After`
     /// - the same for requests and for tokens, as APIs of language models send them: `X-RateLimit-Remaining-Tokens`,
     ///   `X-RateLimit-Requests-Remaining`, `Anthropic-RateLimit-Tokens-Remaining`
     ///
@@ -89,7 +90,8 @@ private enum RateLimitFields {
         return number.isFinite ? min(number, 1e15) : nil
     }
 
-    /// Returns the seconds from now until a time. A number as large as the seconds or milliseconds since 1970 is a date.
+    /// Returns the seconds from now until a time. A number as large as the seconds or milliseconds since 1970 is a
+    /// date.
     static func time(_ text: String, now: () -> Double) -> Double? {
         let text = ASCII.trimmed(text)
         if let number = number(text) {

@@ -73,8 +73,8 @@ extension HTTPEvent {
     /// }
     /// ```
     public struct Fact<Value: Sendable>: Sendable {
-        /// The fact's key in an event, and its label in the event's description. In one event, setting a fact replaces an
-        /// earlier fact with the same name.
+        /// The fact's key in an event, and its label in the event's description. In one event, setting a fact replaces
+        /// an earlier fact with the same name.
         public let name: String
 
         /// Declares a fact. Choose a name that no other fact has, such as `cache.shard`.

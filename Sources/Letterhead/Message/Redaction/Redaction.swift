@@ -206,8 +206,8 @@ extension Redaction {
         isSecret(parameter: PercentEncoding.unescape(String(decoding: name, as: UTF8.self)))
     }
 
-    /// Redacts values wherever they occur in a text, percent-encoded or not. A text may have been cut, so a value's first
-    /// bytes are redacted at its end.
+    /// Redacts values wherever they occur in a text, percent-encoded or not. A text may have been cut, so a value's
+    /// first bytes are redacted at its end.
     package static func hide(_ values: Set<Secret>, in text: String) -> String {
         guard !values.isEmpty else { return text }
         let values = values.filter { !$0.isEmpty }.map { Array($0.reveal().utf8) }.sorted { $0.count > $1.count }

@@ -19,8 +19,9 @@ public import LetterheadFoundation
 /// - A ``contentLength`` that isn't nil is the exact number of bytes.
 ///
 /// The transport calls ``encode()`` or ``chunks()`` before it sends anything. Every attempt sends the first result of
-/// ``encode()``, because a request keeps it. If the call throws, nothing is sent, and the request fails with `.invalidRequest` and the underlying
-/// error. An ``HTTPError`` is thrown unchanged, and a `CancellationError` becomes `.cancelled`.
+/// ``encode()``, because a request keeps it. If the call throws, nothing is sent, and the request fails with
+/// `.invalidRequest` and the underlying error. An ``HTTPError`` is thrown unchanged, and a `CancellationError` becomes
+/// `.cancelled`.
 ///
 /// Declare each member with exactly the type and the effects that it has here. Otherwise, Swift treats it as an
 /// unrelated member and uses the default. Conform in an extension, `extension LinesBody: HTTPBody`, and the compiler

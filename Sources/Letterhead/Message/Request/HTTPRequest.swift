@@ -14,7 +14,8 @@ import Synchronization
 ///
 /// By default, a request is a GET over https without host, path, query, headers or body. An environment fills in what
 /// you don't set. Setting a property checks nothing: the transport calls ``validate()`` before it sends the request,
-/// and malformed parts fail there. Copies keep their ``id``, even after changes, so that a chain can recognize a request.
+/// and malformed parts fail there. Copies keep their ``id``, even after changes, so that a chain can recognize a
+/// request.
 public struct HTTPRequest: RequestSettings, Identifiable {
     /// Identifies a request and its copies within this process.
     public struct ID: Hashable, Sendable {

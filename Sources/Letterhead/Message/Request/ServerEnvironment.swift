@@ -159,8 +159,8 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
 }
 
 extension HTTPRequest {
-    /// Adds headers that neither the request nor its body has, and that the request doesn't omit. The body's headers are
-    /// added after the chain, and take precedence over an environment's or a client's.
+    /// Adds headers that neither the request nor its body has, and that the request doesn't omit. The body's headers
+    /// are added after the chain, and take precedence over an environment's or a client's.
     mutating func fill(headers: HTTPHeaders) {
         guard !headers.isEmpty else { return }
         let own = body.isEmpty ? [:] : body.additionalHeaders.httpHeaders

@@ -5,13 +5,12 @@ extension HTTPResponse {
     /// The name that the server suggests for saving the body, or nil if it suggests none.
     ///
     /// It comes from `Content-Disposition`: its `filename*`, or else its `filename` (RFC 6266, 4.3), also if the latter
-    /// is percent-encoded, consists of encoded words (RFC 2047), or is in numbered sections (RFC 2231). Without a usable name there, or if several fields differ, it is the last component of the
-    /// URL's path.
+    /// is percent-encoded, consists of encoded words (RFC 2047), or is in numbered sections (RFC 2231). Without a
+    /// usable name there, or if several fields differ, it is the last component of the URL's path.
     ///
     /// The name is safe to append to a folder's URL. It has no separators and no control characters, no dots, spaces or
-    /// invisible characters at its ends, no hyphen at its start, and at most 255 bytes in UTF-8, with the extension. The
-    /// extension is the server's choice, so don't
-    /// open the file only because of its name.
+    /// invisible characters at its ends, no hyphen at its start, and at most 255 bytes in UTF-8, with the extension.
+    /// The extension is the server's choice, so don't open the file only because of its name.
     public var suggestedFilename: String? { filename?.text() }
 
     var filename: Filename? {

@@ -84,7 +84,8 @@ public struct QueryParameters: Hashable, Sendable {
         if !text.isEmpty { self.init(ofURL: text) }
     }
 
-    /// Creates items from the text after the `?` in a URL. A URL that ends with `?` keeps it, as an item without a name.
+    /// Creates items from the text after the `?` in a URL. A URL that ends with `?` keeps it, as an item without a
+    /// name.
     init(ofURL text: String) {
         items = text.split(at: "&", omittingEmpty: false).map { Item(original: $0) }
     }

@@ -5,9 +5,9 @@ import LetterheadFoundation
 /// one value per line, and to upload more values than fit in memory.
 ///
 /// ```swift
-/// NDJSONBody([row, row])                               // values that you already have
-/// NDJSONBody(once: measurements)                       // any AsyncSequence of Encodable values
-/// NDJSONBody { database.rows() }                       // a new sequence for each attempt, so the request can be retried
+/// NDJSONBody([row, row])          // values that you already have
+/// NDJSONBody(once: measurements)  // any AsyncSequence of Encodable values
+/// NDJSONBody { database.rows() }  // a new sequence for each attempt, so the request can be retried
 /// ```
 ///
 /// Each value becomes one line of JSON. On Linux, the transport encodes a value when the connection accepts more bytes.

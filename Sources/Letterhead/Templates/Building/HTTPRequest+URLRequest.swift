@@ -41,8 +41,8 @@
             return urlRequest
         }
 
-        /// Creates a request with the URL, method, headers and body of a `URLRequest`. Its `timeoutInterval` becomes the
-        /// ``RequestSettings/idleTimeout``.
+        /// Creates a request with the URL, method, headers and body of a `URLRequest`. Its `timeoutInterval` becomes
+        /// the ``RequestSettings/idleTimeout``.
         ///
         /// Foundation's default interval of 60 seconds becomes nil, and an interval of more than 100 years becomes 100
         /// years. A Content-Length that equals the body's length is removed, because sending sets it.

@@ -19,11 +19,11 @@ extension RequestTemplate {
         Modified(base: self, .headers(value.map { [name: $0] } ?? [:], isReplacing: false))
     }
 
-    /// Prevents the body, the client, the environment and the transport from adding a header. A header that the template
-    /// sets is sent nevertheless. Several calls add up.
+    /// Prevents the body, the client, the environment and the transport from adding a header. A header that the
+    /// template sets is sent nevertheless. Several calls add up.
     ///
     /// ```swift
-    /// Put<Void>("uploads/7").body(FileBody(at: picture)).omittingHeader(.contentType)  // a presigned URL without a type
+    /// Put<Void>("uploads/7").body(FileBody(at: picture)).omittingHeader(.contentType)  // presigned without a type
     /// ```
     ///
     /// `Content-Length` and `Transfer-Encoding` frame the message: omitting them fails with `.invalidRequest`. See

@@ -28,8 +28,8 @@ final class ServerConnection {
     var inputEnded = false
     /// Whether the system currently accepts no output.
     var isBlocked = false
-    /// A fault that keeps the connection from reading and sending until the timer with its number fires. A stall also ends
-    /// when the client disconnects.
+    /// A fault that keeps the connection from reading and sending until the timer with its number fires. A stall also
+    /// ends when the client disconnects.
     var hold: (number: Int, isStall: Bool)?
     var pace: Pace?
     var waits = 0

@@ -8,7 +8,8 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-/// Event streams through the chain of a client: credentials, redirects, time limits, and bodies that are sent and read at once.
+/// Event streams through the chain of a client: credentials, redirects, time limits, and bodies that are sent and read
+/// at once.
 @Suite(.timeLimit(.minutes(2)))
 struct EventStreamChainTests {
     private static let type: HTTPHeaders = ["Content-Type": "text/event-stream"]

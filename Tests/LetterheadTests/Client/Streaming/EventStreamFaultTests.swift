@@ -6,8 +6,8 @@
     import TestKit
     import Testing
 
-    /// The fault matrix over responses that are read as events, as lines and as JSON values: what arrived before a fault is
-    /// delivered, and the fault is the error of the sequence.
+    /// The fault matrix over responses that are read as events, as lines and as JSON values: what arrived before a
+    /// fault is delivered, and the fault is the error of the sequence.
     @Suite(.timeLimit(.minutes(5)))
     struct EventStreamFaultTests {
         enum Reading: String, CaseIterable {

@@ -31,7 +31,8 @@ private struct Session: CredentialProvider {
     func reset() async { journal.write("reset") }
 }
 
-/// Tokens of a registry, one for each repository. A request without a token receives the challenge that names the scope.
+/// Tokens of a registry, one for each repository. A request without a token receives the challenge that names the
+/// scope.
 private struct RegistryTokens: CredentialProvider {
     let journal: Journal
     var hasKeys = true

@@ -53,7 +53,8 @@ private struct GuestToken: RequestTemplate {
     private let service = Service()
     private let journal = Journal()
 
-    /// Runs a test with a client of a server that expects the token "new", and that refuses the first requests together.
+    /// Runs a test with a client of a server that expects the token "new", and that refuses the first requests
+    /// together.
     private func withClient(
         together: Int = 1, token: MockServer.Response? = nil, observers: [any HTTPObserver] = [],
         validator: (any HTTPValidator)? = nil, _ body: (HTTPClient, MockServer) async throws -> Void

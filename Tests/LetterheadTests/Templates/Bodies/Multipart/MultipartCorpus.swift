@@ -48,7 +48,8 @@ struct MultipartCorpus {
     static func write(to directory: URL) throws -> Int {
         var cases: [Case] = []
         for parts in bodies() {
-            // What looks like a delimiter must not be one: a boundary of the library's own, or one that is nearly there.
+            // What looks like a delimiter must not be one: a boundary of the library's own, or one that is nearly
+            // there.
             let sent = parts.map { MultipartBody.Part.data($0.content, name: $0.name, filename: $0.filename) }
             let body =
                 cases.count % 3 == 0
