@@ -27,7 +27,7 @@ struct CookieFile: Sendable {
     }
 
     /// Removes cookies that have expired or have no expiry. Call it while you hold the lock.
-    func save(_ changed: [CookieJar.Cookie], at now: Date) throws {
+    func save(_ changed: ArraySlice<CookieJar.Cookie>, at now: Date) throws {
         var table = CookieTable()
         // Replaces a damaged file.
         for cookie in (try? load(at: now)) ?? [] { table.set(cookie, at: now) }
@@ -45,14 +45,13 @@ struct CookieFile: Sendable {
 
     /// Takes the lock as soon as no other process holds it. It blocks no thread while it waits.
     ///
-    /// - Throws: ``held`` at the limit, or if the task is cancelled.
+    /// - Throws: ``held`` at the limit, and `CancellationError` if the task is cancelled.
     func lock(within limit: Duration) async throws -> Int32 {
         let start = ContinuousClock.now
         while true {
             if let lock = try takeLock() { return lock }
-            guard ContinuousClock.now - start < limit, (try? await Task.sleep(for: Self.interval)) != nil else {
-                throw Self.held
-            }
+            guard ContinuousClock.now - start < limit else { throw Self.held }
+            try await Task.sleep(for: Self.interval)
         }
     }
 
@@ -65,7 +64,8 @@ struct CookieFile: Sendable {
         throw Self.held
     }
 
-    /// Returns nil if another process holds the lock, which is a separate file, because the file itself is replaced.
+    /// Returns nil if another process or jar holds the lock, which is a separate file, because the file itself is
+    /// replaced.
     private func takeLock() throws -> Int32? {
         let directory = url.deletingLastPathComponent()
         try? FileManager.default.createDirectory(
@@ -81,8 +81,8 @@ struct CookieFile: Sendable {
     static let patience = Duration.seconds(5)
     private static let interval = Duration.milliseconds(5)
 
-    private static let held = Failure(
-        description: "the cookie file could not be changed in time, because another process holds its lock")
+    static let held = Failure(
+        description: "the cookie file could not be changed in time, because another save holds its lock")
 
     private static let damaged = Failure(
         description: "the cookie file is damaged and is treated as empty (saving a cookie replaces it)")

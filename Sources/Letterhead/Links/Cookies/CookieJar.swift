@@ -24,6 +24,9 @@ public final class CookieJar: LoaderLink {
     let onError: @Sendable (any Error) -> Void
     let now: @Sendable () -> Date
     let file: CookieFile?
+    /// The changes that the file lacks, in order, and no more than it can contain. Each save writes all of them, so
+    /// that concurrent responses need few.
+    private let unsaved = Mutex<ArraySlice<Cookie>>([])
 
     /// Creates an empty jar in memory. If your client sends requests to hosts that you don't trust, pass a closure that
     /// searches the Public Suffix List.
@@ -49,7 +52,8 @@ public final class CookieJar: LoaderLink {
     ///
     /// If the file cannot be read or written, `onError` receives the error, on the thread that uses the file. Requests
     /// don't fail because of it. While another process holds the lock of the file, a change waits for at most five
-    /// seconds, and not past the request's deadline. The cookies are then only in memory.
+    /// seconds, and not past the request's deadline or its cancellation. The cookies are then only in memory until the
+    /// jar saves another change.
     public init(
         file: URL, now: @escaping @Sendable () -> Date = { Date() },
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false },
@@ -85,14 +89,14 @@ public final class CookieJar: LoaderLink {
             }
             table.trim(at: time)
         }
-        save(cookies, at: time)
+        save(cookies)
     }
 
     /// Removes the cookie with the same name, domain, path and ``Cookie/isHostOnly``.
     public func remove(_ cookie: Cookie) {
         guard var removed = table.withLock({ $0.remove(cookie) }) else { return }
         removed.expires = Date(timeIntervalSince1970: 0)
-        save([removed], at: now())
+        save([removed])
     }
 
     /// Removes all cookies, and deletes the file, even if another process holds its lock for too long.
@@ -125,28 +129,35 @@ public final class CookieJar: LoaderLink {
         delete(file, holding: lock)
     }
 
-    private func save(_ changed: [Cookie], at time: Date) {
+    private func save(_ changed: [Cookie]) {
         guard let file, !changed.isEmpty else { return }
-        do {
-            let lock = try file.lock()
-            defer { PrivateFile.unlock(lock) }
-            try file.save(changed, at: time)
-        } catch { onError(error) }
+        unsaved.withLock { $0 = ($0 + changed).suffix(CookieTable.limits.all) }
+        do { try save(to: file, holding: file.lock()) } catch { onError(error) }
     }
 
     /// A response's cookies aren't saved if a reset has removed the cookies since the request began.
     private func save(_ changed: [Cookie], of request: HTTPRequest) async {
         guard let file, !changed.isEmpty else { return }
+        _ = unsaved.withLock { all in request.unlessReset { all = (all + changed).suffix(CookieTable.limits.all) } }
         do {
-            let lock = try await file.lock(within: min(request.timeLeft ?? .never, CookieFile.patience))
-            defer { PrivateFile.unlock(lock) }
-            _ = try request.unlessReset { try file.save(changed, at: now()) }
+            let limit = min(request.timeLeft ?? .never, CookieFile.patience)
+            try save(to: file, holding: try await file.lock(within: limit))
+        } catch is CancellationError {
+            // The next save writes the changes.
         } catch { onError(error) }
     }
 
+    private func save(to file: CookieFile, holding lock: Int32) throws {
+        defer { PrivateFile.unlock(lock) }
+        var changed: ArraySlice<Cookie> = []
+        unsaved.withLock { swap(&changed, &$0) }
+        if !changed.isEmpty { try file.save(changed, at: now()) }
+    }
+
     private func delete(_ file: CookieFile, holding lock: Result<Int32, any Error>) {
+        unsaved.withLock { $0 = [] }
         do { try file.delete() } catch { onError(error) }
-        do { PrivateFile.unlock(try lock.get()) } catch { onError(error) }
+        do { PrivateFile.unlock(try lock.get()) } catch { onError(error as? CookieFile.Failure ?? CookieFile.held) }
     }
 }
 

@@ -97,10 +97,32 @@ import Testing
         request.deadline = .milliseconds(50)
         #expect(try await chain.load(request).status == .ok)
         #expect(jar.cookies.map(\.name) == ["new", "old"] && self.jar().cookies.map(\.name) == ["old"])
-        #expect(errors.withLock { $0.count == 1 && $0[0].contains("another process holds its lock") })
+        #expect(errors.withLock { $0.count == 1 && $0[0].contains("another save holds its lock") })
         PrivateFile.unlock(lock)
         jar.set(cookie("later"))
-        #expect(self.jar().cookies.map(\.name) == ["later", "old"] && errors.withLock { $0.count } == 1)
+        #expect(self.jar().cookies.map(\.name) == ["later", "new", "old"] && errors.withLock { $0.count } == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `responses that wait for the lock are saved together, also the one of a cancelled task`() async throws {
+        defer { remove() }
+        jar().set(cookie("old"))
+        let lock = try takeLock()
+        let jar = jar()
+        let chain =
+            jar
+            --> MockLoader {
+                let field = "\($0.path.string.dropFirst())=1; Max-Age=1000; Path=/"
+                return HTTPResponse(request: $0, status: .ok, headers: ["Set-Cookie": field])
+            }
+        let requests = try (0..<100).map { try HTTPRequest("https://a.example/n\($0)") }
+        let tasks = requests.map { request in Task { try await chain.load(request) } }
+        await until { jar.cookies.count == 101 }
+        tasks[0].cancel()
+        #expect(try await tasks[0].value.status == .ok)
+        PrivateFile.unlock(lock)
+        for task in tasks { _ = try await task.value }
+        #expect(self.jar().cookies.count == 101)
     }
 
     @Test(.timeLimit(.minutes(1)))
@@ -115,7 +137,7 @@ import Testing
         reset.cancel()
         await reset.value
         #expect(jar.cookies.isEmpty && !FileManager.default.fileExists(atPath: file.path))
-        #expect(errors.withLock { $0.count == 1 && $0[0].contains("another process holds its lock") })
+        #expect(errors.withLock { $0.count == 1 && $0[0].contains("another save holds its lock") })
     }
 
     @Test func `concurrent jars lose no cookie`() async throws {
