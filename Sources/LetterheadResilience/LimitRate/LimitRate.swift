@@ -34,6 +34,7 @@ public final class LimitRate: LoaderLink {
     private let state: Mutex<RateState<Waiter>>
     private let scope: Throttle.Settings.Scope
     private let queueLimit: Int
+    private let longestServerDelay: Duration
     private let clock: any Clock<Duration>
     private let timeline: Timeline
     private let now: @Sendable () -> Date
@@ -48,7 +49,8 @@ public final class LimitRate: LoaderLink {
     ///   - scope: the requests that share a limit.
     ///   - queueLimit: the maximum number of requests in a scope's queue. Further requests fail with `.queueFull`.
     ///   - longestServerDelay: the longest pause that a server can cause, as in `Retry.Settings`. A window or a
-    ///     `Retry-After` that ends later ends here.
+    ///     `Retry-After` that ends later ends here. If the `longestServerDelay` of the `Retry` above is shorter than by
+    ///     default, the shorter of both applies to the responses to its requests.
     ///   - clock: measures the time.
     ///   - now: returns the current date, for headers that contain one.
     public init(
@@ -63,7 +65,8 @@ public final class LimitRate: LoaderLink {
             ? "a setting of LimitRate is out of range: the count must be at least 1, the window more than zero, the "
                 + "limits not negative, and every duration at most one year" : nil
         let bucket = isBroken ? RateBucket(count: .max, per: .seconds(1)) : RateBucket(count: count, per: window)
-        state = Mutex(RateState(bucket, longestServerDelay: longestServerDelay))
+        state = Mutex(RateState(bucket))
+        self.longestServerDelay = longestServerDelay
         self.scope = scope
         self.queueLimit = queueLimit
         self.clock = clock
@@ -171,7 +174,10 @@ public final class LimitRate: LoaderLink {
 
     private func learn(_ report: RateReport, _ key: Key, from request: HTTPRequest) {
         let time = timeline.now
-        let late = state.withLock { state in request.unlessReset { state.learn(report, key, at: time) } }
+        let longest = min(longestServerDelay, request.loadValues[option: ServerDelayLimit.self] ?? longestServerDelay)
+        let late = state.withLock { state in
+            request.unlessReset { state.learn(report, key, at: time, longestServerDelay: longest) }
+        }
         for waiter in late ?? [] { waiter.turn.set(.tooLate) }
     }
 }

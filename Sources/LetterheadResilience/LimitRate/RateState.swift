@@ -36,15 +36,11 @@ struct RateState<Turn> {
     }
 
     private let fresh: RateBucket
-    private let longestServerDelay: Duration
     private var lanes: [Key: Lane] = [:]
     private var lastPlace: UInt64 = 0
     private var sweepsAt = 64
 
-    init(_ bucket: RateBucket, longestServerDelay: Duration) {
-        fresh = bucket
-        self.longestServerDelay = longestServerDelay
-    }
+    init(_ bucket: RateBucket) { fresh = bucket }
 
     /// Whether no request is limited, because no rate is set and no server has reported a limit.
     var isOpen: Bool { lanes.isEmpty && fresh.isUnlimited }
@@ -115,9 +111,10 @@ struct RateState<Turn> {
     }
 
     /// Applies the server's report, and returns the requests that can no longer be sent before their deadlines.
-    mutating func learn(_ report: RateReport, _ key: Key, at now: Duration) -> [Turn] {
-        let longestServerDelay = longestServerDelay
-        return withLane(key) { lane in
+    mutating func learn(
+        _ report: RateReport, _ key: Key, at now: Duration, longestServerDelay: Duration
+    ) -> [Turn] {
+        withLane(key) { lane in
             lane.bucket.learn(report, at: now, longestServerDelay: longestServerDelay)
             var (late, ahead): ([Turn], Int) = ([], 1)
             if let first = lane.first, let latest = first.latest, now + lane.bucket.wait(at: now) > latest {

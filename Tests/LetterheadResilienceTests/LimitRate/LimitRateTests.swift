@@ -134,6 +134,20 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
         _ = try await tasks[0].value
     }
 
+    @Test(arguments: [(30, 30), (90, 90), (3_600, 90)])
+    func `the shorter limit of the link and of the retry above limits a pause`(longest: Int, pause: Int) async throws {
+        let link = LimitRate(longestServerDelay: .seconds(90), clock: clock)
+        let mock = MockLoader { .ok($0) }
+            .then { HTTPResponse(request: $0, status: 429, headers: ["Retry-After": "100"]) }
+        let retry = Retry(Retry.Settings(longestServerDelay: .seconds(longest)))
+        _ = try await (retry --> link --> mock).load(limited())
+        let tasks = await start([limited()], link, mock)
+        await clock.waitForSleepers(1)
+        #expect(clock.sleeps == [.seconds(pause)])
+        clock.advance(by: .seconds(pause))
+        _ = try await tasks[0].value
+    }
+
     @Test func `a wait that would pass the deadline fails at once`() async throws {
         let link = LimitRate(1, per: .seconds(10), clock: clock)
         let chain = Deadline(.seconds(9), clock: clock) --> link --> MockLoader { .ok($0) }

@@ -59,6 +59,8 @@ public struct Retry: LoaderLink {
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
+        let longest = settings.longestServerDelay
+        if longest < .seconds(120) { load.request.loadValues[option: ServerDelayLimit.self] = longest }
         while true {
             if let cancellation = load.request.cancellation() { throw load.ended(by: cancellation) }
             var result = await load.send(to: next)
@@ -362,6 +364,10 @@ private struct RetryLoad {
 }
 
 enum AttemptNumberOption: HTTPRequestOption { static let defaultOptionValue: Int? = nil }
+
+/// The ``Retry/Settings/longestServerDelay`` of the link above, for `LimitRate`. Nil unless it is shorter than by
+/// default, so that a `LimitRate` can have a longer limit of its own.
+package enum ServerDelayLimit: HTTPRequestOption { package static let defaultOptionValue: Duration? = nil }
 
 extension HTTPRequest {
     /// The number of this attempt, 1 for the first, or nil unless a retry link further up may retry the request.
