@@ -42,6 +42,7 @@ public struct Authenticate: LoaderLink {
         case .leaveUnsigned(let rule), .refuse(let rule):
             throw HTTPError(signing: HTTPAuthentication.Failure(.originNotAllowed, rule), request: request)
         case .sign:
+            if case .none = method.memory { request.loadValues[option: SignedForOne.self] = true }
             if own != nil {
                 if method.isStateful { seen.insert(method) }
                 request.loadValues[option: SignedByItself.self] = true
@@ -155,6 +156,9 @@ public struct Authenticate: LoaderLink {
         return AllowedOrigins.elsewhere(chooser, belongingTo: owner)
     }
 }
+
+/// Whether a closure returns the credential of each request, which may be another user's than an equal request's.
+enum SignedForOne: HTTPRequestOption { static let defaultOptionValue = false }
 
 /// Whether a link above has signed the request with its own authentication.
 enum SignedByItself: HTTPRequestOption { static let defaultOptionValue = false }

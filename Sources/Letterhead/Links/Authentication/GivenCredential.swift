@@ -62,7 +62,9 @@ extension HTTPAuthentication {
     ///
     /// Nothing is stored. If the closure returns nil, the request is sent without credentials, unless it requires them
     /// (``Requirement/required``). If it throws, or the token is malformed, the request fails and isn't sent. A 401 is
-    /// returned to the caller. For a token that the library fetches once and renews after a 401, use
+    /// returned to the caller. ``Deduplicate`` above the authentication doesn't share the responses, because each
+    /// request may have another user's token, except by ``Deduplicate/Settings/key(_:)``: include the user in the key.
+    /// For a token that the library fetches once and renews after a 401, use
     /// ``bearer(allowedOrigins:limit:per:clock:asking:)``.
     public static func bearer(
         each token: @escaping @Sendable () async throws -> Secret?, allowedOrigins: [URL]? = nil

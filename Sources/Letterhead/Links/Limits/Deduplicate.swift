@@ -20,7 +20,8 @@ import LetterheadFoundation
 /// the load has ended. Streamed bodies are not shared.
 ///
 /// Put it below all links that change requests, so that it compares what is sent: below redirects, environment and
-/// authentication.
+/// authentication. Above an authentication with ``HTTPAuthentication/bearer(each:allowedOrigins:)``, equal requests
+/// wait for the first one and are then sent themselves.
 public final class Deduplicate: LoaderLink {
     private let loads = Flights<DeduplicationKey, Result<HTTPResponse, HTTPError>>()
     private let ignored: Set<HTTPHeaders.Name>
@@ -48,8 +49,8 @@ public final class Deduplicate: LoaderLink {
         return try await next.load(request)
     }
 
-    /// Returns the response to a load that equal requests share. It is nil if only the first one can read it. Its body
-    /// may occupy a slot or a connection, so it is released before the others are sent.
+    /// Returns the response to a load that equal requests share. It is nil if only the first one can read it or may see
+    /// it. Its body may occupy a slot or a connection, so it is released before the others are sent.
     private func sharedResponse(
         to request: HTTPRequest, _ key: DeduplicationKey, next: any HTTPLoader
     ) async throws(HTTPError) -> HTTPResponse? {
@@ -66,6 +67,11 @@ public final class Deduplicate: LoaderLink {
         case .cancelled: throw HTTPError(.cancelled, request: request)
         case .reset: throw request.resetError("the chain was reset")
         case .late: throw request.deadlinePassed(while: Self.phase)
+        // A closure below has returned a token, perhaps another user's. A caller's key covers the user.
+        case .value(let led)
+        where !load.isFirst && request.deduplication == .automatic && led.request.loadValues[option: SignedForOne.self]
+            && request.headers[.authorization].map { $0 == led.request.headers[.authorization] } != true:
+            return nil
         case .value(.failure(let error)): throw error.with(request: request)
         case .value(.success(var response)):
             if load.isFirst {
@@ -221,7 +227,8 @@ final class DeduplicationKey: Hashable, Sendable {
             && left.responseLimit == right.responseLimit
     }
 
-    /// Different users' requests never share, even if the link is above the authentication.
+    /// Different users' requests never share, even if the link is above the authentication. Only
+    /// ``HTTPAuthentication/bearer(each:allowedOrigins:)`` signs later, with one user's token after another's.
     private func hasEqualSigner(_ other: DeduplicationKey) -> Bool {
         let (left, right) = (request, other.request)
         return authentication == other.authentication && left.requiredScopes == right.requiredScopes

@@ -63,6 +63,39 @@ private func loads(
         _ = try await (one, other)
     }
 
+    private enum Session { @TaskLocal static var user = "" }
+
+    @Test(arguments: [true, false])
+    func `tasks with tokens of their own never share a response or an error of their client`(
+        hasTokens: Bool
+    ) async throws {
+        struct SignedOut: Error {}
+        let link = Deduplicate()
+        let client = HTTPClient(
+            environment: .of("https://a.test"),
+            authentication: .bearer(each: {
+                // The second request has joined the first.
+                await until { link.waiting != 1 }
+                if !hasTokens, Session.user == "a" { throw SignedOut() }
+                return Secret(Session.user)
+            }), links: link,
+            transport: MockLoader { request in
+                HTTPResponse(request: request, status: .ok, headers: ["X-User": request.headers[.authorization] ?? ""])
+            })
+        func start(_ user: String) -> Task<String?, any Error> {
+            Session.$user.withValue(user) { Task { try await client.send(TestEndpoint("me")).headers["X-User"] } }
+        }
+        let first = start("a")
+        await until { link.waiting == 1 }
+        let second = start("b")
+        #expect(try await second.value == "Bearer b")
+        if hasTokens {
+            #expect(try await first.value == "Bearer a")
+        } else {
+            await #expect(throws: HTTPError.self) { try await first.value }
+        }
+    }
+
     @Test func `copies of a client share a load`() async throws {
         let (link, held) = (Deduplicate(), HeldLoader())
         let client = HTTPClient(environment: .of("https://a.test"), links: link, transport: held)
