@@ -83,8 +83,8 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     ///
     /// The response reports the limit in `RateLimit`, or in `RateLimit-Remaining` and `RateLimit-Reset`, also with the
     /// prefixes `X-RateLimit` and `X-Rate-Limit`, and for requests or tokens as in `X-RateLimit-Reset-Tokens`. A reset
-    /// is in seconds, a time since 1970, a date, or a duration such as `6m0s`. `LimitRate` of `LetterheadResilience`
-    /// reads the same. `Retry-After` takes precedence. If the wait is longer than
+    /// is in seconds, a time since 1970, a date (as in RFC 3339 or in `Retry-After`), or a duration such as `6m0s`.
+    /// `LimitRate` of `LetterheadResilience` reads the same. `Retry-After` takes precedence. If the wait is longer than
     /// ``Retry/Settings/longestServerDelay``, the request isn't retried. If the response reports no reset, or if
     /// requests are left, the strategy's own wait applies.
     ///

@@ -15,7 +15,8 @@ extension HTTPHeaders {
     /// - the same for requests and for tokens, as APIs of language models send them: `X-RateLimit-Remaining-Tokens`,
     ///   `X-RateLimit-Requests-Remaining`, `Anthropic-RateLimit-Tokens-Remaining`
     ///
-    /// A reset is in seconds, a time since 1970 in seconds or milliseconds, a duration such as `6m0s`, or a date.
+    /// A reset is in seconds, a time since 1970 in seconds or milliseconds, a duration such as `6m0s`, or a date as in
+    /// RFC 3339 or in `Retry-After`.
     ///
     /// - Parameter now: returns the current time in seconds since 1970. It is called only if a field needs it.
     package func rateLimits(now: () -> Double) -> [ReportedLimit] {
@@ -100,7 +101,8 @@ private enum RateLimitFields {
         if text.utf8.contains(UInt8(ascii: "T")), text.utf8.count < 64, let date = try? Date(text, strategy: .iso8601) {
             return max(0, date.timeIntervalSince1970 - now())
         }
-        return duration(text)
+        if let seconds = duration(text) { return seconds }
+        return HTTPDate.seconds(of: text, now: Int64(exactly: now().rounded()) ?? 0).map { max(0, Double($0) - now()) }
     }
 
     /// Returns a duration's seconds. The text contains days, hours, minutes, seconds and milliseconds, in this order,

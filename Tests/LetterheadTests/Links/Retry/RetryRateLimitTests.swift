@@ -47,6 +47,7 @@ import Testing
                 ], 35
             ),
             (["X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": "36"], 36),
+            (["RateLimit-Remaining": "0", "RateLimit-Reset": "Tue, 14 Nov 2023 22:13:57 GMT"], 37),
             (["X-RateLimit-Remaining": "0"], 7), (["Retry-After": "9"], 9),
         ] as [(HTTPHeaders, Int)])
     func `a limit that is used up is waited for, and Retry-After takes precedence`(
