@@ -24,17 +24,18 @@ public import LetterheadFoundation
 /// - the method, the URL, the headers including the body's, and the body, which may have at most 64 MiB
 /// - `timeout`, `idleTimeout`, `connectTimeout`, the time that is left until the deadline, `acceptedStatuses`,
 ///   `responseLimit` if it is set, `isSecret`, `isSignedOnce`, the names that its `redaction` adds, its route, and the
-///   origin that the environment's headers belong to
+///   origin that the environment's headers belong to. The values of its `redaction` travel only if secrets do
 /// - the options that the form carries by name (the reading end refuses an option that only the writing end carries)
 ///
 /// All other options stay where the request was created, because the links there have applied them: retries,
 /// validators, decoders, caching and redirects.
 public struct WireForm: Sendable {
     /// How a form treats secrets: headers and query items that are marked as secret or have a secret name, values that
-    /// a path marks as secret, and a request's body if `RequestSettings.isSecret` is set.
+    /// a path marks as secret or that a `Redaction` lists, and a request's body if `RequestSettings.isSecret` is set.
     public enum Secrets: Sendable {
         /// A request with secrets is `.invalidRequest`. A response travels without its secret headers and trailers,
-        /// such as `Set-Cookie`, and lists them in `HTTPResponse.headersLeftOut`.
+        /// such as `Set-Cookie`, and lists them in `HTTPResponse.headersLeftOut`. If the URL that the other end sent the
+        /// request to contains a secret value, `HTTPResponse.request` keeps the URL of this end.
         case refused
         /// Secrets are written like anything else. Use it only if the data is protected on its way and in storage.
         case travel
@@ -122,16 +123,17 @@ extension WireForm {
             id: id, method: request.hasMethod ? request.method.rawValue : nil,
             target: WireMessage.Target(request, query: request.query), headers: framed.headers.pairs,
             settings: WireMessage.Settings(framed), options: try values(of: request))
+        if secrets == .refused { message.request?.settings.secretValues = nil }
         return message.data(with: try await Self.body(of: request))
     }
 
     private func check(_ request: HTTPRequest) throws(HTTPError) {
         guard secrets == .refused else { return }
-        let header = request.headers.first { request.isSecret($0) }
+        let header = request.headers.first { request.hides($0) }
             .map { "the header \(Redaction.visible($0.name.rawValue))" }
         let item = request.query.first { request.isSecret($0) }.map { "the query item \(Redaction.visible($0.name))" }
-        let path = "\(request.path)".isSame(as: request.path.string) ? nil : "a value in the path"
-        guard let secret = header ?? item ?? path ?? (request.isSecret ? "the body" : nil) else { return }
+        let address = request.hides(request.target) ? "a value in the path or the query" : nil
+        guard let secret = header ?? item ?? address ?? (request.isSecret ? "the body" : nil) else { return }
         throw HTTPError(
             .invalidRequest, request: request,
             message: "\(secret) is secret and does not travel: let the other end of the relay add it, or create the "
@@ -196,6 +198,12 @@ extension HTTPRequest {
         if host == nil { checked.host = "relay.invalid" }
         do { try checked.validate() } catch { throw error.with(request: self) }
     }
+
+    /// Returns whether a text contains a value that the redaction hides. The line feed ends the text, so that the first
+    /// bytes of a value at its end don't count.
+    func hides(_ text: String) -> Bool { !Redaction.hide(redaction.values, in: text + "\n").isSame(as: text + "\n") }
+
+    func hides(_ field: HTTPHeaders.Field) -> Bool { isSecret(field) || hides(field.value) }
 }
 
 // MARK: Responses
@@ -209,10 +217,11 @@ extension WireForm {
     func message(of response: HTTPResponse, to received: HTTPRequest? = nil) -> WireMessage {
         let request = response.request
         let (headers, trailers) = (response.headers, response.trailers)
-        let secret = secrets == .refused ? (Array(headers) + trailers).filter { request.isSecret($0) } : []
+        let secret = secrets == .refused ? (Array(headers) + trailers).filter { request.hides($0) } : []
         let query = QueryParameters(request.query.filter { secrets == .travel || !request.isSecret($0) })
         let target = WireMessage.Target(request, query: query)
-        let isElsewhere = received.map { WireMessage.Target($0, query: $0.query) != target } ?? false
+        let isOpen = secrets == .travel || !request.hides("\(target.path)?\(target.query)")
+        let isElsewhere = isOpen && received.map { WireMessage.Target($0, query: $0.query) != target } ?? false
         var message = WireMessage()
         message.response = WireMessage.Response(
             status: response.status.code, headers: pairs(of: headers, in: request),
@@ -223,7 +232,7 @@ extension WireForm {
     }
 
     func pairs(of fields: HTTPHeaders, in request: HTTPRequest) -> [[String]] {
-        HTTPHeaders(fields.filter { secrets == .travel || !request.isSecret($0) }).pairs
+        HTTPHeaders(fields.filter { secrets == .travel || !request.hides($0) }).pairs
     }
 
     func response(

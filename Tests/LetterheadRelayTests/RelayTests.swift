@@ -99,12 +99,42 @@ import Testing
         let error = await #expect(throws: HTTPError.self) {
             try await Relay { await RelayServer(far).answer($0) }.load(sent)
         }
-        #expect(error?.code == .invalidRequest && error?.message.contains("a value in the path is secret") == true)
+        #expect(error?.message.contains("a value in the path or the query is secret") == true)
+        #expect(error?.code == .invalidRequest)
         let form = WireForm(secrets: .travel)
         _ = try await Relay(form) { await RelayServer(far, form).answer($0) }.load(sent)
         let arrived = try #require(far.requests.first)
         #expect(arrived.path.string.hasSuffix("bot1%3ASECRET/getMe") && far.requests.count == 1)
         #expect(!arrived.description.contains("SECRET") && arrived.description.contains("<redacted>"))
+    }
+
+    @Test(arguments: ["SECRET/a", "a?q=SECRET", "a?q=%53ECRET"])
+    func `a value that the redaction lists does not travel in a URL or a header`(target: String) async throws {
+        var open = try HTTPRequest("https://example.com/SECR")
+        open.redaction = .standard.adding(values: ["SECRET"])
+        #expect(!String(decoding: try await WireForm().data(of: open), as: UTF8.self).contains("SECRET"))
+        var sent = try HTTPRequest("https://example.com/\(target)")
+        sent.redaction = open.redaction
+        var (named, replaced) = (open, request("bot\(secret: "SECRET")"))
+        named.headers["X-A"] = "a SECRET b"
+        replaced.path = "bot\(raw: "SECRET")"
+        for secret in [sent, named, replaced] {
+            let error = await #expect(throws: HTTPError.self) { try await WireForm().data(of: secret) }
+            #expect(error?.code == .invalidRequest && error?.message.contains("SECRET") == false)
+        }
+
+        let received = open
+        let far = AnyLoader { [sent] _ in
+            var response = HTTPResponse(
+                request: sent, status: 302, headers: ["Location": "/SECRET/b", "X-Target": "/\(target)", "X-A": "1"])
+            response.trailers = ["X-T": "SECRET"]
+            return response
+        }
+        let answer = await RelayServer(far).answer(try await WireForm().data(of: received))
+        #expect(!String(decoding: answer, as: UTF8.self).replacing("%53", with: "S").contains("SECRET"))
+        let response = try WireForm().response(from: answer, to: received)
+        #expect(response.headers == ["X-A": "1"] && response.headersLeftOut == [.location, "X-Target", "X-T"])
+        #expect(response.request.target == "/SECR")
     }
 
     @Test func `an option travels if both ends carry it`() async throws {
