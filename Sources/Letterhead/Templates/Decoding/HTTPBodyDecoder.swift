@@ -15,7 +15,8 @@ public import LetterheadFoundation
 /// decoder keeps no state between calls.
 ///
 /// With a `JSONDecoder`, a member name with more than 30 consecutive combining characters is `.cannotDecodeResponse`,
-/// because comparing such names takes quadratic time. A custom decoder receives all bodies.
+/// because comparing such names takes quadratic time. With `allowsJSON5`, so are these characters in any other text. A
+/// custom decoder receives all bodies.
 public protocol HTTPBodyDecoder: Sendable {
     /// The supported media types, sent in `Accept` if the request doesn't set it. Default: none.
     var mediaTypes: [MediaType] { get }
@@ -69,7 +70,7 @@ extension HTTPBodyDecoder {
             guard let valid = String(validating: text, as: UTF8.self) else {
                 throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the JSON is not UTF-8"))
             }
-            try JSONText.checkNames(of: text)
+            try JSONText.checkNames(of: text, isJSON5: decoder.allowsJSON5)
             return try decoder.decode(type, from: Data((valid + " ").utf8))
         }
         // A subclass may decode differently.

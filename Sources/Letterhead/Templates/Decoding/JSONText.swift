@@ -146,11 +146,14 @@ import LetterheadFoundation
 
 extension JSONText {
     /// Refuses a member name that `JSONDecoder` would compare in quadratic time. Finds no other defects.
-    static func checkNames(of data: Data) throws {
+    ///
+    /// - Parameter isJSON5: whether names can also have single quotes or none. Then the characters are refused anywhere.
+    static func checkNames(of data: Data, isJSON5: Bool = false) throws {
         try unsafe data.withUnsafeBytes { data in
             let bytes = unsafe data.bindMemory(to: UInt8.self)
             guard unsafe mayHoldMarks(bytes) else { return }
             var text = unsafe JSONText(bytes)
+            if isJSON5 { return try text.checkMarks() }
             while let start = text.nextString() {
                 let end = text.index
                 // A shorter name, with its quotes, has at most 30 combining characters of two bytes.
@@ -166,9 +169,18 @@ extension JSONText {
 
     /// Whether a text contains a byte that isn't ASCII, or an escape.
     private static func mayHoldMarks(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        var all: UInt8 = 0
-        for index in 0..<bytes.count { all |= unsafe bytes[index] }
-        return unsafe all >= 0x80 || bytes.first("\\", from: 0, to: bytes.count) != nil
+        unsafe bytes.reduce(0, |) >= 0x80 || bytes.first("\\", from: 0, to: bytes.count) != nil
+    }
+
+    /// Refuses too many consecutive combining characters in the rest of a text, raw or as escapes.
+    private mutating func checkMarks() throws {
+        var output: [UInt8] = []
+        while let byte = next {
+            index += 1
+            if byte == UInt8(ascii: "\\") { try? unescape(to: &output) } else { output.append(byte) }
+        }
+        let isQuick = String(decoding: output, as: UTF8.self).isQuicklyCompared
+        guard isQuick else { throw error("the text has more than 30 consecutive combining characters") }
     }
 
     /// Moves to the end of the next string, after its quotes. Returns its start, or nil if there is no further string.
