@@ -94,11 +94,9 @@ extension ContractReport {
             add(reading, to: endpoint)
         }
         for value in values {
-            // A space ends a number, which some of Foundation's settings read beyond the text.
-            let text = Data((value + " ").utf8)
             await read(endpoint.with("value"), samples) {
                 let decoder = try (response.request.decoder ?? JSONDecoder()).decoder(for: .json)
-                _ = try decoder.decode(ContractRoot<Value>.self, from: text)
+                _ = try decoder.value(of: ContractRoot<Value>.self, from: Data(value.utf8))
             } failing: { reading in
                 reading.end(type, .json, isEmpty: false)
             }

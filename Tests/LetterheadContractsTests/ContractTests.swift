@@ -347,6 +347,18 @@ import Testing
         #expect(report.found(.otherType) == ["$.reason: required String, but a number 1000/1000"])
     }
 
+    @Test func `a value in a stream has names with at most 30 consecutive combining characters`() async throws {
+        for count in [30, 31] {
+            var recording = Recording()
+            let name = String(repeating: "\u{301}", count: count)
+            try recording.add("stream", "data: {\"reason\":\"a\",\"b\(name)\":1}\n\n", type: "text/event-stream")
+            let report = try await Contract.check(
+                recording.cassette(), routes: [.get("/stream"): Get<String>.self],
+                values: [Get<String>.self: RefusedBody.self])
+            #expect(report.found(.undecodable).count == count - 30, "\(report)")
+        }
+    }
+
     @Test func `a redacted value is no break`() async throws {
         let report = try await Recording.members(
             #"{"id":1,"login":"ada","plan":"REDACTED","email":""}"#, ada

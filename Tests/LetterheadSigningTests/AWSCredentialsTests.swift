@@ -20,6 +20,7 @@ import Testing
             ),
             (#"{"Version":2,"AccessKeyId":"A","SecretAccessKey":"s"}"#, nil, malformed),
             (#"{"Version":1,"AccessKeyId":"A"}"#, nil, malformed), ("sign in first", nil, malformed),
+            (#"{"Version":1,"AccessKeyId":"A","SecretAccessKey":"s","\#(marks)":1}"#, nil, malformed),
         ] as [(String, Double?, String?)])
     func `the output of a credential process is read`(text: String, end: Double?, message: String?) throws {
         guard let message else {
@@ -34,6 +35,7 @@ import Testing
         #expect(error?.message == message)
     }
 
+    private static let marks = String(repeating: "\u{301}", count: 31)
     private static let malformed =
         "the output of the credential process has no Version 1, AccessKeyId or SecretAccessKey"
 

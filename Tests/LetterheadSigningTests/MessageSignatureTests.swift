@@ -271,6 +271,15 @@ import Testing
         #expect(try SignatureKey.hmac([1]).publicJWK == nil)
     }
 
+    @Test func `a name in a JWK has at most 30 consecutive combining characters`() throws {
+        func key(_ count: Int) throws -> SignatureKey {
+            let name = "a" + String(repeating: "\u{301}", count: count)
+            return try SignatureKey(jwk: Secret(#"{"kty":"oct","k":"AQ","\#(name)":1}"#))
+        }
+        _ = try key(30)
+        #expect(throws: HTTPAuthentication.Failure.self) { try key(31) }
+    }
+
     @Test func `a key in PKCS #8 is the same as in the older form of OpenSSL`() throws {
         let key = try SignatureKey(
             pem: """

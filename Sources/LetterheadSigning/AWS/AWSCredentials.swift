@@ -29,7 +29,7 @@ extension AWSCredentials {
     ///
     /// - Throws: `HTTPAuthentication.Failure` if the text isn't of this format, without the text.
     public init(processOutput data: Data) throws {
-        let members = (try? JSONDecoder().decode([String: JSONValue].self, from: data)) ?? [:]
+        let members = (try? JSONDecoder().value(of: [String: JSONValue].self, from: data)) ?? [:]
         guard members["Version"] == .int(1), let key = members["AccessKeyId"]?.string,
             let secret = members["SecretAccessKey"]?.string
         else {

@@ -51,7 +51,7 @@ struct KeyFormat {
     }
 
     init(jwk text: String) throws {
-        let key = (try? JSONDecoder().decode([String: JSONValue].self, from: Data(text.utf8))) ?? [:]
+        let key = (try? JSONDecoder().value(of: [String: JSONValue].self, from: Data(text.utf8))) ?? [:]
         func bytes(_ name: String) -> [UInt8] { key[name]?.string.flatMap(Base64URL.bytes) ?? [] }
         let isPrivate = key["d"] != nil
         switch (key["kty"]?.string, key["crv"]?.string) {
