@@ -13,8 +13,8 @@ public import LetterheadFoundation
 /// ```
 ///
 /// The signature covers the method, the URL, the body's digest, and all headers except for those that proxies change.
-/// For S3 over https, a file or a stream isn't read for its digest (`UNSIGNED-PAYLOAD`), unless you choose chunks.
-/// Elsewhere, a request with a one-shot body fails with `.cannotAuthenticate` before anything is sent.
+/// For S3 over https, a file or a stream isn't read for its digest (`UNSIGNED-PAYLOAD`), unless you choose chunks. For
+/// VPC Lattice (`vpc-lattice-svcs`), no body is, because this service doesn't sign bodies. Elsewhere, a request with a one-shot body fails with `.cannotAuthenticate` before anything is sent.
 ///
 /// The request is sent in the form that is signed: with escapes such as `%2B` for a `+`, and without a default port.
 /// `X-Amz-Content-SHA256` is added for every service. If the request has this header, its value is signed.
@@ -52,7 +52,9 @@ public struct AWSSigner: RequestSigner {
     private var sendsChunks: Bool { isS3 && (signsChunks || checksum != nil) }
 
     public func bodyNeed(for request: HTTPRequest) -> SignedBody.Need {
-        if request.query.contains("X-Amz-Signature") || request.headers.contains(Self.payload) { return .nothing }
+        // VPC Lattice accepts no other hash than `UNSIGNED-PAYLOAD`.
+        let isSet = request.headers.contains(Self.payload) || service.isSame(as: "vpc-lattice-svcs")
+        if request.query.contains("X-Amz-Signature") || isSet { return .nothing }
         guard isS3, Self.isSecure(request) || sendsChunks, !request.body.isEmpty else { return .digest }
         let isInMemory = request.body.isReplayable && (try? request.framedBody().data) != nil
         return isInMemory ? .digest : .nothing
@@ -123,7 +125,7 @@ public struct AWSSigner: RequestSigner {
         let credentials = try await state.credentials(for: signed)
         let seal = try seal(credentials, for: signed)
         let own = request.headers[Self.payload]
-        let body = isS3 || own != nil ? SignedBody() : try await SignedBody(request, need: .digest)
+        let body = isS3 ? SignedBody() : try await SignedBody(request, need: bodyNeed(for: request))
         let names = AWSCanonicalRequest(signed, isS3: isS3).signedHeaders
         signed.query.append("X-Amz-Algorithm", AWSSeal.algorithm)
         signed.query.append("X-Amz-Credential", "\(credentials.accessKey)/\(seal.scope)")
