@@ -176,6 +176,23 @@ import Testing
         #expect(try await signed(request, by: signer()).framedHeaders()[.contentEncoding] == "zstd,aws-chunked")
     }
 
+    /// A digest is of the bytes that are sent, or of a representation in all its codings.
+    @Test(arguments: ["Content-Digest", "Repr-Digest", "repr-digest"], [true, false])
+    func `chunks are refused with a digest of other bytes`(name: String, isOfBody: Bool) async throws {
+        let headers: HTTPHeaders = [HTTPHeaders.Name(name): "sha-256=:AAAA:"]
+        let stream = StreamBody(
+            once: AsyncStream<Data> { $0.finish() }, length: 1, additionalHeaders: isOfBody ? headers : [:])
+        var request = try request(stream)
+        if !isOfBody { request.headers.replace(with: headers) }
+        let error = await #expect(throws: HTTPError.self) { [request] in
+            try await signed(request, by: signer())
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(
+            error?.message == "chunks for S3 are a coding of the content, so its \(name) would be wrong (RFC 9530): "
+                + "omit the digest, or don't send chunks")
+    }
+
     @Test func `the original's length isn't sent`() async throws {
         var request = try request(stream(Self.example))
         request.headers[.contentLength] = "66560"

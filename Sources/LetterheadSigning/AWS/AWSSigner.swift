@@ -14,7 +14,8 @@ public import LetterheadFoundation
 ///
 /// The signature covers the method, the URL, the body's digest, and all headers except for those that proxies change.
 /// For S3 over https, a file or a stream isn't read for its digest (`UNSIGNED-PAYLOAD`), unless you choose chunks. For
-/// VPC Lattice (`vpc-lattice-svcs`), no body is, because this service doesn't sign bodies. Elsewhere, a request with a one-shot body fails with `.cannotAuthenticate` before anything is sent.
+/// VPC Lattice (`vpc-lattice-svcs`), no body is, because this service doesn't sign bodies. Elsewhere, a request with a
+/// one-shot body fails with `.cannotAuthenticate` before anything is sent.
 ///
 /// The request is sent in the form that is signed: with escapes such as `%2B` for a `+`, and without a default port.
 /// `X-Amz-Content-SHA256` is added for every service. If the request has this header, its value is signed.
@@ -91,12 +92,12 @@ public struct AWSSigner: RequestSigner {
     /// Returns the body in chunks, or nil if it is sent unchanged.
     private func chunks(of request: HTTPRequest, _ seal: AWSSeal) async throws -> AWSChunkedBody? {
         guard sendsChunks, !request.body.isEmpty else { return nil }
-        guard !request.headers.contains("Content-Digest") else {
-            throw HTTPError(
-                .invalidRequest, request: request,
-                message:
-                    "chunks for S3 are a coding of the content, so its Content-Digest would be wrong (RFC 9530, 2): "
-                    + "omit the digest, or don't send chunks")
+        let names = request.framedHeaders().map(\.name)
+        if let name = names.first(where: { $0 == "Content-Digest" || $0 == "Repr-Digest" }) {
+            let rule =
+                "chunks for S3 are a coding of the content, so its \(name) would be wrong (RFC 9530): "
+                + "omit the digest, or don't send chunks"
+            throw HTTPError(.invalidRequest, request: request, message: rule)
         }
         guard let length = try await SignedBody(request, need: .length).length, (0..<1 << 60).contains(length) else {
             throw Failure(
