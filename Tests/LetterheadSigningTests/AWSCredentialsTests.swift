@@ -191,7 +191,7 @@ import Testing
         for seconds in [0, 1, 59, 61] {
             now.withLock { $0 = Date(timeIntervalSince1970: Double(seconds)) }
             _ = try await state.credentials(for: HTTPRequest())
-            #expect(!state.learn(from: HTTPResponse(request: try HTTPRequest("https://s3.test/a"), status: .forbidden)))
+            #expect(!state.learn(from: HTTPResponse(request: try Self.request(by: "A"), status: .forbidden)))
         }
         _ = try await state.credentials(for: HTTPRequest())
         #expect(calls.withLock { $0 } == 3)
@@ -209,11 +209,38 @@ import Testing
         let received = body.map { HTTPResponseBody(Data($0.utf8)) }
         let stream = HTTPResponseBody(length: nil, pull: { nil })
         let response = HTTPResponse(
-            request: try HTTPRequest("https://bucket.s3.amazonaws.com/a"), status: status, headers: headers,
-            body: received ?? stream)
+            request: try Self.request(by: "A"), status: status, headers: headers, body: received ?? stream)
         #expect(!state.learn(from: response))
         _ = try await state.credentials(for: HTTPRequest())
         #expect(calls.withLock { $0 } == (isDropped ? 2 : 1))
+    }
+
+    /// A request that is signed with a key.
+    private static func request(by key: String) throws -> HTTPRequest {
+        var request = try HTTPRequest("https://s3.test/a")
+        request.headers[.authorization] = "AWS4-HMAC-SHA256 Credential=\(key)/20260131/r/s3/aws4_request, Signature=0"
+        return request
+    }
+
+    @Test func `late refusals of a revoked key don't drop the next one`() async throws {
+        let calls = SharedValue(0)
+        let provider = AWSCredentials.Provider {
+            let number = calls.withLock {
+                $0 += 1; return $0
+            }
+            return AWSCredentials(accessKey: "KEY\(number)", secretKey: "s")
+        }
+        let state = AWSState(provider) { Date(timeIntervalSince1970: 0) }
+        for key in ["KEY1", "KEY1", "KEY1", "KEY", ""] {
+            _ = try await state.credentials(for: HTTPRequest())
+            for body in ["<Error><Code>InvalidAccessKeyId</Code></Error>", ""] {
+                let response = HTTPResponse(
+                    request: try Self.request(by: key), status: .forbidden,
+                    body: HTTPResponseBody(Data(body.utf8)))
+                #expect(!state.learn(from: response))
+            }
+        }
+        #expect(try await state.credentials(for: HTTPRequest()).accessKey == "KEY2")
     }
 
     @Test func `secrets are not printed`() async throws {

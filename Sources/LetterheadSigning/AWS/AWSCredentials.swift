@@ -215,7 +215,8 @@ final class AWSState: Sendable {
     }
 
     /// Learns the time of an origin from a refusal, and returns whether it differs from the signature by more than four
-    /// minutes. AWS accepts five. If the service refuses the credentials, they are loaded again for the next request.
+    /// minutes. AWS accepts five. If the service refuses the kept credentials, they are loaded again for the next
+    /// request. A late refusal of earlier ones doesn't drop them.
     ///
     /// A difference of more than a day isn't a clock. A refusal from a cache (`Age`) has the time of its first
     /// receiver.
@@ -236,8 +237,9 @@ final class AWSState: Sendable {
         }
         let body = response.body.buffered.map { String(decoding: $0.prefix(4_096), as: UTF8.self) }
         let reason = (response.headers["X-Amzn-ErrorType"] ?? "") + (body ?? "")
-        let now = now()
+        let (signature, now) = (response.request.headers[.authorization] ?? "", now())
         kept.withLock { kept in
+            guard let key = kept.credentials?.accessKey, signature.holds(" Credential=\(key)/") else { return }
             // A refusal of a HEAD or of a streamed request has no text. Denied requests must not ask the provider each
             // time.
             let isUnexplained = reason.isEmpty && now.timeIntervalSince(kept.refused) > 60
