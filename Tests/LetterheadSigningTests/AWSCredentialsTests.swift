@@ -104,7 +104,32 @@ import Testing
             now.withLock { $0 = Date(timeIntervalSince1970: seconds) }
             _ = try await state.credentials(for: HTTPRequest())
         }
+        while calls.withLock({ $0 }) == 1 { await Task.yield() }
         #expect(calls.withLock { $0 } == 2)
+    }
+
+    @Test func `a provider that hangs delays no request while the kept credentials last, and none for ever`()
+        async throws
+    {
+        let (now, calls) = (SharedValue(Date(timeIntervalSince1970: 0)), SharedValue(0))
+        let gate = AsyncStream<Void>.makeStream()
+        let provider = AWSCredentials.Provider {
+            let number = calls.withLock {
+                $0 += 1; return $0
+            }
+            if number == 2 { for await _ in gate.stream {} }
+            return AWSCredentials(
+                accessKey: "\(number)", secretKey: "s", expiresAt: Date(timeIntervalSince1970: Double(number) * 3_600))
+        }
+        let state = AWSState(provider) { now.withLock { $0 } }
+        for seconds in [0.0, 3_400, 3_599] {
+            now.withLock { $0 = Date(timeIntervalSince1970: seconds) }
+            #expect(try await state.credentials(for: HTTPRequest()).accessKey == "1")
+        }
+        while calls.withLock({ $0 }) == 1 { await Task.yield() }
+        now.withLock { $0 = Date(timeIntervalSince1970: 3_600) }
+        #expect(try await state.credentials(for: HTTPRequest()).accessKey == "3")
+        state.reset()
     }
 
     @Test func `requests at once share one load`() async throws {

@@ -50,7 +50,8 @@ extension AWSCredentials {
 extension AWSCredentials {
     /// Where the credentials of a signer come from. They are kept until they expire, or a server refuses them.
     ///
-    /// Concurrent requests share one load. If it fails, the previous credentials are used until they end.
+    /// Concurrent requests share one load. In the last five minutes, requests use the kept credentials and don't wait
+    /// for the next ones.
     public struct Provider: Sendable {
         let load: @Sendable () async throws -> AWSCredentials
 
@@ -167,12 +168,15 @@ final class AWSState: Sendable {
 
     func credentials(for request: HTTPRequest) async throws -> AWSCredentials {
         let date = date(at: request.origin)
-        if let fresh = kept(for: 300, from: date) { return fresh }
+        if let last = kept(for: 0, from: date) {
+            // Requests without credentials don't join this load, so that one that hangs doesn't block them forever.
+            if kept(for: 300, from: date) == nil { loads.start(1) { [self] in await load(at: date) } }
+            return last
+        }
         let ticket = loads.join(0) { [self] in await load(at: date) }
         switch await loads.outcome(for: ticket, within: request.timeLeft, on: ContinuousClock()) {
         case .value(.success(let credentials)): return credentials
         case .value(.failure(let error)):
-            if let last = kept(for: 0, from: date) { return last }
             let rule = "could not obtain credentials: \(HTTPError.summary(of: error))"
             throw HTTPError(
                 .cannotAuthenticate, request: request, underlying: error, message: rule, mayHaveBeenSent: false)
@@ -192,15 +196,10 @@ final class AWSState: Sendable {
         if let fresh = kept(for: 300, from: date) { return .success(fresh) }
         do {
             let credentials = try await provider.load()
-            return kept.withLock { kept in
-                // A reset cancels a load, and the next user must not get its credentials.
-                if Task.isCancelled { return .failure(CancellationError()) }
-                kept.credentials = credentials
-                return .success(credentials)
-            }
-        } catch {
-            return .failure(error)
-        }
+            // A reset cancels a load, and the next user must not get its credentials.
+            kept.withLock { if !Task.isCancelled { $0.credentials = credentials } }
+            return .success(credentials)
+        } catch { return .failure(error) }
     }
 
     /// Returns the key for a day, a region and a service.
