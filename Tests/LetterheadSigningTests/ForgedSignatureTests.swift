@@ -148,7 +148,7 @@ import Testing
     }
 
     static let shared: [@Sendable (Int) -> MessageComponent] = [
-        { .queryParameter("a\($0)") }, { .member("a\($0)", of: "x") },
+        { .queryParameter("a\($0)") }, { .member("a\($0)", of: "x") }, { _ in .structured("x") },
     ]
 
     /// The query and a field are read once: the time doesn't depend on how many components of the signatures name them.

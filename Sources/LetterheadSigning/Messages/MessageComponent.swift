@@ -112,7 +112,7 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
     fileprivate func value(of field: inout MessageParts.Field) -> String? {
         guard !field.lines.isEmpty else { return nil }
         if let part { return field.dictionary?[part]?.text }
-        if flags.contains("sf") { return StructuredValue.strict(field.lines) }
+        if flags.contains("sf") { return field.strict }
         let isBinary = flags.contains("bs")
         return field.lines.map { isBinary ? ":\(Data($0.utf8).base64EncodedString()):" : $0 }.joined(separator: ", ")
     }
@@ -141,10 +141,11 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
 
 /// What components read of a message. Each field and the query are parsed once, however many components name them.
 struct MessageParts {
-    /// A field's lines, and its members once a component has asked for one.
+    /// The lines of a field, and what has been parsed of them for a component.
     struct Field {
         let lines: [String]
         lazy var dictionary = StructuredValue.dictionary(lines)
+        lazy var strict = StructuredValue.strict(lines)
     }
 
     let request: HTTPRequest
