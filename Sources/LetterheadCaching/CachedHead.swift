@@ -61,14 +61,18 @@ extension CachedHead {
     }
 
     /// Returns the head after a 304 (RFC 9111, 3.2 and 4.3.4). Keeps the fields that describe the stored body, and the
-    /// signature of the stored response, because that of the 304 is for a message without a body.
+    /// signature of the stored response with all fields that it covers, because the signature of the 304 is for a
+    /// message without a body.
     func updated(by response: HTTPResponse, requestTime: Int64, responseTime: Int64) -> CachedHead {
         var head = self
-        var new = Self.storable(response.headers)
+        // The names of covered fields are in quotation marks (RFC 9421, 2.1).
+        let quoted = headers.values(for: "Signature-Input").flatMap { $0.split(at: "\"") }
+        let covered = Set(quoted.map { HTTPHeaders.Name(String($0)) })
+        var new = HTTPHeaders(Self.storable(response.headers).filter { !covered.contains($0.name) })
         new = HTTPHeaders(new.filter { ![.content, .digest, .signature].contains($0.name.fieldClass) })
         // With the old response's `Age`, the updated response would appear too old.
         head.headers[.age] = nil
-        if !new.contains(.date) { head.headers[.date] = nil }
+        if !new.contains(.date), !covered.contains(.date) { head.headers[.date] = nil }
         head.headers.replace(with: new)
         (head.requestTime, head.responseTime) = (requestTime, responseTime)
         return head

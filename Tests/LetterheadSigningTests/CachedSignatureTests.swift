@@ -11,14 +11,15 @@ import Testing
 @Suite struct CachedSignatureTests {
     private static let start = Date(timeIntervalSince1970: 1_618_884_473)
 
-    /// Signs a response with the time of the server.
+    /// Signs a response and its date, if it has one, with the time of the server.
     private static func signed(_ response: HTTPResponse, at date: Date) throws -> HTTPResponse {
         var response = response
         let body = response.body.buffered ?? Data()
         response.headers["Content-Digest"] = "sha-256=:\(Data(SHA256Hash.hash(Array(body))).base64EncodedString()):"
-        let input = "(\"@status\" \"content-digest\");created=\(Int(date.timeIntervalSince1970))"
-        let base = try MessageComponent.base(
-            ["@status", "content-digest"], parameters: input, of: response.request, response)
+        var components: [MessageComponent] = ["@status", "content-digest"]
+        if response.headers.contains(.date) { components.append("date") }
+        let input = "(\(components.map(\.text).joined(separator: " ")));created=\(Int(date.timeIntervalSince1970))"
+        let base = try MessageComponent.base(components, parameters: input, of: response.request, response)
         response.headers["Signature-Input"] = "a=" + input
         response.headers["Signature"] = "a=:\(Data(HMAC.sha256(base, key: [1])).base64EncodedString()):"
         return response
@@ -52,6 +53,32 @@ import Testing
             let response = try await client.send(request)
             #expect(response.cache == outcome)
             #expect(try await response.body.data() == Data("hello".utf8))
+        }
+    }
+
+    /// With its old date, the response is stale each time.
+    @Test(arguments: [true, false])
+    func `a 304 changes no field that the stored signature covers`(isSigned: Bool) async throws {
+        let now = SharedValue(Self.start)
+        let client = client({ request in
+            let (isKnown, date) = (request.headers.contains(.ifNoneMatch), now.withLock { $0 })
+            let response = HTTPResponse(
+                request: request, status: isKnown ? 304 : 200,
+                headers: [
+                    "ETag": "\"1\"", "Cache-Control": "max-age=600", "X-Count": isKnown ? "2" : "1",
+                    .date: isKnown && !isSigned ? "Tue, 20 Apr 2021 02:18:00 GMT" : "Tue, 20 Apr 2021 02:07:53 GMT",
+                ],
+                body: isKnown ? HTTPResponseBody() : HTTPResponseBody(Data("hello".utf8)))
+            return isKnown && !isSigned ? response : try Self.signed(response, at: date)
+        }) { now.withLock { $0 } }
+        let request = try HTTPRequest("https://a.example/")
+        for (seconds, outcome) in [
+            (0.0, ResponseCache.Outcome.stored), (599, .hit), (601, .revalidated), (1_200, .revalidated),
+        ] {
+            now.withLock { $0 = Self.start.addingTimeInterval(seconds) }
+            let response = try await client.send(request)
+            #expect(response.cache == outcome && response.headers["X-Count"] == (seconds > 600 ? "2" : "1"))
+            #expect(response.headers[.date] == "Tue, 20 Apr 2021 02:07:53 GMT")
         }
     }
 
