@@ -50,7 +50,7 @@ public struct FollowRedirects: LoaderLink {
                 mayHaveBeenSent: true
             )
         }
-        var (request, response, trail) = (original, first, RedirectTrail(limit: policy.limit))
+        var (request, response, trail) = (original, first, RedirectTrail(of: original, limit: policy.limit))
         while RedirectRules.isRedirect(response.status) {
             response.returnToOrigin(ofRedirected: request)
             switch try await step(from: request, response: response, policy: policy) {
@@ -135,8 +135,9 @@ extension HTTPResponse {
     fileprivate mutating func returnToOrigin(ofRedirected request: HTTPRequest) {
         guard redirects.isEmpty else { return }
         let sent = request.withEnvironment
+        let paths = [sent, self.request].map { PercentEncoding.normalized($0.path.string.utf8) }
         // With another path, a loader below may have followed a redirect to another server itself.
-        guard let origin = sent.origin, origin != self.request.origin, sent.path == self.request.path else { return }
+        guard let origin = sent.origin, origin != self.request.origin, paths[0] == paths[1] else { return }
         returnToOrigin(of: sent)
     }
 }
@@ -146,9 +147,11 @@ struct RedirectTrail {
     private var visited: Set<String> = []
     /// The headers of the previous response without Date and Age. Nil unless it redirected to its own URL.
     private var lastToItself: [HTTPHeaders.Field]?
+    /// The last request before the links below, because a signer may write its URL in a different form.
+    private var asked: String
     private let limit: Int
 
-    init(limit: Int) { self.limit = limit }
+    init(of request: HTTPRequest, limit: Int) { (asked, self.limit) = (Self.key(of: request.withEnvironment), limit) }
 
     /// A redirect that sets a cookie may lead to an earlier URL, because the response may then differ. A redirect to
     /// its own URL is a loop only if the same redirect is received again.
@@ -169,15 +172,16 @@ struct RedirectTrail {
     }
 
     private mutating func leadsInCircle(_ response: HTTPResponse, to target: String) -> Bool {
-        let place = Self.key(of: response.request)
+        let places = [asked, Self.key(of: response.request)]
+        asked = target
         let previous = lastToItself
         lastToItself = nil
         if response.headers.contains(.setCookie) {
             visited = []
             return false
         }
-        visited.insert(place)
-        guard place == target else { return visited.contains(target) }
+        visited.formUnion(places)
+        guard places.contains(target) else { return visited.contains(target) }
         let fields = response.headers.filter { $0.name != .date && $0.name != .age }
         lastToItself = fields
         return previous == fields

@@ -113,6 +113,24 @@ private struct Odd: Error {}
         #expect(error?.response?.status == .found && mock.requests.count == 2)
     }
 
+    @Test(arguments: ["C++", "?q=1+2"])
+    func `a loop is found below which a signer writes the URL in a different form`(target: String) async throws {
+        let mock = MockLoader {
+            HTTPResponse(
+                request: $0, status: .temporaryRedirect, headers: ["Location": "https://a.test/\(target)", "Age": "1"])
+        }
+        let write = ModifyRequest { request in
+            request.path = RequestPath(
+                escaped: request.path.string.replacingOccurrences(of: "+", with: "%2B"), route: nil)
+            request.query = QueryParameters(
+                escaped: request.query.escaped.replacingOccurrences(of: "+", with: "%2B"))
+        }
+        let (chain, first) = (FollowRedirects() --> write --> mock, try HTTPRequest.to("https://a.test/\(target)"))
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
+        #expect(error?.code == .tooManyRedirects && error?.message.contains("loop") == true)
+        #expect(mock.requests.count == 2)
+    }
+
     @Test(arguments: [(0, 1), (3, 4), (20, 21)]) func `the limit is applied, and the error names it`(
         limit: Int, sent: Int
     )

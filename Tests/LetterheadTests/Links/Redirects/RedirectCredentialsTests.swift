@@ -39,11 +39,16 @@ import Testing
         #expect(mock.requests.map { $0.headers["X-Tenant"] } == ["7", isKept ? "7" : nil])
     }
 
-    /// Sends each request to another host, and forgets it.
+    /// Sends each request to another host with another form of its path, and forgets it.
     private struct Balance: LoaderLink {
+        static let move: @Sendable (inout HTTPRequest) -> Void = {
+            $0.host = "node.test"
+            if $0.path.string == "/1" { $0.path = RequestPath(escaped: "/%31", route: nil) }
+        }
+
         func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
             var moved = request
-            moved.host = "node.test"
+            Self.move(&moved)
             return try await next.load(moved)
         }
     }
@@ -53,10 +58,10 @@ import Testing
         location: String, isForgotten: Bool
     ) async throws {
         let mock = MockLoader { request in
-            guard request.path.string == "/1" else { return .ok(request) }
+            guard request.path.string == "/%31" else { return .ok(request) }
             return HTTPResponse(request: request, status: .found, headers: ["Location": location])
         }
-        let link: any LoaderLink = isForgotten ? Balance() : ModifyRequest { $0.host = "node.test" }
+        let link: any LoaderLink = isForgotten ? Balance() : ModifyRequest { Balance.move(&$0) }
         let client = HTTPClient(
             environment: .of("https://a.test"), authentication: .bearer("t"), attemptLinks: link, transport: mock)
         let response = try await client.sendWithResponse(TestEndpoint("1")).response
