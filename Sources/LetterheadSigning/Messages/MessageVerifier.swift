@@ -10,9 +10,10 @@ public import LetterheadFoundation
 /// try await verifier.verify(response)
 /// ```
 ///
-/// For a digest, the body must be in memory or in the file of a download, and without a content coding. The signatures
-/// of a message may cover 100 components together. The others aren't read once one is valid. The signature of a
-/// response from a cache is judged by the time at which the response was received.
+/// For a digest, the body must be in memory or in the file of a download, and without a content coding. A download
+/// that resumes can't be compared, because validators run before its file is complete: it fails. The signatures of a
+/// message may cover 100 components together. The others aren't read once one is valid. The signature of a response
+/// from a cache is judged by the time at which the response was received.
 public struct MessageVerifier: HTTPValidator {
     /// What a signature states about itself.
     public struct Claims: Sendable {
