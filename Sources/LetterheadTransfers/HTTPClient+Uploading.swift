@@ -117,8 +117,10 @@ extension HTTPClient {
 
     /// Deletes an unfinished upload at the server, and removes it from the store. If the server has forgotten the
     /// upload or doesn't delete uploads (404, 405, 410 or 501), it's only removed. After a 400 or 403, the client asks
-    /// with HEAD whether the server still has the upload. The requests have the client's credentials and headers, but
-    /// not the template's. To remove an upload that the server doesn't let you delete, use ``UploadStore/remove(_:)``.
+    /// with HEAD whether the server still has the upload. At the origin where the upload was created, the requests have
+    /// the credentials and headers of the client, but not those of the template. At any other origin, and without an
+    /// entry in the store, they have neither. To remove an upload that the server doesn't let you delete, use
+    /// ``UploadStore/remove(_:)``.
     ///
     /// - Throws: `.uploadInUse` if a task or process sends the upload, and the errors of `send(_:)`. The store then
     ///   keeps the upload.
@@ -128,6 +130,10 @@ extension HTTPClient {
         request.acceptedStatuses = HTTPStatusSet.success.union([.notFound, .gone, .methodNotAllowed, .notImplemented])
         let entry = try request.storing(isSent: false) { try store.entry(upload.id) }
         let current = try request.storing { try entry.upload() }
+        // A server has chosen the URL. The argument's origin doesn't count, because a program may have decoded it.
+        if current?.origin == nil || request.origin?.description != current?.origin {
+            request.removedHeaders = RedirectPolicy.standardWithheldHeaders
+        }
         do { try await send(request) } catch let error as HTTPError {
             guard [.badRequest, .forbidden].contains(error.response?.status) else { throw error }
             request.method = .head

@@ -265,7 +265,8 @@ extension ResumedUpload {
         known = UnfinishedUpload(
             id: entry.file.lastPathComponent, key: link.settings.key, url: url, fileName: content.name,
             byteCount: content.length, created: link.store.now(), expires: .distantPast, kind: kind.name,
-            modified: content.modified, digest: content.digest, start: content.start)
+            origin: exchange.request.withEnvironment.origin?.description, modified: content.modified,
+            digest: content.digest, start: content.start)
         try remember(response)
         return response
     }

@@ -110,6 +110,8 @@ public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
     /// When the upload can no longer be continued: the server's date or the store's maximum age, whichever is earlier.
     public internal(set) var expires: Date
     let kind: String
+    /// The origin where the upload was created. No other one receives credentials, because a server chooses the URL.
+    let origin: String?
     var modified: Int64
     let digest: String?
     let start: Int?

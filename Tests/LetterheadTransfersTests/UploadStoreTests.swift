@@ -2,6 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadTesting
     import LetterheadTransfers
     import Synchronization
     import TestKit
@@ -207,6 +208,41 @@
             try await server.client.cancel(older, in: box.store)
             #expect(older.id == newer.id && older.url != newer.url)
             #expect(try box.store.uploads() == [newer])
+        }
+
+        @Test(arguments: [
+            ("https://up.test", "https://api.test/users/me", false), ("https://up.test", "/uploads/1", false),
+            ("https://api.test", "https://up.test/uploads/1", false), ("https://api.test", "/uploads/1", true),
+        ])
+        func `cancellation sends credentials only to the origin where the upload was created`(
+            origin: String, location: String, isSigned: Bool
+        ) async throws {
+            let (mock, box) = (
+                MockLoader { request in
+                    let status: HTTPStatus = request.method == .post ? .created : .forbidden
+                    return HTTPResponse(
+                        request: request, status: status, headers: ["Tus-Resumable": "1.0.0", "Location": location])
+                }, try Outbox()
+            )
+            let client = HTTPClient(
+                environment: ServerEnvironment("https://api.test", headers: ["X-Env": "4"]),
+                authentication: .bearer("t"), transport: mock)
+            var settings = UploadSettings()
+            settings.kind = .tus
+            _ = try? await client.upload(
+                Post<HTTPResponse>("files").environment(ServerEnvironment(origin)), from: DataBody(content),
+                resuming: box.store, settings, continuing: .immediately(0))
+            // An upload that a program has decoded can name any origin.
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .withoutEscapingSlashes
+            let text = String(decoding: try encoder.encode(try box.store.uploads()), as: UTF8.self)
+            let forged = text.replacing("\"origin\":\"\(origin)\"", with: "\"origin\":\"https://api.test\"")
+            let uploads = try JSONDecoder().decode([UnfinishedUpload].self, from: Data(forged.utf8))
+            try await client.cancel(try #require(uploads.first), in: box.store)
+            let last = mock.requests.suffix(2)
+            #expect(last.map(\.method) == [.delete, .head] && box.names.isEmpty)
+            #expect(last.allSatisfy { $0.headers[.authorization] == (isSigned ? "Bearer t" : nil) })
+            #expect(last.allSatisfy { $0.headers["X-Env"] == (isSigned ? "4" : nil) })
         }
 
         @Test(arguments: [
