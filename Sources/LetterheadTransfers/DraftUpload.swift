@@ -9,11 +9,8 @@ extension UploadProtocol {
         isEndedByRequest: true,
         isAnnounced: { $0.isOfInteropVersion && ($0.contains("Upload-Limit") || $0.acceptsPartialUpload) },
         confirmation: "Upload-Complete: ?0",
-        // Since draft 10, only the final response needs the field.
-        isConfirmed: { created, announced in
-            let names = created.isUploadComplete == false || created.contains("Upload-Limit")
-            return created.isOfInteropVersion && (names || announced.acceptsPartialUpload)
-        },
+        // Since draft 10, a response to the creation doesn't need the field.
+        isConfirmed: { $0.isOfInteropVersion ? $0.isUploadComplete.map { !$0 } : false },
         create: { headers, content, _ in
             headers.replace(with: content.headers)
             headers["Upload-Complete"] = "?0"

@@ -94,8 +94,6 @@ private struct ResumedUpload {
     var continuedFrom = 0
     var restart: CompletedUpload.Restart?
     var continuation: Continuation
-    /// The headers of the response to OPTIONS.
-    var announcement = HTTPHeaders()
 
     mutating func load() async throws -> HTTPResponse {
         var response: HTTPResponse
@@ -219,7 +217,7 @@ extension ResumedUpload {
         if link.settings.checksChunks, !kind.isEndedByRequest, !checksums.contains(where: { $0.isSame(as: "sha256") }) {
             throw failure(.uploadUnsupported, "the server checks no SHA-256 checksums", response)
         }
-        (self.kind, announcement) = (kind, response.headers)
+        self.kind = kind
         try remember(response)
         return response
     }
@@ -242,13 +240,8 @@ extension ResumedUpload {
             guard content.length == 0 else { throw ended(response) }
             return response
         }
-        guard kind.isConfirmed(response.headers, announcement) else {
-            throw failure(
-                .uploadUnsupported,
-                "the response to the creation has no \(kind.confirmation), so the server doesn't support the protocol "
-                    + "\(kind.name) here, and nothing of the content was sent (if it supports another one, set the kind of "
-                    + "UploadSettings)", response)
-        }
+        let isConfirmed = kind.isConfirmed(response.headers)
+        guard isConfirmed != false else { throw unconfirmed(response) }
         guard let url = response.location else {
             throw failure(.uploadUnsupported, "the response to the creation has no valid Location", response)
         }
@@ -262,12 +255,26 @@ extension ResumedUpload {
                 .uploadUnsupported,
                 "another origin, to which the creation was redirected, names a URL at the first one", response)
         }
+        let confirmation = isConfirmed == nil ? try await confirmed(at: url) : response
         known = UnfinishedUpload(
             id: entry.file.lastPathComponent, key: link.settings.key, url: url, fileName: content.name,
             byteCount: content.length, created: link.store.now(), expires: .distantPast, kind: kind.name,
             origin: exchange.request.withEnvironment.origin?.description, modified: content.modified,
             digest: content.digest, start: content.start)
         try remember(response)
+        try remember(confirmation)
+        return response
+    }
+
+    /// Asks whether the URL in the response to the creation is the URL of a new upload.
+    mutating func confirmed(at url: URL) async throws -> HTTPResponse {
+        let response = try await retrying { upload in
+            let response = try await upload.asked(at: url)
+            if Self.temporary.contains(response.status) { throw upload.refusal(of: response) }
+            return response
+        }
+        let isNew = response.status.isSuccess && response.headers.count(of: "Upload-Offset") == 0
+        guard isNew, kind.isConfirmed(response.headers) == true else { throw unconfirmed(response) }
         return response
     }
 
@@ -286,10 +293,14 @@ extension ResumedUpload {
         return response
     }
 
-    mutating func queried() async throws -> HTTPResponse {
+    func asked(at url: URL?) async throws(HTTPError) -> HTTPResponse {
         var headers = kind.headers
         headers[.cacheControl] = "no-store"
-        let response = try await exchange.send(.head, to: known?.url, headers)
+        return try await exchange.send(.head, to: url, headers)
+    }
+
+    mutating func queried() async throws -> HTTPResponse {
+        let response = try await asked(at: known?.url)
         // A page of a proxy or for signing in tells nothing about the upload.
         guard response.status.isSuccess, response.headers.contains("Upload-Offset") else {
             throw refusal(of: response)
@@ -387,6 +398,18 @@ extension ResumedUpload {
     /// is complete.
     func forget() {
         if exchange.request.generation?.hasEnded != true { entry.forget() }
+    }
+
+    func unconfirmed(_ response: HTTPResponse) -> HTTPError {
+        let remedy =
+            link.settings.kind == nil
+            ? "if it supports another one, set the kind of UploadSettings"
+            : "don't set the kind of UploadSettings, so that the client asks which one it supports"
+        return failure(
+            .uploadUnsupported,
+            "the response to \(response.request.method) doesn't confirm a new upload with \(kind.confirmation), so the "
+                + "server doesn't support the protocol \(kind.name) here, and nothing of the content was sent (\(remedy))",
+            response)
     }
 
     func ended(_ response: HTTPResponse) -> HTTPError {

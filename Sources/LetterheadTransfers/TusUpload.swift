@@ -17,7 +17,7 @@ extension UploadProtocol {
             return ASCII.members(of: versions).contains { $0.isSame(as: "1.0.0") }
         },
         confirmation: "Tus-Resumable: 1.0.0",
-        isConfirmed: { headers, _ in ASCII.trimmed(headers["Tus-Resumable"] ?? "").isSame(as: "1.0.0") },
+        isConfirmed: { ASCII.trimmed($0["Tus-Resumable"] ?? "").isSame(as: "1.0.0") },
         create: { headers, content, metadata in
             let known = [("filename", content.name), ("filetype", content.headers[.contentType] ?? "")]
             let own = known.filter { !$1.isEmpty && metadata[$0] == nil } + metadata.sorted { $0.key < $1.key }

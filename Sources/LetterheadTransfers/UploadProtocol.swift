@@ -14,11 +14,11 @@ public struct UploadProtocol: Sendable {
     let isEndedByRequest: Bool
     /// Whether a response to OPTIONS announces the protocol.
     let isAnnounced: @Sendable (HTTPHeaders) -> Bool
-    /// The field that a server of the protocol sends in its response to the creation, for a message.
+    /// The field with which a server of the protocol confirms an upload, for a message.
     let confirmation: String
-    /// Whether the response to the creation comes from a server of the protocol. The second argument is the response to
-    /// OPTIONS.
-    let isConfirmed: @Sendable (HTTPHeaders, HTTPHeaders) -> Bool
+    /// Whether a response comes from a server of the protocol that has an unfinished upload. nil if only the response
+    /// to HEAD can tell.
+    let isConfirmed: @Sendable (HTTPHeaders) -> Bool?
     /// Adds the fields of the request that creates an upload.
     let create: @Sendable (inout HTTPHeaders, UploadContent, _ metadata: [String: String]) -> Void
     /// Adds the fields of a request with a range of the content, and with the range's SHA-256 digest in Base64 if asked

@@ -22,7 +22,7 @@
             ]
             var headers = HTTPHeaders()
             for name in names + ["Tus-Max-Size", "Accept-Patch"] { headers.append(HTTPHeaders.Name(name), text(bytes)) }
-            for kind in UploadProtocol.all { _ = kind.isAnnounced(headers) || kind.isConfirmed(headers, headers) }
+            for kind in UploadProtocol.all { _ = kind.isAnnounced(headers) || kind.isConfirmed(headers) == true }
             let response = HTTPResponse(request: start, status: 200, headers: headers)
             let numbers = response.uploadLimits.values + [headers.count(of: "Upload-Offset") ?? 0]
             guard numbers.allSatisfy({ $0 >= 0 }) else { fatalError("a server's number of bytes is negative") }

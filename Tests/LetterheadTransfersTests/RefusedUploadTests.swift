@@ -68,8 +68,10 @@
                     if isConfigured { $0.kind = answer.kind == .tus ? .tus : .draft }
                 }
             }
-            #expect(error?.code == .uploadUnsupported && error?.message.contains("set the kind") == true)
-            #expect(server.methods == (isConfigured ? ["POST"] : ["OPTIONS", "POST"]) && box.names.isEmpty)
+            let remedy = isConfigured ? "don't set the kind" : "supports another one, set the kind"
+            #expect(error?.code == .uploadUnsupported && error?.message.contains(remedy) == true)
+            let creation = server.methods.filter { $0 != "HEAD" }
+            #expect(creation == (isConfigured ? ["POST"] : ["OPTIONS", "POST"]) && box.names.isEmpty)
         }
 
         /// Since draft 10, a server announces the protocol with Accept-Patch, and needs no other field in a 201.
@@ -78,15 +80,31 @@
                 (["Upload-Limit": "max-size=100000"], "Upload-Limit: max-size=100000\r\n"),
                 (["Accept-Patch": "text/plain, application/partial-upload"], ""),
                 (["Upload-Draft-Interop-Version": "8"], "Upload-Draft-Interop-Version: 8\r\nUpload-Complete: ?0\r\n"),
-            ] as [([String: String], String)])
+            ] as [([String: String], String)], [true, false])
         func `a server of any draft with this interop version is used`(
-            announced: [String: String], fields: String
+            answer: (announced: [String: String], fields: String), isConfigured: Bool
         ) async throws {
-            let (server, box) = (UploadServer(.draft) { $0.fields = announced }, try Outbox())
+            let (server, box) = (UploadServer(.draft) { $0.fields = answer.announced }, try Outbox())
             let place = server.create(length: content.count)
-            server.enqueue("POST", response("201 Created", "Location: \(place)\r\n\(fields)"))
-            try await box.upload(to: server)
-            #expect(server.isRight())
+            server.enqueue("POST", response("201 Created", "Location: \(place)\r\n\(answer.fields)"))
+            // A busy server is asked again, and creates no second upload.
+            server.enqueue("HEAD", response("503 Busy"))
+            try await box.upload(to: server) { if isConfigured { $0.kind = .draft } }
+            #expect(server.isRight() && server.methods.filter { $0 == "POST" }.count == 1)
+        }
+
+        @Test(arguments: [
+            "Upload-Complete: ?0\r\n", "Upload-Offset: 0\r\n", "Upload-Offset: 0\r\nUpload-Complete: ?1\r\n",
+            "Upload-Offset: 5\r\nUpload-Complete: ?0\r\n",
+            "Upload-Offset: 0\r\nUpload-Complete: ?0\r\nUpload-Draft-Interop-Version: 6\r\n",
+        ])
+        func `a URL that is no new upload of the draft receives nothing of the content`(fields: String) async throws {
+            let (server, box) = (UploadServer(.draft), try Outbox())
+            server.enqueue("POST", response("201 Created", "Location: /films/7\r\nUpload-Limit: max-age=9\r\n"))
+            server.enqueue("HEAD", response("200 OK", fields))
+            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server) }
+            #expect(error?.code == .uploadUnsupported && error?.message.contains("the response to HEAD") == true)
+            #expect(server.methods == ["OPTIONS", "POST", "HEAD"] && box.names.isEmpty)
         }
 
         @Test func `a tus server that announces only its version is used`() async throws {
