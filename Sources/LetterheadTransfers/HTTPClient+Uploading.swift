@@ -154,7 +154,8 @@ extension HTTPError.Code {
     public static let uploadUnsupported = Self(rawValue: "uploadUnsupported")
     /// The file changed while it was being uploaded. The next call starts a new upload.
     public static let uploadFileChanged = Self(rawValue: "uploadFileChanged")
-    /// The server's offset or length contradicts what was sent. The next call starts a new upload.
+    /// The server's offset or length contradicts what was sent, or the server has completed the upload before it had
+    /// all bytes. The next call starts a new upload.
     public static let uploadMismatch = Self(rawValue: "uploadMismatch")
     /// The store's files could not be read or written.
     public static let uploadStoreFailed = Self(rawValue: "uploadStoreFailed")

@@ -237,7 +237,12 @@ extension ResumedUpload {
         guard response.status.isSuccess else { throw refusal(of: response) }
         // The resource itself has responded. Only empty content is complete.
         if kind.isEndedByRequest, response.isUploadComplete == true {
-            guard content.length == 0 else { throw ended(response) }
+            guard content.length == 0 else {
+                throw failure(
+                    .uploadMismatch,
+                    "the resource itself has responded to the creation, so it may have processed an empty body",
+                    response)
+            }
             return response
         }
         let isConfirmed = kind.isConfirmed(response.headers)
