@@ -8,10 +8,9 @@ public struct UploadSettings: Sendable {
     /// headers that aren't secret, the metadata, and the file's path or the digest of bytes in memory).
     ///
     /// Set a key, such as `"video-3"`, if any of these changes between launches: for a signed URL, for an app's
-    /// container on iOS, or if a closure provides the client's environment. In the last case, the template's secret
-    /// headers and credentials aren't sent to the upload's URL, because its origin can't be compared: use the client's
-    /// authentication. The same key at another origin is another upload, but endpoints of one server need different
-    /// keys.
+    /// container on iOS, or if a closure provides the client's environment. In the last case, a call that continues an
+    /// upload first sends OPTIONS to the template's URL, to compare its origin with the origin of the upload. The same
+    /// key at another origin is another upload, but endpoints of one server need different keys.
     public var key: String?
     /// The server's protocol. An upload with another one isn't continued. Default: nil (the client asks with OPTIONS).
     public var kind: UploadProtocol?

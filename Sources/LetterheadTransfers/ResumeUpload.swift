@@ -166,6 +166,11 @@ extension ResumedUpload {
             let kind = UploadProtocol.named(earlier.kind), kind.name.isSame(as: link.settings.kind?.name ?? kind.name)
         {
             self.kind = kind
+            // The first request provides the environment. Without it, the template's credentials don't go to the
+            // upload's URL, and a refusal would look like an upload that the server has forgotten.
+            if exchange.request.withEnvironment.origin == nil {
+                _ = try await retrying { try await $0.exchange.send(.options) }
+            }
             let isLive = earlier.expires > link.store.now()
             if isLive, content.isSame(as: earlier) {
                 (known, sent) = (earlier, content.length)

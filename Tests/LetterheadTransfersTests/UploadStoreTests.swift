@@ -20,6 +20,28 @@
             #expect(try box.store.uploads().map(\.key) == ["k"])
         }
 
+        @Test(arguments: Kind.allCases, [true, false])
+        func `with an environment of a closure, a later call continues with the credentials of the template`(
+            kind: Kind, isSameOrigin: Bool
+        ) async throws {
+            let (server, other, box) = (UploadServer(kind), UploadServer(kind), try Outbox())
+            let base = Mutex(server.url)
+            let client = HTTPClient(
+                environment: .provided { _ in ServerEnvironment(baseURL: base.withLock { $0 }) })
+            let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [server.url, other.url])
+            let template = Post<HTTPResponse>("files", headers: ["X-Api-Key": "1"]).authenticated(by: bearer)
+            server.enqueue("PATCH", .cut(after: 40_000))
+            _ = try? await box.upload(to: server, template, attempts: 0, client: client) { $0.key = "k" }
+            if !isSameOrigin { base.withLock { $0 = other.url } }
+            let response = try await box.upload(to: server, template, client: client) { $0.key = "k" }
+            #expect(server.isRight() && response.upload?.continuedFrom == 40_000)
+            let last = server.seen.suffix(2)
+            #expect(last.map(\.method) == ["HEAD", "PATCH"] && server.appends[0].headers["x-api-key"] == "1")
+            #expect(last.allSatisfy { $0.lacks("authorization") != isSameOrigin })
+            #expect(last.allSatisfy { $0.lacks("x-api-key") != isSameOrigin })
+            #expect(other.methods == (isSameOrigin ? [] : ["OPTIONS"]))
+        }
+
         @Test func `headers of the template identify an upload, except for secret ones`() async throws {
             let (server, box) = (UploadServer(.tus), try Outbox())
             func template(_ title: String, _ token: String) -> some RequestTemplate {
