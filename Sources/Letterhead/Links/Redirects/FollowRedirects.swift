@@ -54,8 +54,7 @@ public struct FollowRedirects: LoaderLink {
         while RedirectRules.isRedirect(response.status) {
             response.returnToOrigin(ofRedirected: request)
             switch try await step(from: request, response: response, policy: policy) {
-            case .success(var hop):
-                hop.loadValues.replace(with: response.request.loadValues)
+            case .success(let hop):
                 try await add(response, target: hop, to: &trail)
                 request.observation?.follow(response, to: hop)
                 request = hop

@@ -111,6 +111,8 @@ enum RedirectRules {
         if case .never = policy.rule { throw .policy }
         guard let url = response.location else { throw .location }
         var hop = request
+        // Before the move, which adds the secrets of the path.
+        hop.loadValues.replace(with: response.request.loadValues)
         hop.method = response.request.method
         if case .keepingOriginal = policy.rule {} else { changeMethod(of: &hop, status: response.status) }
         hop = try hop.moved(to: url, namedBy: response.request, policy)

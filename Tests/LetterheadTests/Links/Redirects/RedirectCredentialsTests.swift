@@ -115,6 +115,21 @@ import Testing
         #expect(response.redirectRefusal == .otherOrigin && mock.requests.count == 1)
     }
 
+    @Test(arguments: [RedirectPolicy.safely, .custom { proposal, _ in proposal }])
+    func `a path's secret stays secret after a redirect, even if the path has replaced a secret one`(
+        policy: RedirectPolicy
+    ) async throws {
+        let mock = MockLoader.redirecting([
+            "https://a.test/bot-SECRET": (302, "/2?for=bot-SECRET"), "https://a.test/2?for=bot-SECRET": (302, "/3"),
+        ])
+        var first = try HTTPRequest.to("https://a.test/")
+        first.path = "/\(secret: "old-SECRET")"
+        first.path = "/\(secret: "bot-SECRET")"
+        let response = try await (FollowRedirects(policy) --> mock).load(first)
+        #expect(response.redirects.count == 2)
+        #expect(!"\(response.redirects) \(response)".contains("SECRET"))
+    }
+
     @Test func `an upgrade to https is another origin`() async throws {
         let mock = MockLoader.redirecting(["http://a.test/1": (302, "https://a.test/1")])
         var first = try HTTPRequest.to("http://a.test/1")
