@@ -173,7 +173,12 @@ extension HTTPRequest {
     ///
     /// ```swift
     /// let created = try await next.load(request)
-    /// if let url = created.location { status = try await next.load(request.moved(to: url, namedBy: created.request)) }
+    /// guard let url = created.location else { return created }
+    /// let moved: HTTPRequest
+    /// do { moved = try request.moved(to: url, namedBy: created.request) } catch {
+    ///     throw HTTPError(.invalidResponse, request: request, response: created, message: error.description)
+    /// }
+    /// return try await next.load(moved)
     /// ```
     ///
     /// The request keeps its method, headers, body and options. If the scheme, the host or the port differs from the
