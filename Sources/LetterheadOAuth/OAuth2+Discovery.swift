@@ -166,7 +166,7 @@ private struct Discovery {
         request.responseDelivery = .streamed
         if source != nil {
             do { request = try request.moved(to: url) } catch {
-                throw Failure(.malformed, "\(url.place) was not asked for metadata: \(error)")
+                throw Failure(.malformed, "\(url.place) was not asked for metadata: its URL is invalid or has no TLS")
             }
         }
         request.fragment = nil
