@@ -127,13 +127,14 @@ struct ReplayTime: Sendable {
     /// Returns a body that arrives in the recorded pieces, and ends with an error if there is one.
     func body(_ data: Data, in pieces: [HAR.Piece], status: HTTPStatus, failure: HTTPError?) -> HTTPResponseBody {
         var rest = data[...]
-        var parts: [(delay: Double, data: Data)] = pieces.map { piece in
+        var recorded: [(delay: Double, data: Data)] = pieces.map { piece in
             defer { rest = rest.dropFirst(max(0, piece.bytes)) }
             return (piece.delay, Data(rest.prefix(max(0, piece.bytes))))
         }
-        if !rest.isEmpty { parts.append((0, Data(rest))) }
+        if !rest.isEmpty { recorded.append((0, Data(rest))) }
+        let parts = recorded
         let next = Atomic(0)
-        return HTTPResponseBody(length: nil) { [parts] in
+        return HTTPResponseBody(length: nil) {
             let index = next.add(1, ordering: .relaxed).oldValue
             guard index < parts.count else {
                 if let failure { throw failure }
