@@ -27,6 +27,7 @@ Cassettes/CassetteBody.swift        the paths of a test
 Snapshots/RequestSnapshot+Check     names of test functions
 Laws/EventOrder.swift                names of events
 AWS/AWSSigner.swift                 the name of a query item, which is compared as bytes
+DraftUpload.swift                   names of headers
 AWS/AWSCredentials.swift            lines of the user's own file
 Cryptography/KeyFormat.swift        lines of the program's own key
 LIST
@@ -50,14 +51,17 @@ compared() {
 LetterheadSigning/DigestSession                   the protection is one of two constants
 LetterheadSigning/AWS/                            names of headers, and of members of the user's own file
 LetterheadSigning/Messages/                       names and keys that are ASCII
+LetterheadSigning/Webhook                         one of two constants
+LetterheadTransfers/HTTPClient+Uploading          keys of the program
 Letterhead/Links/Authentication/HTTPAuthentication names and reasons of the program
 LetterheadOAuth/Token                             names of the members that the program sends and stores
 Letterhead/Links/Retry/HTTPValidator              halves of the essence of a media type
+Letterhead/Message/Headers/RateLimitFields        words of ASCII.keyword
 LetterheadResilience/LimitRate/RateReport          words of ASCII.keyword
 Letterhead/Links/Observing/                       names of events and members
 LetterheadObserving/                              names of events, routes and origins of requests that were sent
 LetterheadContracts/                              names of members and types of the program
-LetterheadRecording/Flight                        names of events, and codes of errors
+LetterheadRecording/                              names of headers, events and tests, and quickly compared members
 LetterheadCaching/CacheControl                    tokens
 LetterheadCaching/                                URLs of requests, which are ASCII
 Letterhead/Links/Cookies/CookieTable              domains of requests, or quickly compared ones of a file

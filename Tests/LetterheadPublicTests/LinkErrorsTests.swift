@@ -53,7 +53,8 @@ private struct Log: LoaderLink {
         #expect(mock.requests.map { $0.headers["X-Key"] } == ["k"])
     }
 
-    @Test(arguments: [7, nil]) func `a value of a callback is returned, and its error is mapped`(age: Int?) async throws {
+    @Test(arguments: [7, nil]) func `a value of a callback is returned, and its error is mapped`(age: Int?) async throws
+    {
         func find(_ completion: @Sendable (String?, Int?, (any Error)?) -> Void) { completion("k", age, nil) }
         struct NoKey: Error {}
         func found() async throws(HTTPError) -> String {
@@ -67,7 +68,9 @@ private struct Log: LoaderLink {
             }
             return "\(key)\(age)"
         }
-        if age != nil { #expect(try await found() == "k7") } else {
+        if age != nil {
+            #expect(try await found() == "k7")
+        } else {
             let error = await failure { _ = try await found() }
             #expect(error?.underlying is NoKey)
         }
