@@ -2,13 +2,15 @@
 #if DEBUG
     import Foundation
     @testable import Letterhead
+    @testable import LetterheadContracts
+    @testable import LetterheadRecording
     import LetterheadRelay
     @testable import LetterheadSigning
     @testable import LetterheadTransfers
 
     extension Reader {
-        /// The readers of decoded types, of signatures and keys, of batches and of relays.
-        static let products = [decodedTypes, signatures, keys, innerHeads, relayMessages]
+        /// The readers of decoded types, of archives, of signatures and keys, of batches and of relays.
+        static let products = [decodedTypes, archives, signatures, keys, innerHeads, relayMessages]
 
         private struct Named: Decodable {
             var name: String?
@@ -25,6 +27,37 @@
                 _ = try? JSONDecoder().value(of: Named.self, from: text)
                 _ = try? JSONDecoder().value(of: [String: String].self, from: text)
                 _ = JSONText.string(in: text)
+                ContractReading.$current.withValue(ContractReading()) {
+                    _ = try? JSONDecoder().value(of: ContractRoot<[String: Named]>.self, from: text)
+                }
+            }
+        }
+
+        /// What is redacted and searched before it is written to an archive, and the archive itself.
+        static let archives = Reader(
+            name: "archive",
+            samples: [
+                #"{"token":"a","b":{"password":1},"u":"https://u:p@h/?key=1"}"#, "token=a&b=%7B%22key%22%3A1%7D&c",
+                "data: {\"token\":\"a\"}\n\nBearer eyJhbGciOi.eyJzdWIi.c",
+                "--b\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\na\r\n--b--\r\n",
+                #"{"log":{"entries":[{"request":{"method":"GET","url":"/"},"response":{"status":200}}]}}"#,
+            ],
+            hostile: [
+                "\"", "{\"token\":", "&", "=", "https://a@", "\r\n--b\r\n", "eyJ", "Bearer ", "/bot", "{\n", "%25",
+            ],
+            nested: [("[", "]"), (#"{"a":"#, "}")]
+        ) { bytes in
+            // As a body, and as the name of a member.
+            for body in [Data(bytes), Data(#"{""#.utf8) + bytes + Data(#"":1}"#.utf8)] {
+                for type in [
+                    "application/json", "text/plain", "multipart/form-data; boundary=b", MediaType.form.essence,
+                ] {
+                    _ = ArchiveRedaction.standard.body(body, mediaType: MediaType(type), isSecret: false)
+                    let url = "https://a.example/?\(text(bytes))"
+                    let fields = [HAR.Field(name: "X-A", value: text(bytes))]
+                    _ = ArchiveAudit(.standard).findings(in: "a", url: url, [("response", fields, body, type)])
+                }
+                _ = try? JSONDecoder().value(of: HAR.self, from: body)
             }
         }
 
