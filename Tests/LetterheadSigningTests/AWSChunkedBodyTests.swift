@@ -184,9 +184,8 @@ import Testing
             once: AsyncStream<Data> { $0.finish() }, length: 1, additionalHeaders: isOfBody ? headers : [:])
         var request = try request(stream)
         if !isOfBody { request.headers.replace(with: headers) }
-        let error = await #expect(throws: HTTPError.self) { [request] in
-            try await signed(request, by: signer())
-        }
+        let (sent, signer) = (request, try signer())
+        let error = await #expect(throws: HTTPError.self) { try await signed(sent, by: signer) }
         #expect(error?.code == .invalidRequest)
         #expect(
             error?.message == "chunks for S3 are a coding of the content, so its \(name) would be wrong (RFC 9530): "
