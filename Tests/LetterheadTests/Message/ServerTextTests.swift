@@ -184,6 +184,12 @@ import Testing
         #expect(text("no", status: .unauthorized, headers: headers, request: request).hasSuffix("refused"))
     }
 
+    @Test func `a redirect that names no location is explained by its body`() {
+        let document = "<Error><Code>PermanentRedirect</Code><Message>Use the endpoint of the region.</Message></Error>"
+        let shown = text(document, type: "application/xml", status: 301)
+        #expect(shown.contains("PermanentRedirect: Use the endpoint of the region."))
+    }
+
     @Test func `an error that a client throws contains the text of the server`() async {
         let mock = MockLoader {
             HTTPResponse(

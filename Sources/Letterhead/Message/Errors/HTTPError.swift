@@ -114,11 +114,11 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
     /// Foundation's errors by their cause. Other components' errors are described by `LocalizedError.errorDescription`,
     /// which must not contain secrets. Without it, the description is the type's name and, for an enum, the case.
     ///
-    /// For a 4xx, a 5xx or a ``Code/reportedFailure``, the server's explanation is a body of type `text/plain`, the
-    /// members of a JSON body that hold a message, such as title and detail (RFC 9457), the code and the message of an
-    /// XML error of an object store, and for a 401 the `WWW-Authenticate` field. It is limited to 200 characters and
-    /// escaped, and contains no credentials of the request, no values of secret names, and nothing that may be a token.
-    /// If ``RequestSettings/isSecret`` is true, it is left out.
+    /// For a status of 300 or more and for a ``Code/reportedFailure``, the server's explanation is a body of type
+    /// `text/plain`, the members of a JSON body that hold a message, such as title and detail (RFC 9457), the code and
+    /// the message of an XML error of an object store, and for a 401 the `WWW-Authenticate` field. It is limited to 200
+    /// characters and escaped, and contains no credentials of the request, no values of secret names, and nothing that
+    /// may be a token. If ``RequestSettings/isSecret`` is true, it is left out.
     public var description: String { text(inside: nil) }
 
     /// - Parameter outer: the error that contains this one. It already describes the request if both have the same.

@@ -51,7 +51,7 @@ extension HTTPResponse {
     ///
     /// - Parameter isReported: whether the body reports a failure although the status doesn't.
     func refusal(of request: HTTPRequest, isReported: Bool) -> String? {
-        guard status.code >= 400 || isReported || reportsFailure, !request.isSecret, !self.request.isSecret else {
+        guard status.code >= 300 || isReported || reportsFailure, !request.isSecret, !self.request.isSecret else {
             return nil
         }
         func words(_ text: String) -> String {
