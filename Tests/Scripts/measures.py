@@ -24,14 +24,16 @@ modules = {
 limits = {
     "Letterhead": 20_662,
     "LetterheadCaching": 1_923,
+    "LetterheadContracts": 849,
     "LetterheadFoundation": 31,
     "LetterheadOAuth": 1_721,
-    "LetterheadObserving": 2_464,
+    "LetterheadObserving": 607,
+    "LetterheadRecording": 1_860,
     "LetterheadRelay": 744,
-    "LetterheadResilience": 1_661,
+    "LetterheadResilience": 1_597,
     "LetterheadSigning": 1_843,
-    "LetterheadTesting": 5_311,
-    "LetterheadTestingSupport": 61,
+    "LetterheadTesting": 4_420,
+    "LetterheadTestingSupport": 62,
     "LetterheadTransfers": 1_617,
 }
 
@@ -51,7 +53,7 @@ measures = [
 ]
 measures += [
     # what is counted, how many there are, the limit
-    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 186),
+    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 182),
     ("files", len(files), 188),
     ("folders at the top level", len(rooms), 7),
     (f"lines in the longest file, {longest}", lines[longest], 500),
