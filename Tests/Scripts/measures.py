@@ -34,7 +34,7 @@ limits = {
     "LetterheadSigning": 1_843,
     "LetterheadTesting": 4_420,
     "LetterheadTestingSupport": 62,
-    "LetterheadTransfers": 1_617,
+    "LetterheadTransfers": 1_853,
 }
 
 
