@@ -31,7 +31,7 @@ limits = {
     "LetterheadRecording": 1_860,
     "LetterheadRelay": 744,
     "LetterheadResilience": 1_597,
-    "LetterheadSigning": 1_843,
+    "LetterheadSigning": 2_134,
     "LetterheadTesting": 4_420,
     "LetterheadTestingSupport": 62,
     "LetterheadTransfers": 1_853,
