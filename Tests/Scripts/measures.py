@@ -26,7 +26,7 @@ limits = {
     "LetterheadCaching": 1_923,
     "LetterheadContracts": 849,
     "LetterheadFoundation": 31,
-    "LetterheadOAuth": 1_721,
+    "LetterheadOAuth": 1_814,
     "LetterheadObserving": 607,
     "LetterheadRecording": 1_860,
     "LetterheadRelay": 744,
