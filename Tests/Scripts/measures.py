@@ -29,7 +29,7 @@ limits = {
     "LetterheadOAuth": 1_814,
     "LetterheadObserving": 607,
     "LetterheadRecording": 1_860,
-    "LetterheadRelay": 744,
+    "LetterheadRelay": 750,
     "LetterheadResilience": 1_597,
     "LetterheadSigning": 2_134,
     "LetterheadTesting": 4_420,
