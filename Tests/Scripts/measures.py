@@ -22,7 +22,7 @@ modules = {
 }
 # The lines of each module, without comments and blanks.
 limits = {
-    "Letterhead": 20_662,
+    "Letterhead": 21_058,
     "LetterheadCaching": 1_926,
     "LetterheadContracts": 849,
     "LetterheadFoundation": 31,
@@ -54,7 +54,7 @@ measures = [
 measures += [
     # what is counted, how many there are, the limit
     ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 182),
-    ("files", len(files), 188),
+    ("files", len(files), 190),
     ("folders at the top level", len(rooms), 7),
     (f"lines in the longest file, {longest}", lines[longest], 500),
     ("task-local values", count(r"@TaskLocal"), 1),
