@@ -154,7 +154,7 @@ import Testing
     /// The query and a field are read once: the time doesn't depend on how many components of the signatures name them.
     @Test(arguments: shared.indices) func `components share what they parse`(index: Int) throws {
         var request = try RFC9421.request()
-        let items = (0..<4_000).map { "a\($0)=\($0)" }
+        let items = (0..<1_000).map { "a\($0)=\($0)" }
         request.query = QueryParameters(escaped: items.joined(separator: "&"))
         request.headers["X"] = items.joined(separator: ", ")
         func cost(_ count: Int) throws -> Double {
