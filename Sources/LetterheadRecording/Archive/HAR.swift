@@ -223,7 +223,7 @@ extension HAR {
             throw ArchiveFailure(
                 "\(name) has \(data.count) bytes, more than the limit of \(Self.largestFile): export fewer entries")
         }
-        do { self = try JSONDecoder().decode(HAR.self, from: data) } catch {
+        do { self = try JSONDecoder().value(of: HAR.self, from: data) } catch {
             throw ArchiveFailure("\(name) is not an HTTP archive: \(HTTPError.summary(of: error))")
         }
     }
