@@ -32,8 +32,8 @@
         /// of their pieces by the remainder.
         private static func expectLinear(_ reader: Reader) {
             // Combining marks that a normalization reorders, after every sample.
-            let marks = reader.samples.map { (start: $0, piece: "\u{301}\u{316}", size: 21_000) }
-            let hostile = reader.hostile.map { (start: "", piece: $0, size: 21_000) }
+            let marks = reader.samples.map { (start: $0, piece: "\u{301}\u{316}", size: 10_500) }
+            let hostile = reader.hostile.map { (start: "", piece: $0, size: 10_500) }
             let common = Reader.pieces.map { (start: "", piece: $0, size: 65_520) }
             for (start, piece, size) in marks + hostile + common {
                 func cost(_ size: Int) -> Double {

@@ -47,8 +47,8 @@
             ],
             nested: [("[", "]"), (#"{"a":"#, "}")]
         ) { bytes in
-            // Redacting and searching take long, so an eighth of a large input is enough to measure their growth.
-            let input = bytes.count > 8_000 ? Array(bytes.prefix(bytes.count / 8)) : bytes
+            // Redacting and searching take long, so a part of a large input is enough to measure their growth.
+            let input = bytes.count > 8_000 ? Array(bytes.prefix(bytes.count / 16)) : bytes
             let (whole, name) = (Data(input), Data(#"{""#.utf8) + input + Data(#"":1}"#.utf8))
             // As a body, and as the name of a member.
             for (body, type) in [

@@ -104,7 +104,7 @@ import Testing
         for body in ["", "[]", "{}", "not JSON", #"{"title":1}"#, String(repeating: "[", count: 60_000)] {
             #expect(text(body, type: problem).hasSuffix("refused"))
         }
-        for status in [200, 302] as [HTTPStatus] { #expect(text("no", status: status).hasSuffix("refused")) }
+        #expect(text("no", status: 200).hasSuffix("refused"))
         #expect(text("a\0b").hasSuffix("refused"))
     }
 
