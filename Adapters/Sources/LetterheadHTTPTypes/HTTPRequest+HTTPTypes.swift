@@ -74,7 +74,11 @@ extension Letterhead.HTTPRequest {
             let parts = target.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
             let path = parts.first.map { String(Substring($0)) } ?? ""
             request.path = RequestPath(escaped: path.isEmpty ? "/" : path, route: nil)
-            if parts.count > 1 { request.query = QueryParameters(escaped: String(Substring(parts[1]))) }
+            if parts.count > 1 {
+                let query = String(Substring(parts[1]))
+                // A target that ends with the question mark keeps it.
+                request.query = query.isEmpty ? QueryParameters([.init("", nil)]) : QueryParameters(escaped: query)
+            }
         }
         request.headers = HTTPHeaders(head.headerFields)
         request.body = body
