@@ -13,7 +13,7 @@ public import Letterhead
 /// }
 /// ```
 ///
-/// To find a member with another type or name than in `RequestTemplate`, use ``RequestSnapshot``.
+/// To find a member with another type or name than in `RequestTemplate`, use `RequestSnapshot`.
 public enum TemplateLaws {
     /// Returns the violated laws, if any.
     public static func violations(of template: some RequestTemplate) async -> [LawViolation] {
