@@ -85,6 +85,8 @@
 
     /// One call of a case.
     struct Call: Sendable {
+        /// How often a download that resumes continues.
+        static let mostContinuations = 3
         let number: Int
         let setup: Setup
         private var testCase: Case { setup.testCase }
@@ -182,7 +184,7 @@
                 guard saved.deletingLastPathComponent().path == file.path else { return .other("saved as \(saved)") }
                 return .value(.bytes((try? Data(contentsOf: saved)) ?? Data("unreadable".utf8)), status: nil)
             case "resumed":
-                let policy = ContinueBodies(.immediate, maximumAttempts: 3)
+                let policy = ContinueBodies(.immediate, maximumAttempts: Self.mostContinuations)
                 return saved(
                     try await setup.client.download(template, to: file, resuming: .fromPart, continuing: policy))
             case "uploaded", "uploaded-away": return try await uploaded()

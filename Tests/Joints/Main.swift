@@ -59,7 +59,7 @@ enum Main {
                 for _ in 0..<Self.width {
                     group.addTask {
                         while let testCase = next(of: cases) {
-                            for fault in await Run.faults(of: testCase, within: .seconds(10)) {
+                            for fault in await Run.faults(of: testCase, within: .seconds(40)) {
                                 found.value.withLock { $0.append((testCase, fault)) }
                             }
                         }
@@ -119,7 +119,7 @@ enum Main {
                     candidate[factor] = factor.levels[0]
                     for _ in 0..<repetitions {
                         let faults = await Run.faults(
-                            of: candidate, within: fault.rule == "hang" ? .seconds(2) : .seconds(5))
+                            of: candidate, within: fault.rule == "hang" ? .seconds(6) : .seconds(20))
                         guard let same = faults.first(where: { $0.rule == fault.rule }) else { continue }
                         (smallest, found, hasChanged) = (candidate, same, true)
                         break
