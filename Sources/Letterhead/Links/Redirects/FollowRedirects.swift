@@ -117,12 +117,11 @@ public struct FollowRedirects: LoaderLink {
         }
         guard hop.body.isEmpty || hop.body.isReplayable else { return .failure(.oneTimeBody) }
         let answered = response.request
-        if hop.isSecret, !hop.body.isEmpty, RedirectRules.leaves(hop, request, answered) != false {
-            return .failure(.otherOrigin)
-        }
+        let leaves = RedirectRules.leaves(hop, request, answered)
+        if hop.isSecret, !hop.body.isEmpty, leaves != false { return .failure(.otherOrigin) }
         hop.removedHeaders.formUnion(proposal.removedHeaders)
         if hop.origin != proposal.origin {
-            RedirectRules.withhold(from: &hop, of: request, after: answered, policy: policy)
+            RedirectRules.withhold(from: &hop, of: request, leaves: leaves, policy: policy)
         }
         return .success(hop)
     }

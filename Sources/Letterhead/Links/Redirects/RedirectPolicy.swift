@@ -123,16 +123,18 @@ enum RedirectRules {
     /// Whether a hop leaves the request's origin, or the origin that answered: a loader below may have followed a
     /// redirect to another server itself. nil if neither is known.
     static func leaves(_ hop: HTTPRequest, _ request: HTTPRequest, _ answered: HTTPRequest?) -> Bool? {
-        let origins = [answered?.origin, request.withEnvironment.origin].compactMap(\.self)
-        return origins.isEmpty ? nil : origins.contains { $0 != hop.origin }
+        let (own, theirs, origin) = (request.withEnvironment.origin, answered?.origin, hop.origin)
+        guard own != nil || theirs != nil else { return nil }
+        return own != nil && own != origin || theirs != nil && theirs != origin
     }
 
     /// Marks a request as redirected, and permanently removes what another origin must not receive.
+    ///
+    /// - Parameter leaves: what ``leaves(_:_:_:)`` has returned for the request.
     static func withhold(
-        from hop: inout HTTPRequest, of request: HTTPRequest, after answered: HTTPRequest?, policy: RedirectPolicy
+        from hop: inout HTTPRequest, of request: HTTPRequest, leaves: Bool?, policy: RedirectPolicy
     ) {
         var names = hop.removedHeaders
-        let leaves = leaves(hop, request, answered)
         if leaves != false {
             names.formUnion(RedirectPolicy.standardWithheldHeaders)
             names.formUnion(policy.removedHeaders)
@@ -215,16 +217,20 @@ extension HTTPRequest {
         moved.options.remove(RequiredOriginOption.self)
         guard target.hasScheme, ["http", "https"].contains(moved.scheme) else { throw .scheme }
         guard (try? moved.validate()) != nil else { throw .location }
-        let isElsewhere = RedirectRules.leaves(moved, self, sender) == true
+        let leaves = RedirectRules.leaves(moved, self, sender)
+        let isElsewhere = leaves == true
         switch policy.rule {
         case .never where isElsewhere, .sameOrigin where isElsewhere: throw .otherOrigin
         default: break
         }
-        let scheme = (sender?.origin ?? withEnvironment.origin)?.scheme
-        if !RedirectRules.allowsDowngrade(policy), scheme == "https", moved.scheme != "https" { throw .downgrade }
+        if !RedirectRules.allowsDowngrade(policy), moved.scheme != "https",
+            (sender?.origin ?? withEnvironment.origin)?.scheme == "https"
+        {
+            throw .downgrade
+        }
         // A secret body, such as a login's, is intended only for its original origin.
         if isSecret, !body.isEmpty, isElsewhere { throw .otherOrigin }
-        RedirectRules.withhold(from: &moved, of: self, after: sender, policy: policy)
+        RedirectRules.withhold(from: &moved, of: self, leaves: leaves, policy: policy)
         return moved
     }
 }
