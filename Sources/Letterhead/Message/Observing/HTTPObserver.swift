@@ -49,16 +49,16 @@ public enum ObservedMessage: Sendable {
 }
 
 /// Collects the events of loads in progress, for an observer that shows a load after its end.
-public final class EventCollector: Sendable {
+package final class EventCollector: Sendable {
     /// The maximum numbers of loads, and of events in each. Further loads aren't collected.
     private static let (mostLoads, mostEvents) = (1_000, 1_000)
 
     private let loads = Mutex<[Int: [HTTPEvent]]>([:])
 
-    public init() {}
+    package init() {}
 
     /// Adds an event. Returns all events of its load if the event ends the load, otherwise nil.
-    public func add(_ event: HTTPEvent) -> [HTTPEvent]? {
+    package func add(_ event: HTTPEvent) -> [HTTPEvent]? {
         loads.withLock { loads in
             var events = loads.removeValue(forKey: event.load) ?? []
             if event.name == .loadStart ? loads.count < Self.mostLoads : !events.isEmpty {
