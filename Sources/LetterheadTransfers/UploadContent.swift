@@ -21,7 +21,7 @@ struct UploadContent: Sendable {
     init(of request: HTTPRequest, isHashed: Bool) async throws {
         // It inspects a file.
         let chunks = try request.framedBody()
-        (file, headers) = (request.body as? FileBody, request.body.additionalHeaders.httpHeaders)
+        (file, headers) = (request.body as? FileBody, request.body.additionalHeaders)
         (bytes, start) = (chunks.data ?? Data(), file?.range?.lowerBound)
         guard let length = file == nil ? chunks.data?.count : chunks.length else {
             throw HTTPBodyError.invalid("an upload's content is a FileBody or a body in memory")

@@ -21,7 +21,7 @@ struct AWSChunkedBody: HTTPBody {
     }
 
     var additionalHeaders: HTTPHeaders {
-        var headers = body.additionalHeaders.httpHeaders
+        var headers = body.additionalHeaders
         headers[.contentEncoding] = codings(after: headers[.contentEncoding])
         headers["X-Amz-Decoded-Content-Length"] = "\(length)"
         headers["X-Amz-Trailer"] = checksum?.name

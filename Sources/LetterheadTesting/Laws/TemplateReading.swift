@@ -40,7 +40,7 @@ struct TemplateReading {
 
     private static func content(of body: some Any) async -> String {
         guard let body = body as? any HTTPBody else { return "\(type(of: body)), which is not a body" }
-        let start = "\(type(of: body))\n\(text(of: body.additionalHeaders.httpHeaders))\n"
+        let start = "\(type(of: body))\n\(text(of: body.additionalHeaders))\n"
         do {
             var data = Data()
             for try await chunk in try body.chunks() { data += chunk }

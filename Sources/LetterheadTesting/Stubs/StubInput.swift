@@ -26,7 +26,7 @@ struct StubInput: Sendable {
     var forwarded: HTTPRequest {
         guard let body, !request.body.isReplayable else { return request }
         var request = request
-        request.body = DataBody(body, additionalHeaders: request.body.additionalHeaders.httpHeaders)
+        request.body = DataBody(body, additionalHeaders: request.body.additionalHeaders)
         return request
     }
 

@@ -27,7 +27,7 @@ final class EncodedOnce: SteadyBody {
     var isDecided: Bool { first.withLock { $0 != nil } }
 
     var isEmpty: Bool { base.isEmpty }
-    var additionalHeaders: HTTPHeaders { base.additionalHeaders.httpHeaders }
+    var additionalHeaders: HTTPHeaders { base.additionalHeaders }
     var contentLength: Int? { base.contentLength }
     var isReplayable: Bool { base.isReplayable }
 

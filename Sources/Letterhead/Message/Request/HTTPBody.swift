@@ -27,14 +27,11 @@ public import LetterheadFoundation
 /// unrelated member and uses the default. Conform in an extension, `extension LinesBody: HTTPBody`, and the compiler
 /// warns about such a member.
 public protocol HTTPBody: Sendable {
-    /// The type of ``additionalHeaders``: ``HTTPHeaders``, or a dictionary of strings.
-    associatedtype AdditionalHeaders: BodyHeaders = HTTPHeaders
-
     /// Whether the request has no body: neither bytes nor a body's headers. Default: false.
     var isEmpty: Bool { get }
 
     /// The body's headers, such as its media type. The request's headers take precedence. Default: empty.
-    var additionalHeaders: AdditionalHeaders { get }
+    var additionalHeaders: HTTPHeaders { get }
 
     /// The number of bytes, if it is known before the body is encoded. Default: nil (not known).
     var contentLength: Int? { get }
@@ -52,6 +49,8 @@ public protocol HTTPBody: Sendable {
 extension HTTPBody {
     public var isEmpty: Bool { false }
 
+    public var additionalHeaders: HTTPHeaders { [:] }
+
     public var contentLength: Int? { nil }
 
     public var isReplayable: Bool { true }
@@ -59,23 +58,6 @@ extension HTTPBody {
     public func encode() throws -> Data { throw HTTPBodyError.notInMemory(type: String(describing: type(of: self))) }
 
     public func chunks() throws -> BodyChunks { BodyChunks(try encode()) }
-}
-
-extension HTTPBody where AdditionalHeaders == HTTPHeaders {
-    public var additionalHeaders: HTTPHeaders { [:] }
-}
-
-/// What ``HTTPBody/additionalHeaders`` may be.
-public protocol BodyHeaders: Sendable {
-    var httpHeaders: HTTPHeaders { get }
-}
-
-extension HTTPHeaders: BodyHeaders {
-    public var httpHeaders: HTTPHeaders { self }
-}
-
-extension [String: String]: BodyHeaders {
-    public var httpHeaders: HTTPHeaders { HTTPHeaders(self) }
 }
 
 /// No body: no bytes and no headers.

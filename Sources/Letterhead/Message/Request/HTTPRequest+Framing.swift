@@ -39,7 +39,7 @@ extension HTTPRequest {
             merged[.contentLength] = nil
         }
         guard !body.isEmpty else { return merged }
-        let own = body.additionalHeaders.httpHeaders
+        let own = body.additionalHeaders
         var added = own
         for name in omitted { added[name] = nil }
         merged.fill(from: added)
@@ -131,7 +131,7 @@ extension HTTPRequest {
         if method == .connect { return "CONNECT is reserved for proxies (set a proxy in the TransportConfiguration)" }
         if let rule = headers.brokenRule(bodyLength: body.contentLength) { return rule }
         if (method == .head || method == .trace) && !body.isEmpty { return "\(method) cannot carry a body" }
-        if !body.isEmpty, let rule = body.additionalHeaders.httpHeaders.brokenBodyRule {
+        if !body.isEmpty, let rule = body.additionalHeaders.brokenBodyRule {
             return "the body is refused: \(rule)"
         }
         if let defect = path.defect { return "the path is refused: \(defect.rule)" }

@@ -163,7 +163,7 @@ extension HTTPRequest {
     /// are added after the chain, and take precedence over an environment's or a client's.
     mutating func fill(headers: HTTPHeaders) {
         guard !headers.isEmpty else { return }
-        let own = body.isEmpty ? [:] : body.additionalHeaders.httpHeaders
+        let own = body.isEmpty ? [:] : body.additionalHeaders
         let omitted = omittedHeaders
         let isWhole = own.isEmpty && omitted.isEmpty
         self.headers.fill(

@@ -30,7 +30,7 @@ struct CompressedBody: SteadyBody {
 
     /// The body's headers, with `gzip` as the last Content-Encoding (RFC 9110, 8.4).
     var additionalHeaders: HTTPHeaders {
-        var headers = body.additionalHeaders.httpHeaders
+        var headers = body.additionalHeaders
         headers[.contentEncoding] = headers[.contentEncoding].map { "\($0), gzip" } ?? "gzip"
         return headers
     }

@@ -20,11 +20,11 @@ import Testing
     /// As the first of the articles declares its bodies.
     private struct ArticleBody: HTTPBody {
         var isEmpty: Bool { false }
-        var additionalHeaders = ["Content-Type": "application/x-article", "X-Kind": "raw"]
+        var additionalHeaders: HTTPHeaders = ["Content-Type": "application/x-article", "X-Kind": "raw"]
         func encode() throws -> Data { Data("ab".utf8) }
     }
 
-    @Test func `the headers of a body may be a dictionary of strings`() async throws {
+    @Test func `the headers of a body may be a stored property`() async throws {
         struct Publish: RequestTemplate {
             var method: HTTPMethod { .post }
             var path: RequestPath { "articles" }

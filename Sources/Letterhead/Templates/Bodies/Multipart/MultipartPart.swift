@@ -87,7 +87,7 @@ extension MultipartBody {
             _ body: any HTTPBody, name: String? = nil, filename: String? = nil, headers: HTTPHeaders = [:]
         ) -> MultipartBody.Part {
             var headers = headers
-            headers.fill(from: body.additionalHeaders.httpHeaders)
+            headers.fill(from: body.additionalHeaders)
             return MultipartBody.Part(body, PartFields(name, filename, nil, headers))
         }
     }

@@ -153,6 +153,6 @@ import Testing
         for request in [
             try StandardRequestBuilder(template.multipart(parts, subtype: "mixed")).request(),
             try MultipartRequestBuilder(template, parts: parts, subtype: "mixed").request(),
-        ] { #expect(request.body.additionalHeaders.httpHeaders[.contentType]?.hasPrefix("multipart/mixed; ") == true) }
+        ] { #expect(request.body.additionalHeaders[.contentType]?.hasPrefix("multipart/mixed; ") == true) }
     }
 }
