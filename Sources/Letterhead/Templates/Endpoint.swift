@@ -98,29 +98,9 @@ public struct Get<Response: Sendable>: RequestDecorator {
     }
 }
 
-/// An endpoint with a fixed method and a body: ``Post``, ``Put``, ``Patch`` or ``Delete``.
-///
-/// Conform a custom type to send another method in the same way:
-///
-/// ```swift
-/// struct Report<Response: Sendable>: MethodEndpoint {
-///     let base: Endpoint<Response>
-///     static var fixedMethod: HTTPMethod { "REPORT" }
-///     init(base: Endpoint<Response>) { self.base = base }
-/// }
-///
-/// let changes = try await client.send(Report<Changes>("calendars/1", body: JSONBody(filter)))
-/// ```
-public protocol MethodEndpoint<Response>: RequestDecorator where Base == Endpoint<Response> {
-    /// The method that every value of the type sends.
-    static var fixedMethod: HTTPMethod { get }
-
-    /// Wraps an endpoint and replaces its method by ``fixedMethod``.
-    init(base: Endpoint<Response>)
-}
-
-extension MethodEndpoint {
-    public var method: HTTPMethod { Self.fixedMethod }
+/// A POST request as a value: `Post<User>("users", body: JSONBody(user))`. See ``Endpoint``.
+public struct Post<Response: Sendable>: RequestDecorator {
+    public let base: Endpoint<Response>
 
     /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL's
     /// path, and query items with the value nil are omitted.
@@ -128,7 +108,7 @@ extension MethodEndpoint {
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
     ) where Response: Decodable {
-        self.init(base: Endpoint(Self.fixedMethod, path, query: query, headers: headers, body: body))
+        base = Endpoint(.post, path, query: query, headers: headers, body: body)
     }
 
     /// Creates a request without a value. The response's body is ignored.
@@ -136,7 +116,7 @@ extension MethodEndpoint {
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
     ) where Response == Void {
-        self.init(base: Endpoint(Self.fixedMethod, path, query: query, headers: headers, body: body))
+        base = Endpoint(.post, path, query: query, headers: headers, body: body)
     }
 
     /// Creates a request that returns the response itself, without decoding it.
@@ -144,38 +124,96 @@ extension MethodEndpoint {
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
     ) where Response == HTTPResponse {
-        self.init(base: Endpoint(Self.fixedMethod, path, query: query, headers: headers, body: body))
+        base = Endpoint(.post, path, query: query, headers: headers, body: body)
     }
 }
 
-/// A POST request as a value: `Post<User>("users", body: JSONBody(user))`. See ``Endpoint``.
-public struct Post<Response: Sendable>: MethodEndpoint {
-    public let base: Endpoint<Response>
-    public static var fixedMethod: HTTPMethod { .post }
-
-    public init(base: Endpoint<Response>) { self.base = base }
-}
-
 /// A PUT request as a value: `Put<User>("users/\(login)", body: JSONBody(user))`. See ``Endpoint``.
-public struct Put<Response: Sendable>: MethodEndpoint {
+public struct Put<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
-    public static var fixedMethod: HTTPMethod { .put }
 
-    public init(base: Endpoint<Response>) { self.base = base }
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL's
+    /// path, and query items with the value nil are omitted.
+    public init(
+        _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
+        body: any HTTPBody = EmptyBody()
+    ) where Response: Decodable {
+        base = Endpoint(.put, path, query: query, headers: headers, body: body)
+    }
+
+    /// Creates a request without a value. The response's body is ignored.
+    public init(
+        _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
+        body: any HTTPBody = EmptyBody()
+    ) where Response == Void {
+        base = Endpoint(.put, path, query: query, headers: headers, body: body)
+    }
+
+    /// Creates a request that returns the response itself, without decoding it.
+    public init(
+        _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
+        body: any HTTPBody = EmptyBody()
+    ) where Response == HTTPResponse {
+        base = Endpoint(.put, path, query: query, headers: headers, body: body)
+    }
 }
 
 /// A PATCH request as a value: `Patch<User>("users/\(login)", body: JSONBody(change))`. See ``Endpoint``.
-public struct Patch<Response: Sendable>: MethodEndpoint {
+public struct Patch<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
-    public static var fixedMethod: HTTPMethod { .patch }
 
-    public init(base: Endpoint<Response>) { self.base = base }
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL's
+    /// path, and query items with the value nil are omitted.
+    public init(
+        _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
+        body: any HTTPBody = EmptyBody()
+    ) where Response: Decodable {
+        base = Endpoint(.patch, path, query: query, headers: headers, body: body)
+    }
+
+    /// Creates a request without a value. The response's body is ignored.
+    public init(
+        _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
+        body: any HTTPBody = EmptyBody()
+    ) where Response == Void {
+        base = Endpoint(.patch, path, query: query, headers: headers, body: body)
+    }
+
+    /// Creates a request that returns the response itself, without decoding it.
+    public init(
+        _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
+        body: any HTTPBody = EmptyBody()
+    ) where Response == HTTPResponse {
+        base = Endpoint(.patch, path, query: query, headers: headers, body: body)
+    }
 }
 
 /// A DELETE request as a value: `Delete<Void>("users/\(login)")`. See ``Endpoint``.
-public struct Delete<Response: Sendable>: MethodEndpoint {
+public struct Delete<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
-    public static var fixedMethod: HTTPMethod { .delete }
 
-    public init(base: Endpoint<Response>) { self.base = base }
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL's
+    /// path, and query items with the value nil are omitted.
+    public init(
+        _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
+        body: any HTTPBody = EmptyBody()
+    ) where Response: Decodable {
+        base = Endpoint(.delete, path, query: query, headers: headers, body: body)
+    }
+
+    /// Creates a request without a value. The response's body is ignored.
+    public init(
+        _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
+        body: any HTTPBody = EmptyBody()
+    ) where Response == Void {
+        base = Endpoint(.delete, path, query: query, headers: headers, body: body)
+    }
+
+    /// Creates a request that returns the response itself, without decoding it.
+    public init(
+        _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
+        body: any HTTPBody = EmptyBody()
+    ) where Response == HTTPResponse {
+        base = Endpoint(.delete, path, query: query, headers: headers, body: body)
+    }
 }

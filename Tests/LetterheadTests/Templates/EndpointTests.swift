@@ -23,12 +23,6 @@ extension RequestTemplate where Self == Post<Person> {
     fileprivate static func create(_ person: Person) -> Self { Post("people", body: JSONBody(person)) }
 }
 
-private struct Report<Response: Sendable>: MethodEndpoint {
-    let base: Letterhead.Endpoint<Response>
-    static var fixedMethod: HTTPMethod { "REPORT" }
-    init(base: Letterhead.Endpoint<Response>) { self.base = base }
-}
-
 /// Endpoints in one line.
 @Suite struct EndpointTests {
     private let ada = Person(id: 1, login: "ada")
@@ -75,13 +69,6 @@ private struct Report<Response: Sendable>: MethodEndpoint {
             #expect(try request.body.encode() == Data(request.method == .get ? "".utf8 : "x".utf8))
         }
         #expect(try built(Post<Void>("a")).body.isEmpty)
-    }
-
-    @Test func `a custom type sends another method in the same way`() async throws {
-        #expect(try await client.send(Report<Person>("people/1", body: TextBody("x"))) == ada)
-        #expect(try await client.send(Report<HTTPResponse>(base: .init(.put, "people/1"))).status == 200)
-        try await client.send(Report<Void>("people/1"))
-        #expect(mock.requests.map(\.method) == ["REPORT", "REPORT", "REPORT"])
     }
 
     @Test func `a response without a value needs no body`() async throws {
