@@ -17,26 +17,15 @@
 ///
 /// Secret values are redacted.
 public struct RequestExplanation: Sendable, CustomStringConvertible {
-    /// A part of the request or a setting, such as `header X-Trace` or `timeout`.
-    public struct Part: Sendable, Hashable, CustomStringConvertible {
-        /// The kind of the part and, if there are several, its own name: `header X-Trace`.
-        public let name: String
-        /// The value, redacted if it is secret.
-        public let value: String
-        /// What has set the value: a template, a decorator, the client, an environment, the body, the decoder, or the
-        /// defaults.
-        public let source: String
-
-        public var description: String { "\(name): \(value)  (\(source))" }
-    }
-
     /// The request as the client's links receive it, with the environment and the stored cookies. It isn't signed.
     public let request: HTTPRequest
-    /// In a fixed order: the URL, the headers, the body, the settings and the chain.
-    public let parts: [Part]
+    /// The parts of the request, its settings and the chain, in this order. A part has a name such as
+    /// `header X-Trace` or `timeout`, a value that is redacted if it is secret, and a source: what has set the value,
+    /// such as a template, a decorator, the client, an environment, the body, the decoder, or the defaults.
+    public let parts: [(name: String, value: String, source: String)]
 
     public var description: String {
-        ([request.redaction.requestLine(of: request)] + parts.map { "  \($0)" }).joined(separator: "\n")
+        ([request.redaction.requestLine(of: request)] + parts.map { "  \($0.name): \($0.value)  (\($0.source))" }).joined(separator: "\n")
     }
 }
 
@@ -86,7 +75,7 @@ private struct Explaining {
     private let client: HTTPClient
     /// The request after each step.
     private let (built, adopted, filled, final): (HTTPRequest, HTTPRequest, HTTPRequest, HTTPRequest)
-    private(set) var parts: [RequestExplanation.Part] = []
+    private(set) var parts: [(name: String, value: String, source: String)] = []
 
     init(
         template: any RequestTemplate, client: HTTPClient, built: HTTPRequest, adopted: HTTPRequest,
@@ -103,7 +92,7 @@ private struct Explaining {
     }
 
     mutating func add(_ name: String, _ value: String, _ source: String) {
-        parts.append(RequestExplanation.Part(name: name, value: value, source: source))
+        parts.append((name, value, source))
     }
 
     mutating func explain() {
