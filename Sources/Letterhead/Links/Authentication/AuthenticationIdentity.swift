@@ -53,30 +53,30 @@ struct RequestIdentity: Hashable, Sendable {
     }
 }
 
-extension HTTPRequest {
-    /// The parts of a request that an authentication has written, and an identity that stays the same when they change
-    /// with each request. A cache compares the identity instead of the parts.
-    public struct Signature: Sendable {
-        /// Equal for requests that are signed with the same credentials.
-        public let identity: String
-        /// The names of the headers that the authentication has written.
-        public let headers: Set<HTTPHeaders.Name>
-        /// The query items that the authentication has added.
-        public let query: [QueryParameters.Item]
-        /// The headers without the signature.
-        fileprivate let unsigned: HTTPHeaders
-    }
+/// The parts of a request that an authentication has written.
+struct RequestSignature: Sendable {
+    let identity: String
+    let headers: Set<HTTPHeaders.Name>
+    let query: [QueryParameters.Item]
+    /// The headers without the signature.
+    fileprivate let unsigned: HTTPHeaders
 }
 
 private enum RequestSignatureOption: HTTPRequestOption {
-    static let defaultOptionValue: HTTPRequest.Signature? = nil
+    static let defaultOptionValue: RequestSignature? = nil
 }
 
 extension HTTPRequest {
-    /// What an authentication above has written and a server may accept only once. Nil if there is nothing.
-    public internal(set) var signature: Signature? {
+    private(set) var ownSignature: RequestSignature? {
         get { self[option: RequestSignatureOption.self] }
         set { self[option: RequestSignatureOption.self] = newValue }
+    }
+
+    /// What an authentication above has written and a server may accept only once: the names of its headers, its query
+    /// items, and an identity that is equal for requests that are signed with the same credentials. A cache compares
+    /// the identity instead of the parts. Nil if there is nothing.
+    public var signature: (identity: String, headers: Set<HTTPHeaders.Name>, query: [QueryParameters.Item])? {
+        ownSignature.map { ($0.identity, $0.headers, $0.query) }
     }
 
     /// Whether a server may accept this request's signature only once, such as the count of a digest nonce.
@@ -86,21 +86,21 @@ extension HTTPRequest {
     /// request twice, unless the server certainly has not processed it. Throw ``HTTPError/Code/signatureSpent``
     /// instead. Set it in your link if it signs each request.
     public var isSignedOnce: Bool {
-        get { signature != nil }
+        get { ownSignature != nil }
         set {
             guard newValue != isSignedOnce else { return }
-            signature = newValue ? Signature(identity: "", headers: [], query: [], unsigned: [:]) : nil
+            ownSignature = newValue ? RequestSignature(identity: "", headers: [], query: [], unsigned: [:]) : nil
         }
     }
 
     /// Removes an ended load's signature, so that the request is signed anew, and restores the headers that it has
     /// replaced. A relay's mark has no parts.
     mutating func removeSignature() {
-        guard let signature, !signature.headers.isEmpty || !signature.query.isEmpty else { return }
+        guard let signature = ownSignature, !signature.headers.isEmpty || !signature.query.isEmpty else { return }
         for name in signature.headers { headers[name] = nil }
         headers.replace(with: HTTPHeaders(signature.unsigned.filter { signature.headers.contains($0.name) }))
         query = QueryParameters(query.filter { !signature.query.contains($0) })
-        self.signature = nil
+        ownSignature = nil
     }
 
     /// A method's own requests, such as a request for a nonce, don't count as signed. A signer may write the path in a
@@ -112,10 +112,11 @@ extension HTTPRequest {
         let names = Set(headers.map(\.name)).filter { headers.values(for: $0) != unsigned.headers.values(for: $0) }
         let items = query.filter { !unsigned.query.contains($0.name) }
         guard !names.isEmpty || !items.isEmpty else { return }
-        signature = Signature(
-            identity: (signature.map { $0.identity + " " } ?? "") + identity,
-            headers: names.union(signature?.headers ?? []), query: items + (signature?.query ?? []),
-            unsigned: signature?.unsigned ?? unsigned.headers)
+        let earlier = ownSignature
+        ownSignature = RequestSignature(
+            identity: (earlier.map { $0.identity + " " } ?? "") + identity,
+            headers: names.union(earlier?.headers ?? []), query: items + (earlier?.query ?? []),
+            unsigned: earlier?.unsigned ?? unsigned.headers)
     }
 }
 

@@ -120,7 +120,7 @@
 
     extension HTTPRequest {
         /// Whether the transport sends the request again without `Expect` if the server refuses it (RFC 9110, 10.1.1).
-        var mayOmitExpectation: Bool { headers.contains(.expect) && body.isReplayable && signature == nil }
+        var mayOmitExpectation: Bool { headers.contains(.expect) && body.isReplayable && !isSignedOnce }
     }
 
     // The settings that some libcurl versions don't support.
