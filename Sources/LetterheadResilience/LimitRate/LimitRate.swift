@@ -20,7 +20,7 @@ import Synchronization
 /// Put it above `Throttle`, so that a waiting request occupies no slot, and below the environment, which sets the host.
 /// All chains that contain the same link share its limits.
 public final class LimitRate: LoaderLink {
-    private typealias Key = Throttle.Settings.Scope.Key
+    private typealias Key = String?
 
     private struct Waiter {
         let turn = OneShot<Outcome>()

@@ -7,7 +7,7 @@ import Letterhead
 /// In each queue, the first request sleeps until the bucket allows it, and the others wait to become the first. If the
 /// server asks for a pause, it therefore delays all of them and keeps their order.
 struct RateState<Turn> {
-    typealias Key = Throttle.Settings.Scope.Key
+    typealias Key = String?
 
     enum Arrival: Equatable {
         case passes

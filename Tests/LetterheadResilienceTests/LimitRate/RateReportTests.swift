@@ -117,7 +117,7 @@ import Testing
     @Test func `queues without a state are removed`() {
         var state = RateState<Int>(RateBucket(count: 1, per: .seconds(1)))
         for index in 0..<10_000 {
-            let passes = state.pass(.named("\(index)"), at: .seconds(index))
+            let passes = state.pass("\(index)", at: .seconds(index))
             #expect(passes)
         }
         #expect(state.laneCount <= 128)

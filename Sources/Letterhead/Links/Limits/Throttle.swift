@@ -73,7 +73,7 @@ public final class Throttle: LoaderLink {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         guard !hasNegative else { throw Self.negative.error(for: request, waitingFor: Self.slot) }
         let isStream = separatesStreams && request.responseDelivery == .streamed
-        let key = try scope.key(of: request).ofStream(isStream)
+        let key = SlotKey(name: try scope.key(of: request), isStream: isStream)
         if !state.withLock({ $0.enter(key) }) { try await waitTurn(of: request, key: key, priority: priority) }
         let lease = ResourceLedger.lease("a slot of the Throttle for \(request.outline)")
         do throws(HTTPError) {
@@ -97,7 +97,7 @@ public final class Throttle: LoaderLink {
         "streams, limit or queueLimit of the Throttle is negative (use 0 or more)")
     private static let slot = "a slot of the Throttle"
 
-    private func waitTurn(of request: HTTPRequest, key: Throttle.Settings.Scope.Key, priority: Int)
+    private func waitTurn(of request: HTTPRequest, key: SlotKey, priority: Int)
         async throws(HTTPError)
     {
         let left = request.timeLeft
@@ -117,7 +117,7 @@ public final class Throttle: LoaderLink {
         }
     }
 
-    private func leave(_ key: Throttle.Settings.Scope.Key, _ lease: ResourceLease?) {
+    private func leave(_ key: SlotKey, _ lease: ResourceLease?) {
         lease?.release()
         state.withLock { $0.leave(key) }?.turn.set(.turn)
     }
@@ -188,16 +188,17 @@ extension Throttle.Settings {
             Scope(kind: .key(key))
         }
 
-        /// Returns a request's key. Requests with equal keys share a limit.
+        /// Returns the key of a request. Requests with equal keys share a limit. Nil is the key of all requests of the
+        /// link, and of a request without a host.
         ///
         /// - Throws: `.invalidRequest`, or a custom closure's error.
-        public func key(of request: HTTPRequest) throws(HTTPError) -> Key {
+        public func key(of request: HTTPRequest) throws(HTTPError) -> String? {
             switch kind {
-            case .client: return .client
-            case .host: return request.origin.map { .host($0) } ?? .client
+            case .client: return nil
+            case .host: return request.origin?.description
             case .key(let key):
                 do {
-                    return .named(try key(request))
+                    return try key(request)
                 } catch {
                     let own = HTTPError(error, request: request)
                     throw HTTPError(
@@ -207,35 +208,5 @@ extension Throttle.Settings {
                 }
             }
         }
-    }
-}
-
-extension Throttle.Settings.Scope {
-    /// Equal for requests that share a limit.
-    public struct Key: Hashable, Sendable {
-        private enum Kind: Hashable {
-            case client
-            case host(HTTPOrigin)
-            case named(String)
-        }
-
-        private let kind: Kind
-        /// Whether the key is for streamed responses with separate slots.
-        private(set) var isStream = false
-
-        private init(kind: Kind) { self.kind = kind }
-
-        func ofStream(_ isStream: Bool) -> Key {
-            guard isStream else { return self }
-            var key = self
-            key.isStream = true
-            return key
-        }
-
-        static var client: Key { Key(kind: .client) }
-        static func host(_ host: HTTPOrigin) -> Key { Key(kind: .host(host)) }
-        static func named(_ name: String) -> Key { Key(kind: .named(name)) }
-
-        var isClient: Bool { if case .client = kind { !isStream } else { false } }
     }
 }

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
+/// Equal for requests that share the slots of a throttle.
+struct SlotKey: Hashable {
+    /// Nil for the key of all requests.
+    let name: String?
+    /// Whether the key is for streamed responses with separate slots.
+    var isStream = false
+}
+
 /// A throttle's slots and queues, without a clock or a task. Callers must hold a lock. Methods return the requests to
 /// resume.
 ///
 /// While a request waits, the number of running loads is at least the limit: a released slot passes to the next request
 /// in the queue in the same step, so that no new request can take it.
 struct ThrottleState<Waiter> {
-    typealias Key = Throttle.Settings.Scope.Key
-
     enum Arrival: Equatable {
         case runs
         case waits(place: UInt64)
@@ -24,8 +30,8 @@ struct ThrottleState<Waiter> {
     private var client = Lane()
     /// The most recently used queue is also separate, because most clients send several requests to one host in
     /// sequence.
-    private var recent = (key: Key.client, lane: Lane())
-    private var lanes: [Key: Lane] = [:]
+    private var recent = (key: SlotKey(name: nil), lane: Lane())
+    private var lanes: [SlotKey: Lane] = [:]
     private var lastPlace: UInt64 = 0
     private(set) var limit: Int
     /// The limit for streamed responses. Nil if they count as all others.
@@ -39,7 +45,7 @@ struct ThrottleState<Waiter> {
     var laneCount: Int { lanes.count + (recent.lane.isIdle ? 0 : 1) }
 
     /// Takes a slot if one is free.
-    mutating func enter(_ key: Key) -> Bool {
+    mutating func enter(_ key: SlotKey) -> Bool {
         let limit = limit(of: key)
         return withLane(key) { lane in
             guard lane.running < limit else { return false }
@@ -49,7 +55,7 @@ struct ThrottleState<Waiter> {
     }
 
     /// Takes a slot, or adds the request to the queue unless it is full.
-    mutating func arrive(_ key: Key, priority: Int, queueLimit: Int, waiter: Waiter) -> Arrival {
+    mutating func arrive(_ key: SlotKey, priority: Int, queueLimit: Int, waiter: Waiter) -> Arrival {
         guard limit(of: key) >= 0 else { return .refused }
         if enter(key) { return .runs }
         lastPlace += 1
@@ -62,12 +68,12 @@ struct ThrottleState<Waiter> {
     }
 
     /// Removes a request from the queue. Nil if it already has a slot.
-    mutating func leaveLine(_ key: Key, place: UInt64) -> Waiter? {
+    mutating func leaveLine(_ key: SlotKey, place: UInt64) -> Waiter? {
         withLane(key) { $0.line.leave(place) }
     }
 
     /// Releases a slot, and returns the request that receives it.
-    mutating func leave(_ key: Key) -> Waiter? {
+    mutating func leave(_ key: SlotKey) -> Waiter? {
         let limit = limit(of: key)
         return withLane(key) { lane in
             let next = lane.running <= limit ? lane.line.next() : nil
@@ -96,22 +102,22 @@ struct ThrottleState<Waiter> {
     }
 
     @inline(__always)
-    private mutating func withLane<Result>(_ key: Key, _ body: (inout Lane) -> Result) -> Result {
-        if key.isClient { return body(&client) }
+    private mutating func withLane<Result>(_ key: SlotKey, _ body: (inout Lane) -> Result) -> Result {
+        if key.name == nil, !key.isStream { return body(&client) }
         if key != recent.key { bring(key) }
         return body(&recent.lane)
     }
 
-    private mutating func bring(_ key: Key) {
+    private mutating func bring(_ key: SlotKey) {
         if !recent.lane.isIdle { lanes[recent.key] = recent.lane }
         recent = (key, lanes.removeValue(forKey: key) ?? Lane())
     }
 
-    private func limit(of key: Key) -> Int { key.isStream ? streams ?? limit : limit }
+    private func limit(of key: SlotKey) -> Int { key.isStream ? streams ?? limit : limit }
 
-    private mutating func withEveryLane(_ body: (Key, inout Lane, inout [Waiter]) -> Void) -> [Waiter] {
+    private mutating func withEveryLane(_ body: (SlotKey, inout Lane, inout [Waiter]) -> Void) -> [Waiter] {
         var woken: [Waiter] = []
-        body(.client, &client, &woken)
+        body(SlotKey(name: nil), &client, &woken)
         body(recent.key, &recent.lane, &woken)
         for index in lanes.indices { body(lanes.keys[index], &lanes.values[index], &woken) }
         lanes = lanes.filter { !$0.value.isIdle }

@@ -15,10 +15,9 @@ import Testing
     @Test(arguments: 0..<20) func `no slot is lost or assigned twice, in every order of events`(seed: UInt64) {
         var dice = Dice(state: seed)
         var state = ThrottleState<Int>(limit: 2)
-        typealias Key = Throttle.Settings.Scope.Key
-        var (running, waiting): ([Key: Set<Int>], [Key: [UInt64: Int]]) = ([:], [:])
-        let keys: [Key] = [.client, .named("a"), .named("b")]
-        var places: [Int: (Key, UInt64)] = [:]
+        var (running, waiting): ([SlotKey: Set<Int>], [SlotKey: [UInt64: Int]]) = ([:], [:])
+        let keys = [nil, "a", "b"].map { SlotKey(name: $0) }
+        var places: [Int: (SlotKey, UInt64)] = [:]
         func wake(_ waiter: Int) {
             guard let (key, place) = places.removeValue(forKey: waiter) else { return }
             waiting[key]?[place] = nil
