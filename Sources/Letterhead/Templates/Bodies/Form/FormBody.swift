@@ -8,7 +8,7 @@ public import LetterheadFoundation
 /// FormBody(["grant_type": "password", "scope": scopes])       // in this order
 /// FormBody(values)                                            // a dictionary, sorted by name
 /// FormBody(encoding: order)                                   // any Encodable
-/// FormBody(["q": "a b"], encoder: FormEncoder(spaces: .plus)) // q=a+b
+/// FormBody(["q": "a b"], encoder: FormEncoder(.plus))         // q=a+b
 /// ```
 ///
 /// Everything except ASCII letters, digits and `*-._` is percent-encoded (URL Standard, 5.2). The encoder writes a
@@ -79,7 +79,7 @@ extension QueryParameters {
     /// Sending fails with `.invalidRequest` if the value cannot be encoded, or has no names at its top level, such as
     /// an array.
     public init(
-        encoding value: some Encodable, encoder: FormEncoder = FormEncoder(arrays: .repeated)
+        encoding value: some Encodable, encoder: FormEncoder = FormEncoder(.repeatedNames)
     ) {
         do {
             let text = String(decoding: try encoder.form(escaping: .unreserved) { try $0.encode(value) }, as: UTF8.self)

@@ -46,17 +46,15 @@ struct FormValueEncoder: Encoder, SingleValueEncodingContainer {
     }
 
     func property(_ key: some CodingKey) -> FormValueEncoder {
-        let text = writer.style.keys == .snakeCase ? Self.snakeCase(key.stringValue) : key.stringValue
-        guard writer.style.nesting == .dots, let name else { return member(key, text) }
+        let text = writer.options.contains(.snakeCase) ? Self.snakeCase(key.stringValue) : key.stringValue
+        guard writer.options.contains(.dots), let name else { return member(key, text) }
         return FormValueEncoder(writer: writer, name: "\(name).\(text)", path: path, key: key)
     }
 
     func element(_ index: Int) -> FormValueEncoder {
         let suffix =
-            switch writer.style.arrays {
-            case .brackets: "[]"
-            case .repeated: ""
-            case .indexed: "[\(index)]"
+            if writer.options.contains(.indices) { "[\(index)]" } else {
+                writer.options.contains(.repeatedNames) ? "" : "[]"
             }
         return FormValueEncoder(
             writer: writer, name: (name ?? "") + suffix, path: path, key: FormKey(intValue: index))
@@ -88,7 +86,7 @@ extension FormValueEncoder {
         case let number as Float: try finite(number)
         case let number as Decimal where number.isFinite: number.description
         case let number as Decimal: throw error(number, "The number is not finite.")
-        case let date as Date where writer.style.dates == .seconds: try finite(date.timeIntervalSince1970)
+        case let date as Date where writer.options.contains(.secondsSince1970): try finite(date.timeIntervalSince1970)
         case let date as Date: try internetTime(date)
         case let data as Data: data.base64EncodedString()
         case let url as URL: url.absoluteString

@@ -5,10 +5,10 @@ public import LetterheadFoundation
 ///
 /// ```swift
 /// FormEncoder()                       // {tags: [a, b], user: {isNew: false}} → tags[]=a&tags[]=b&user[isNew]=false
-/// FormEncoder(arrays: .repeated)      // tags=a&tags=b
-/// FormEncoder(keys: .snakeCase)       // user[is_new]=false
-/// FormEncoder(nesting: .dots, arrays: .indexed)    // tags[0]=a&tags[1]=b&user.isNew=false
-/// FormEncoder(spaces: .plus)          // a+b, and not a%20b
+/// FormEncoder(.repeatedNames)         // tags=a&tags=b
+/// FormEncoder(.snakeCase)             // user[is_new]=false
+/// FormEncoder([.dots, .indices])      // tags[0]=a&tags[1]=b&user.isNew=false
+/// FormEncoder(.plus)                  // a+b, and not a%20b
 /// ```
 ///
 /// The examples show the names before escaping. `tags[]` becomes `tags%5B%5D`.
@@ -17,60 +17,32 @@ public import LetterheadFoundation
 /// Base64, and a boolean `true` or `false`. Nil is omitted. To write a value in another way, encode a string in the
 /// type's `encode(to:)`.
 public struct FormEncoder: HTTPBodyEncoder {
-    /// The names of a type's properties. A dictionary's keys never change. For other names, declare `CodingKeys`.
-    public enum Keys: Hashable, Sendable {
-        case asWritten
-        /// `isNew` becomes `is_new`, and `myURLProperty` becomes `my_url_property`.
-        case snakeCase
-    }
+    /// How names, dates and spaces are written. By default, names are in brackets as PHP and Rails read them, property
+    /// names are unchanged, a date is ISO 8601 in UTC (`2026-01-31T08:00:00Z`), and a space is `%20`.
+    public struct Options: OptionSet, Hashable, Sendable {
+        public let rawValue: Int
 
-    /// The names of a property within another one. A dictionary's keys are always in brackets.
-    public enum Nesting: Hashable, Sendable {
-        /// `user[isNew]=false`, as PHP and Rails read it.
-        case brackets
-        /// `user.isNew=false`, as Spring and ASP.NET Core read it, with `arrays: .indexed`.
-        case dots
-    }
+        public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// The names of an array's elements.
-    public enum Arrays: Hashable, Sendable {
-        /// `tags[]=a&tags[]=b`, as PHP and Rails read it.
-        case brackets
+        /// The property `isNew` becomes `is_new`, and `myURLProperty` becomes `my_url_property`. Dictionary keys never
+        /// change. For other names, declare `CodingKeys`.
+        public static let snakeCase = Options(rawValue: 1)
+        /// `user.isNew=false`, as Spring and ASP.NET Core read it, together with ``indices``. Dictionary keys stay in
+        /// brackets.
+        public static let dots = Options(rawValue: 2)
         /// `tags=a&tags=b`
-        case repeated
-        /// `tags[0]=a&tags[1]=b`
-        case indexed
+        public static let repeatedNames = Options(rawValue: 4)
+        /// `tags[0]=a&tags[1]=b`, also together with ``repeatedNames``.
+        public static let indices = Options(rawValue: 8)
+        /// A date in seconds since 1970, with a fraction if it has one.
+        public static let secondsSince1970 = Options(rawValue: 16)
+        /// `+` for a space.
+        public static let plus = Options(rawValue: 32)
     }
 
-    /// The format of dates.
-    public enum Dates: Hashable, Sendable {
-        /// ISO 8601 in UTC, `2026-01-31T08:00:00Z`.
-        case iso8601
-        /// Seconds since 1970, with a fraction if the date has one.
-        case seconds
-    }
+    public var options: Options
 
-    /// The escape for a space.
-    public enum Spaces: Hashable, Sendable {
-        /// `%20`
-        case percent
-        /// `+`
-        case plus
-    }
-
-    public var keys: Keys
-    public var nesting: Nesting
-    public var arrays: Arrays
-    public var dates: Dates
-    public var spaces: Spaces
-
-    /// Creates an encoder. Each parameter's default is its type's first case.
-    public init(
-        keys: Keys = .asWritten, nesting: Nesting = .brackets, arrays: Arrays = .brackets, dates: Dates = .iso8601,
-        spaces: Spaces = .percent
-    ) {
-        (self.keys, self.nesting, self.arrays, self.dates, self.spaces) = (keys, nesting, arrays, dates, spaces)
-    }
+    public init(_ options: Options = []) { self.options = options }
 
     /// Returns a value encoded as a form.
     ///
@@ -82,7 +54,7 @@ public struct FormEncoder: HTTPBodyEncoder {
     ///
     /// - Parameter set: the bytes that stay unescaped. Default: nil (as in a form, with the encoder's spaces).
     func form(escaping set: EscapeSet? = nil, _ write: (FormValueEncoder) throws -> Void) rethrows -> Data {
-        let writer = FormWriter(style: self, set: set ?? (spaces == .plus ? .formPlus : .form))
+        let writer = FormWriter(options: options, set: set ?? (options.contains(.plus) ? .formPlus : .form))
         try write(FormValueEncoder(writer: writer, name: nil, path: [], key: nil))
         return Data(writer.bytes)
     }
@@ -91,12 +63,12 @@ public struct FormEncoder: HTTPBodyEncoder {
 /// The bytes of one form. All containers of an encoding append to them. A writer is used only within the call that
 /// creates it.
 final class FormWriter {
-    let style: FormEncoder
+    let options: FormEncoder.Options
     private let set: EscapeSet
     private(set) var bytes: [UInt8] = []
 
-    init(style: FormEncoder, set: EscapeSet) {
-        (self.style, self.set) = (style, set)
+    init(options: FormEncoder.Options, set: EscapeSet) {
+        (self.options, self.set) = (options, set)
     }
 
     func write(_ name: String, _ value: String) {

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `a space can be written as a plus, and a plus is escaped`() throws {
-        let plus = FormEncoder(spaces: .plus)
+        let plus = FormEncoder(.plus)
         #expect(try text(FormBody([URLQueryItem(name: "a b", value: "+ ")], encoder: plus)) == "a+b=%2B+")
         #expect(try text(FormBody(["a": "Hello, +"], encoder: plus)) == "a=Hello%2C+%2B")
         #expect(try text(FormBody(["n m": 1, "b": true], encoder: plus)) == "n+m=1&b=true")
@@ -67,7 +67,7 @@ import Testing
     @Test func `a literal keeps its order, although it could be a dictionary`() throws {
         #expect(try text(FormBody(["b": "2", "c": "3", "a": "1", "b": "4"])) == "b=2&c=3&a=1&b=4")
         #expect(try text(FormBody(["b": 2, "a": true, "b": "4"])) == "b=2&a=true&b=4")
-        #expect(try text(FormBody(["b": 2, "a": 1, "b": 4], encoder: .init(spaces: .plus))) == "b=2&a=1&b=4")
+        #expect(try text(FormBody(["b": 2, "a": 1, "b": 4], encoder: .init(.plus))) == "b=2&a=1&b=4")
         #expect(try text(FormBody(["b": 2, "a": String?.none, "b": "4"])) == "b=2&b=4")
     }
 
@@ -78,7 +78,7 @@ import Testing
         #expect(try text(FormBody(["": ""])) == "=")
     }
 
-    @Test(arguments: [FormEncoder(), FormEncoder(spaces: .plus)])
+    @Test(arguments: [FormEncoder(), FormEncoder(.plus)])
     func `the length is known and exact`(
         encoder: FormEncoder
     ) throws {

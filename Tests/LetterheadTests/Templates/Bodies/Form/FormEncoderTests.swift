@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `every style can be changed`() throws {
-        let encoder = FormEncoder(keys: .snakeCase, arrays: .indexed, dates: .seconds)
+        let encoder = FormEncoder([.snakeCase, .indices, .secondsSince1970])
         #expect(
             try decoded(Order(), encoder) == "title=x y&is_new=true&items[0][name]=a&items[0][count]=1&items[1][name]=b"
                 + "&items[1][count]=2&tags[0]=r&tags[1]=s&extra[k]=false&at=1500000000.25&level=high"
@@ -43,7 +43,7 @@ import Testing
 
     @Test func `properties can be nested with dots, and the keys of dictionaries remain in brackets`() throws {
         struct Customer: Encodable { var address = ["city": Item(name: "x", count: 1)], orders = [Order()] }
-        let text = try decoded(Customer(), FormEncoder(nesting: .dots, arrays: .indexed))
+        let text = try decoded(Customer(), FormEncoder([.dots, .indices]))
         #expect(
             text?.hasPrefix("address[city].name=x&address[city].count=1&orders[0].title=x y&orders[0].isNew") == true)
         #expect(text?.contains("&orders[0].items[1].count=2&orders[0].tags[0]=r") == true)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `arrays can be written with a repeated name, and dates in seconds`() throws {
-        let encoder = FormEncoder(arrays: .repeated, dates: .seconds)
+        let encoder = FormEncoder([.repeatedNames, .secondsSince1970])
         #expect(try decoded(["tags": ["r", "s"]], encoder) == "tags=r&tags=s")
         #expect(try decoded(["at": Date(timeIntervalSince1970: 1.5)], encoder) == "at=1.5")
         #expect(try decoded(["at": Date(timeIntervalSince1970: 2)], encoder) == "at=2")
@@ -73,7 +73,7 @@ import Testing
 
     @Test func `nil within a dictionary or an array is omitted`() throws {
         #expect(try decoded(["a": nil, "b": 1] as [String: Int?]) == "b=1")
-        #expect(try decoded(["a": [nil, 1]] as [String: [Int?]], FormEncoder(arrays: .indexed)) == "a[1]=1")
+        #expect(try decoded(["a": [nil, 1]] as [String: [Int?]], FormEncoder([.repeatedNames, .indices])) == "a[1]=1")
     }
 
     @Test(arguments: [Double.nan, .infinity])
@@ -113,7 +113,7 @@ import Testing
             }
         }
         #expect(
-            try decoded(Search(), FormEncoder(arrays: .indexed))
+            try decoded(Search(), FormEncoder(.indices))
                 == "user.name=ada&fields=id,title&since[0]=-1&since[2][user.name]=0.1&since[3][0]=1e+300")
     }
 
@@ -176,12 +176,12 @@ import Testing
                 try container.encode("v", forKey: Key(stringValue: name))
             }
         }
-        #expect(try decoded(Named(name: name), FormEncoder(keys: .snakeCase)) == "\(snake)[]=1&\(snake)=v")
+        #expect(try decoded(Named(name: name), FormEncoder(.snakeCase)) == "\(snake)[]=1&\(snake)=v")
     }
 
     @Test func `properties are renamed at every depth, and the keys of dictionaries are not`() throws {
         #expect(
-            try decoded(["myKey": ["myKey": Order()]], FormEncoder(keys: .snakeCase))?
+            try decoded(["myKey": ["myKey": Order()]], FormEncoder(.snakeCase))?
                 .contains("&myKey[myKey][is_new]=true&") == true)
     }
 }
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test func `an encoder names and writes the values, and the query escapes them`() {
-        let encoder = FormEncoder(keys: .snakeCase, arrays: .brackets, spaces: .plus)
+        let encoder = FormEncoder([.snakeCase, .plus])
         #expect(
             QueryParameters(encoding: Filter(), encoder: encoder).escaped
                 == "text=a%20b%26%3D%C3%A9%2B&labels%5B%5D=x&labels%5B%5D=y&is_open=true&range%5Blow%5D=1.5"
