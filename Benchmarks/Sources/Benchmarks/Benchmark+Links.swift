@@ -30,7 +30,7 @@ extension Benchmark {
             link("ModifyRequest", ModifyRequest { _ in }, nanoseconds: 350),
             link("ModifyResponse", ModifyResponse { _ in }),
             link("ModifyResponse of results", ModifyResponse.result { try $0.get() }),
-            link("Choose", Choose(among: [:]) { _ in nil }), link("When", Throttle().when { _ in false }),
+            link("When", Throttle().when { _ in false }),
             link("LinkGroup", ModifyResponse { _ in }.named("a group"), nanoseconds: 250),
             link("Around", Throttle().around { request, _, past in try await past.load(request) }, nanoseconds: 500),
             link("Retry, which judges", Retry(), nanoseconds: 1_000),

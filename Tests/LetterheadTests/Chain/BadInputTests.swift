@@ -50,7 +50,6 @@ private struct Lost: Error, CustomStringConvertible {
         Case("a redirect without a host", custom { $0.host = nil }, says: "host"),
         Case("a redirect to an empty host", custom { $0.host = "" }, says: "host"),
         Case("a redirect to another scheme", custom { $0.scheme = "ftp" }, says: "scheme"),
-        Case("a name that is not there", Choose(among: ["a": Throttle()]) { _ in "b" }, says: "no link with the name"),
     ]
 
     private static func custom(_ change: @escaping @Sendable (inout HTTPRequest) -> Void) -> FollowRedirects {

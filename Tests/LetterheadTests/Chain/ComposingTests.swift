@@ -42,34 +42,6 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     return request
 }
 
-@Suite struct ChooseTests {
-    private let a = Note("a")
-    private let b = Note("b")
-    private let below = Note("below")
-    private let mock = MockLoader { .ok($0) }
-
-    @Test func `the chosen link runs, and nil skips it`() async throws {
-        let chain = Choose(among: ["a": a, "b": b]) { $0[option: Lane.self] } --> below --> mock
-        for lane in ["a", "b", "a", nil] { _ = try await chain.load(request(lane)) }
-        #expect(a.loads == 2 && b.loads == 1 && below.loads == 4)
-    }
-
-    @Test func `the possible links are reset, and the next loader once`() async {
-        let chain = Choose(among: ["a": a --> b, "b": b]) { $0[option: Lane.self] } --> below --> mock
-        await chain.reset()
-        #expect(a.resets == 1 && b.resets == 2 && below.resets == 1)
-    }
-
-    @Test func `an unknown name and a closure that throws fail the load`() async throws {
-        let named = Choose(among: ["a": a]) { $0[option: Lane.self] } --> mock
-        let unknown = await #expect(throws: HTTPError.self) { try await named.load(request("c")) }
-        #expect(unknown?.code == .invalidRequest)
-        let throwing = Choose(among: ["a": a]) { _ in throw Odd() } --> mock
-        let error = await #expect(throws: HTTPError.self) { try await throwing.load(request()) }
-        #expect(error?.underlying is Odd && mock.requests.isEmpty)
-    }
-}
-
 @Suite struct WhenTests {
     private let link = Note("link")
     private let other = Note("other")
@@ -154,10 +126,11 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
 
     @Test func `a chain prints itself on one line`() {
         let chain =
-            Choose(among: ["x": Note("a") --> Note("b"), "y": Throttle(limit: 1)]) { _ in nil }
+            Throttle(limit: 1).when(otherwise: Note("a") --> Note("b")) { _ in true }
             --> Note("c").named("group") --> Note("d").when { _ in true } --> Throttle() --> mock
         #expect(
-            "\(chain)" == "Choose(x: a --> b | y: Throttle(1)) --> group(c) --> When(d) --> Throttle --> MockLoader")
+            "\(chain)"
+                == "When(Throttle(1) | otherwise: a --> b) --> group(c) --> When(d) --> Throttle --> MockLoader")
     }
 }
 
@@ -166,7 +139,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
         let links = (0..<6).map { Note("\($0)") }
         let chain =
             links[0] --> (links[1] --> links[2]).when(otherwise: links[1]) { _ in true }
-            --> Choose(among: ["a": links[3].named("g"), "b": links[4]]) { _ in "a" } --> links[5] --> MockLoader()
+            --> links[3].named("g").when(otherwise: links[4]) { _ in true } --> links[5] --> MockLoader()
         await chain.reset()
         // A link is reset once for each of its positions, which does no harm.
         #expect(links.map(\.resets) == [1, 2, 1, 1, 1, 1])

@@ -121,8 +121,8 @@ private struct Through: LoaderLink {
             #expect(found == ObjectIdentifier((any LoaderLink)?.self))
         }
         for found in chains { #expect(found == ObjectIdentifier((any HTTPLoader).self)) }
-        let chosen = Choose(among: ["both": links, "one": first]) { _ in "both" }
-        #expect("\(chosen)" == "Choose(both: PrintLoader --> Retry | one: PrintLoader)")
+        let chosen = second.when(otherwise: links) { _ in true }
+        #expect("\(chosen)" == "When(Retry | otherwise: PrintLoader --> Retry)")
     }
 
     @Test func `two links make a link`() async throws {

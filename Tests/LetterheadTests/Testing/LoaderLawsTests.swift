@@ -47,8 +47,6 @@ struct LoaderLawsTests {
         .init(name: "a link that sends a request twice") { Twice() },
         .init(name: "ModifyResponse") { ModifyResponse { $0.headers["X"] = "1" } },
         .init(name: "ModifyResponse of results") { ModifyResponse.result { try $0.get() } },
-        .init(name: "Choose among links") { Choose(among: ["one": Throttle(limit: 9)]) { _ in "one" } },
-        .init(name: "Choose none") { Choose(among: ["one": FollowRedirects()]) { _ in nil } },
         .init(name: "When it holds") { Autocancel().when { _ in true } },
         .init(name: "When it does not") { Deduplicate().when(otherwise: Throttle(limit: 9)) { _ in false } },
         .init(name: "Around") { Throttle(limit: 9).around { request, inside, _ in try await inside.load(request) } },
