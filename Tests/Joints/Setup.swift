@@ -126,10 +126,9 @@
         }
 
         /// Sends a request to another origin after a 503.
-        private static func alternate(_ scene: Scene) -> AltRequestValidator {
+        private static func alternate(_ scene: Scene) -> ClosureValidator {
             let url = scene.url(.other, "/ticket")
-            return AltRequestValidator(
-                statuses: [503], request: { _, _ in try HTTPRequest(url) }, onResponse: { _, _ in })
+            return ClosureValidator(sending: { _, _ in try HTTPRequest(url) }, after: [503], onResponse: { _, _ in })
         }
 
         private static func outer(_ testCase: Case) -> (any LoaderLink)? {

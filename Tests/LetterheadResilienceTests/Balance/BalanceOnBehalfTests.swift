@@ -53,9 +53,10 @@ import Testing
             let client = HTTPClient(
                 environment: ServerEnvironment("https://orders.test"),
                 attemptLinks: Balance(among: replicas, by: .roundRobin), transport: mock)
-            let strategy = HTTPRetryStrategy.after(
-                { _ in try HTTPRequest(url) }, onResponse: { original, _ in original.headers["X-Ticket"] = "2" })
-            try await client.send(Get<HTTPResponse>("orders").retry(strategy, maximumRetries: 1))
+            let ticket = ClosureValidator(
+                sending: { _, _ in try HTTPRequest(url) }, after: [503],
+                onResponse: { original, _ in original.headers["X-Ticket"] = "2" })
+            try await client.send(Get<HTTPResponse>("orders").validated(by: ticket).maximumRetries(1))
         }
         #expect(mock.hosts == ["a.test", "tickets.test", "b.test", "a.test", "b.test", "c.test"])
     }

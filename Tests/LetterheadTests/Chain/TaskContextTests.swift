@@ -75,8 +75,8 @@ private enum Context {
     }
 
     @Test func `an alternate request has those of the load that sends it`() async throws {
-        let refresh = AltRequestValidator(
-            statuses: [200], request: { original, _ in original.attemptNumber == 1 ? .plain(.put) : nil },
+        let refresh = ClosureValidator(
+            sending: { original, _ in original.attemptNumber == 1 ? .plain(.put) : nil }, after: [200],
             onResponse: { _, _ in note("response") })
         let chain = Retry(validators: [refresh], Retry.Settings(maximumRetries: 1)) --> transport()
         _ = try await asCaller { try await chain.load(.plain()) }

@@ -268,8 +268,8 @@ import Testing
             .on(.any()) { call in
                 .status(call.request.headers["Authorization"] == "t1" ? 200 : 401, body: Data("after".utf8))
             }
-        let token = AltRequestValidator(
-            request: { original, _ in
+        let token = ClosureValidator(
+            sending: { original, _ in
                 var request = original
                 request.path = "/token"
                 return request

@@ -22,7 +22,7 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     ///
     /// - Throws: `.cancelled` if the load was cancelled or reset.
     typealias Alternate =
-        @Sendable (HTTPRequest, Retry.Outcome, any HTTPLoader, Timeline) async throws(HTTPError) -> HTTPRequest
+        @Sendable (HTTPRequest, any HTTPLoader, Timeline) async throws(HTTPError) -> HTTPRequest
 
     /// The name of the strategy, for events and logs. It shows only the modifiers ``times(_:)`` and ``then(_:)``.
     public private(set) var description: String
@@ -209,50 +209,16 @@ extension HTTPRetryStrategy {
 // MARK: Work before a retry
 
 extension HTTPRetryStrategy {
-    /// Sends a template, decodes its response, then waits, and then retries the original.
-    ///
-    /// The original's client sends the template with its own settings and its own decoder. The template's request
-    /// passes through the links below the retry. It isn't validated or retried, and doesn't count as an attempt. It
-    /// must meet its own deadline and the original's. Each request sends its own alternate. For a token that many
-    /// requests share, use a ``CredentialProvider``
-    /// (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
-    ///
-    /// The template is sent only after a response of the client's own server (``HTTPRequest/homeOrigin``), in the
-    /// template's environment or else the client's, even if the original has a different environment. Without a client,
-    /// the original's environment counts as home, and without any, the template's server does. After another server's
-    /// response, the original is retried unchanged.
-    ///
-    /// - Parameters:
-    ///   - template: the alternate request.
-    ///   - delay: the wait before retrying the original. A negative wait counts as zero.
-    ///   - onValue: receives the decoded response, and may change the original for its next attempts.
-    ///   - onError: receives an error of the template or of `onValue`, such as a status that isn't accepted. The caller
-    ///     doesn't get it. The original is then retried unchanged.
-    public static func after<Template: RequestTemplate>(
-        _ template: Template, delay: Duration = .zero,
-        onValue: @escaping @Sendable (_ original: inout HTTPRequest, Template.Response) async throws -> Void,
-        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
-    ) -> HTTPRetryStrategy {
-        preparing("after another request", delay: delay, onError: onError) { original, result, send in
-            guard let request = try template.request(onBehalfOf: original, after: result) else { return }
-            let value = try await template.value(of: try await send(request))
-            try await onValue(&original, value)
-        }
-    }
-
-    /// Sends a plain request, with the other parameters of ``after(_:delay:onValue:onError:)``. `request` creates it
-    /// from the original. If it returns nil, nothing is sent before the retry. `onResponse` receives a response of any
-    /// status, and may change the original.
-    public static func after(
-        _ request: @escaping @Sendable (_ original: HTTPRequest) async throws -> HTTPRequest?, delay: Duration = .zero,
+    /// Sends a request, then waits, and then retries the original, which `onResponse` may change.
+    static func after(
+        _ alternate: HTTPRequest, maximum: Int, delay: Duration,
         onResponse: @escaping @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void,
-        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
+        onError: @escaping @Sendable (any Error) async -> Void
     ) -> HTTPRetryStrategy {
-        preparing("after another request", delay: delay, onError: onError) { original, _, send in
-            guard let request = try await request(original) else { return }
-            let answer = try await send(request)
+        preparing("after another request", delay: delay, onError: onError) { original, send in
+            let answer = try await send(alternate)
             try await onResponse(&original, answer)
-        }
+        }.changing { $0.maximumAlternates = maximum }
     }
 
     /// Runs a task, which may change the original for its next attempts, then waits, and then retries it. A negative
@@ -261,19 +227,19 @@ extension HTTPRetryStrategy {
         delay: Duration = .zero, task: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
     ) -> HTTPRetryStrategy {
-        preparing("after a task", delay: delay, onError: onError) { original, _, _ in try await task(&original) }
+        preparing("after a task", delay: delay, onError: onError) { original, _ in try await task(&original) }
     }
 
     private typealias Send = (HTTPRequest) async throws -> HTTPResponse
 
     private static func preparing(
         _ name: String, delay: Duration, onError: @escaping @Sendable (any Error) async -> Void,
-        _ prepare: @escaping @Sendable (inout HTTPRequest, Retry.Outcome, Send) async throws -> Void
+        _ prepare: @escaping @Sendable (inout HTTPRequest, Send) async throws -> Void
     ) -> HTTPRetryStrategy {
-        let alternate: Alternate = { original, result, next, timeline throws(HTTPError) in
+        let alternate: Alternate = { original, next, timeline throws(HTTPError) in
             var changed = original
             do {
-                try await prepare(&changed, result) { try await next.load($0, for: original, on: timeline) }
+                try await prepare(&changed) { try await next.load($0, for: original, on: timeline) }
                 // The closure may have replaced the original by another request, such as an attempt.
                 (changed.context, changed.attemptNumber) = (original.context, nil)
                 return changed

@@ -194,7 +194,8 @@ public struct ContentTypeValidator: HTTPValidator {
     }
 }
 
-/// Validates with closures. Without a `failure` closure, the next validator judges failures.
+/// Validates with closures, or sends a different request first. Without a `failure` closure, the next validator judges
+/// failures.
 ///
 /// ```swift
 /// ClosureValidator { response, _ in response.headers["X-Partial"] == nil ? .nextValidator : .retry(.immediate) }
@@ -222,31 +223,34 @@ public struct ClosureValidator: HTTPValidator {
     }
 }
 
-/// Sends another request after certain responses, by default a 401 or 403, and then retries the original.
-///
-/// Each request sends its own alternate. For a token that many requests share, use a ``CredentialProvider``
-/// (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
-///
-/// ```swift
-/// let refreshing = AltRequestValidator(RefreshToken()) { original, token in
-///     original.headers.setSecret("Bearer \(token.value)", for: .authorization)
-/// }
-/// ```
-///
-/// Put it before ``DefaultValidator``. The retry counts toward the maximum, so `maximumRetries` must be at least 1.
-/// After a 401 or 403, the original is retried regardless of its method, because the server didn't process it. After
-/// another result, or if a redirect changed the method, the usual conditions apply. A request with a one-shot body
-/// isn't retried.
-public struct AltRequestValidator: HTTPValidator {
-    private let statuses: Set<HTTPStatus>
-    private let includesFailures: Bool
-    private let judge: @Sendable (HTTPRequest, Retry.Outcome) async throws -> HTTPValidatorResult
+// MARK: Another request first
 
-    /// Sends a template as the original's client sends it, and decodes the response. See
-    /// ``HTTPRetryStrategy/after(_:delay:onValue:onError:)``.
+extension ClosureValidator {
+    /// Creates a validator that sends a template after certain responses, by default a 401 or 403, and then retries the
+    /// original.
     ///
-    /// Only a response of the client's own server causes the template. After any other, the next validator judges. So a
-    /// request in another environment neither causes the template nor receives its token.
+    /// Each request sends its own alternate. For a token that many requests share, use a ``CredentialProvider``
+    /// (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
+    ///
+    /// ```swift
+    /// let refreshing = ClosureValidator(sending: RefreshToken()) { original, token in
+    ///     original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+    /// }
+    /// ```
+    ///
+    /// Put it before ``DefaultValidator``. The retry counts toward the maximum, so `maximumRetries` must be at least 1.
+    /// After a 401 or 403, the original is retried regardless of its method, because the server didn't process it.
+    /// After another result, or if a redirect changed the method, the usual conditions apply. A request with a one-shot
+    /// body isn't retried.
+    ///
+    /// The original's client sends the template with its own settings, and decodes the response with its own decoder.
+    /// The template's request passes through the links below the retry. It isn't validated or retried, and doesn't
+    /// count as an attempt. It must meet its own deadline and the original's.
+    ///
+    /// Only a response of the client's own server (``HTTPRequest/homeOrigin``) causes the template. After any other,
+    /// the next validator judges. So a request in a different environment neither causes the template nor receives its
+    /// token. The template is sent in its own environment or else the client's. Without a client, the original's
+    /// environment counts as home, and without any, the template's server does.
     ///
     /// - Parameters:
     ///   - template: if it cannot be built, the next validator judges.
@@ -255,55 +259,51 @@ public struct AltRequestValidator: HTTPValidator {
     ///     the load fails with `.retriesExhausted` and the response. A negative number counts as zero.
     ///   - delay: the wait before retrying the original. A negative wait counts as zero.
     ///   - onValue: receives the decoded response, and may change the original for its next attempts.
-    ///   - onError: receives an error of the template or of the closure.
+    ///   - onError: receives an error of the template or of `onValue`, such as a status that isn't accepted. The caller
+    ///     doesn't get it. The original is then retried unchanged.
     public init<Template: RequestTemplate>(
-        _ template: Template, statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], maximum: Int = 1,
+        sending template: Template, after statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], maximum: Int = 1,
         delay: Duration = .zero,
         onValue: @escaping @Sendable (_ original: inout HTTPRequest, Template.Response) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
     ) {
         self.init(
-            statuses: statuses, maximum: maximum, delay: delay, request: template.request(onBehalfOf:after:),
+            sending: template.request(onBehalfOf:after:), after: statuses, maximum: maximum, delay: delay,
             onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
     }
 
-    /// Sends a plain request, with the other parameters of ``init(_:statuses:maximum:delay:onValue:onError:)``.
-    /// <doc:Retrying> has an example.
+    /// Creates a validator that sends a plain request, with the other parameters of
+    /// ``init(sending:after:maximum:delay:onValue:onError:)``. <doc:Retrying> has an example.
     ///
     /// With `includesFailures`, it is also sent after a failure without a response. If `request` returns nil or throws,
     /// the next validator judges. `onResponse` receives a response of any status. What it adds is sent with the
     /// original, regardless of its origin: for origins that must not receive it, return nil from `request`.
     public init(
-        statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], includesFailures: Bool = false, maximum: Int = 1,
-        delay: Duration = .zero,
-        request:
+        sending request:
             @escaping @Sendable (
                 _ original: HTTPRequest, _ result: Result<HTTPResponse, HTTPError>
             ) async throws -> HTTPRequest?,
+        after statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], includesFailures: Bool = false,
+        maximum: Int = 1, delay: Duration = .zero,
         onResponse: @escaping @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
     ) {
-        (self.statuses, self.includesFailures) = (statuses, includesFailures)
-        judge = { original, result in
+        @Sendable func judge(_ original: HTTPRequest, _ result: Retry.Outcome) async throws -> HTTPValidatorResult {
             do {
                 guard let alternate = try await request(original, result) else { return .nextValidator }
-                var strategy = HTTPRetryStrategy.after(
-                    { _ in alternate }, delay: delay, onResponse: onResponse, onError: onError)
-                strategy.maximumAlternates = max(maximum, 0)
-                return .retry(strategy)
+                return .retry(
+                    .after(
+                        alternate, maximum: max(maximum, 0), delay: delay, onResponse: onResponse, onError: onError))
             } catch let error where !(error is CancellationError) {
                 await onError(error)
                 return .nextValidator
             }
         }
-    }
-
-    public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
-        statuses.contains(response.status) ? try await judge(request, .success(response)) : .nextValidator
-    }
-
-    public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
-        includesFailures ? try await judge(request, .failure(failure)) : .nextValidator
+        self.init { response, original in
+            statuses.contains(response.status) ? try await judge(original, .success(response)) : .nextValidator
+        } failure: { failure, original in
+            includesFailures ? try await judge(original, .failure(failure)) : .nextValidator
+        }
     }
 }
 

@@ -88,7 +88,7 @@ public struct Retry: LoaderLink {
             do throws(HTTPError) {
                 if let alternate = strategy.alternate {
                     if strategy.maximumAlternates != nil { load.alternates += 1 }
-                    load.request = try await alternate(load.request, result, next, timeline)
+                    load.request = try await alternate(load.request, next, timeline)
                 }
                 try await pause(load.request, for: delay)
             } catch {

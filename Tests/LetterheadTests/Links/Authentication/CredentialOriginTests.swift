@@ -240,7 +240,7 @@ private final class Switch: Sendable {
 
     @Test func `an alternate request to another origin has no credentials`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.host == "a.example" ? .unauthorized : .ok) }
-        let alternate = AltRequestValidator(request: { _, _ in HTTPRequest(url: second) }, onResponse: { _, _ in })
+        let alternate = ClosureValidator(sending: { _, _ in HTTPRequest(url: second) }, onResponse: { _, _ in })
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: first), authentication: .bearer("t"), validators: [alternate],
             retrying: Retry.Settings(maximumRetries: 1), transport: mock)

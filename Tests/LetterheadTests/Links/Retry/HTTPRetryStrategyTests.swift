@@ -45,7 +45,6 @@ private func waits(_ strategy: HTTPRetryStrategy, _ count: Int = 5) -> [Duration
         (.exponential(base: .seconds(1), cap: .seconds(-1)), 0), (.fibonacci(unit: .seconds(-1)), 0),
         (.fibonacci(unit: .zero), 0), (.fibonacci(unit: .seconds(1), cap: .seconds(-1)), 0),
         (.delayed(.seconds(-5)), 0), (.delays([.seconds(-5)]), 0), (.exponential(base: .zero, factor: .infinity), 0),
-        (.after({ _ in nil }, delay: .seconds(-1), onResponse: { _, _ in }), 0),
         (.afterTask(delay: .seconds(-1), task: { _ in }), 0),
         (.delayed(.seconds(Int64.max)), 31_536_000),
         (.exponential(base: .seconds(Int64.max), cap: .seconds(Int64.max)), 31_536_000),

@@ -23,9 +23,9 @@ private struct MyError: Error, Equatable {}
         }
     }
 
-    private func refresh(maximum: Int = 1, delay: Duration = .zero) -> AltRequestValidator {
-        AltRequestValidator(
-            maximum: maximum, delay: delay, request: { _, _ in .plain(.post) { $0.path = "/token" } },
+    private func refresh(maximum: Int = 1, delay: Duration = .zero) -> ClosureValidator {
+        ClosureValidator(
+            sending: { _, _ in .plain(.post) { $0.path = "/token" } }, maximum: maximum, delay: delay,
             onResponse: { [journal] original, answer in
                 journal.write("heard \(answer.status.code)")
                 if answer.status == .ok { original.headers["Authorization"] = "new" }
@@ -169,19 +169,17 @@ private struct MyError: Error, Equatable {}
         #expect(scene.mock.requests.map(\.attemptNumber) == [1, 2, 3])
     }
 
-    @Test func `a strategy sends an alternate, and its closure may decline`() async {
+    @Test func `the closure of an alternate may decline, and the next validator judges`() async {
         for isThere in [true, false] {
-            let ask = ClosureValidator(response: { response, _ in
-                guard response.status == 401 else { return .nextValidator }
-                return .retry(
-                    .after(
-                        { _ in isThere ? .plain { $0.path = "/token" } : nil },
-                        onResponse: { original, _ in
-                            original.headers["Authorization"] = "new"
-                        }))
-            })
-            let scene = RetryScene(server(), validators: [ask], maximumRetries: 1)
-            #expect(await scene.load().status == (isThere ? 200 : nil))
+            let ask = ClosureValidator(
+                sending: { _, _ in isThere ? .plain { $0.path = "/token" } : nil },
+                onResponse: { original, _ in original.headers["Authorization"] = "new" })
+            let last = ClosureValidator { response, _ in
+                response.status == 401 ? .failChain(.validationFailed, "refused") : .nextValidator
+            }
+            let scene = RetryScene(server(), validators: [ask, last], maximumRetries: 1)
+            let result = await scene.load()
+            #expect(result.status == (isThere ? 200 : nil) && result.code == (isThere ? nil : .validationFailed))
         }
     }
 
@@ -191,8 +189,8 @@ private struct MyError: Error, Equatable {}
             provider: @escaping @Sendable (HTTPRequest, Result<HTTPResponse, HTTPError>) async throws -> HTTPRequest? =
                 { _, _ in .plain() }
         ) async throws -> Bool {
-            let validator = AltRequestValidator(
-                includesFailures: includesFailures, request: provider, onResponse: { _, _ in },
+            let validator = ClosureValidator(
+                sending: provider, includesFailures: includesFailures, onResponse: { _, _ in },
                 onError: { [journal] in journal.write("\($0)") })
             let verdict =
                 switch result {
@@ -234,12 +232,9 @@ private struct MyError: Error, Equatable {}
                 throw CancellationError()
             },
             validators: [
-                ClosureValidator(response: { [journal] _, _ in
-                    .retry(
-                        .after(
-                            { _ in .plain { $0.path = "/token" } }, onResponse: { _, _ in },
-                            onError: { journal.write("\($0)") }))
-                })
+                ClosureValidator(
+                    sending: { _, _ in .plain { $0.path = "/token" } }, onResponse: { _, _ in },
+                    onError: { [journal] in journal.write("\($0)") })
             ], maximumRetries: 3)
         let task = Task { await scene.load() }
         await until { started.value == 1 }

@@ -25,7 +25,7 @@ import Testing
             HTTPRetryStrategy.immediate, .delayed(.seconds(1)), .exponential(base: .seconds(1)),
             .fibonacci(unit: .seconds(1)),
             .delays(Array(repeating: .seconds(1), count: 9)), .custom { _, _ in .zero }, .afterTask(task: { _ in }),
-            .after({ _ in nil }, onResponse: { _, _ in }), .immediate.times(1).then(.delayed(.seconds(1))),
+            .immediate.times(1).then(.delayed(.seconds(1))),
         ], [0, 1, 4]) func `the number of attempts is one more than the retries, with every strategy`(
             strategy: HTTPRetryStrategy, count: Int
         ) async

@@ -84,18 +84,12 @@ private struct GuestToken: RequestTemplate {
         await server.stop()
     }
 
-    private var refreshing: AltRequestValidator {
-        AltRequestValidator(RefreshToken()) { original, token in
+    private var refreshing: ClosureValidator {
+        ClosureValidator(sending: RefreshToken()) { original, token in
             original.headers.setSecret("Bearer \(token.value)", for: .authorization)
         } onError: { [journal] error in
             journal.write((error as? HTTPError)?.code.rawValue ?? "\(error)")
         }
-    }
-
-    private var strategy: HTTPRetryStrategy {
-        .after(RefreshToken()) { original, token in
-            original.headers.setSecret("Bearer \(token.value)", for: .authorization)
-        }.when(.statuses([401]))
     }
 
     @Test func `loads that are refused together each send the template, which the decoder of the client decodes`()
@@ -141,7 +135,7 @@ private struct GuestToken: RequestTemplate {
     }
 
     @Test func `a template that cannot be built is passed to onError, and the next validator judges`() async throws {
-        let broken = AltRequestValidator(Get<String>("token").cookie("a b", "c")) { _, _ in
+        let broken = ClosureValidator(sending: Get<String>("token").cookie("a b", "c")) { _, _ in
         } onError: { [journal] error in
             journal.write((error as? HTTPError)?.code.rawValue ?? "\(error)")
         }
@@ -152,8 +146,8 @@ private struct GuestToken: RequestTemplate {
         }
     }
 
-    @Test func `a strategy sends a template, without a validator`() async throws {
-        let secret = GetSecret().retry(strategy, maximumRetries: 1)
+    @Test func `an endpoint sends a template by a validator of its own`() async throws {
+        let secret = GetSecret().validated(by: refreshing).maximumRetries(1)
         try await withClient(validator: DefaultValidator()) { client, _ in
             let opened = try await client.send(secret)
             #expect(opened == "open")
@@ -161,7 +155,7 @@ private struct GuestToken: RequestTemplate {
     }
 
     @Test func `the template finishes and decodes its response`() async throws {
-        let guest = AltRequestValidator(GuestToken()) { [journal] original, token in journal.write(token) }
+        let guest = ClosureValidator(sending: GuestToken()) { [journal] original, token in journal.write(token) }
         try await withClient(validator: guest) { client, _ in
             _ = try? await client.send(GetSecret().maximumRetries(1))
             #expect(journal.all == ["guest"])
@@ -176,12 +170,10 @@ private struct GuestToken: RequestTemplate {
             let asking = HTTPClient(
                 environment: .provided { _ in home }, validators: [refreshing, DefaultValidator()],
                 retrying: Retry.Settings(maximumRetries: 1))
-            let secret = GetSecret().retry(strategy, maximumRetries: 1)
             for client in [client, client.environment(elsewhere), asking] {
                 await #expect(throws: HTTPError.self) {
                     try await client.send(GetSecret().maximumRetries(1).environment(elsewhere))
                 }
-                await #expect(throws: HTTPError.self) { try await client.send(secret.environment(elsewhere)) }
             }
             #expect(partner.requests.allSatisfy { $0.path == "/secret" && $0.headers["Authorization"] == nil })
             #expect(service.tokens == 0)
@@ -203,7 +195,7 @@ private struct GuestToken: RequestTemplate {
             #expect(status == .ok)
             #expect(service.tokens == 1 && partner.requests.isEmpty)
         }
-        let apart = AltRequestValidator(RefreshToken().environment(elsewhere)) { original, token in
+        let apart = ClosureValidator(sending: RefreshToken().environment(elsewhere)) { original, token in
             original.headers.setSecret("Bearer \(token.value)", for: .authorization)
         }
         try await withClient(validator: apart) { client, _ in
@@ -226,8 +218,8 @@ private struct GuestToken: RequestTemplate {
     }
 
     @Test func `a plain request is decoded with the decoder of the client`() async throws {
-        let plain = AltRequestValidator(
-            request: { _, _ in
+        let plain = ClosureValidator(
+            sending: { _, _ in
                 var request = HTTPRequest()
                 (request.method, request.path) = (.post, "token")
                 return request
@@ -242,13 +234,13 @@ private struct GuestToken: RequestTemplate {
         }
     }
 
-    @Test func `a strategy sends no template after a response of another server, and sets no token`() async throws {
+    @Test func `after a response of another server, no template is sent and nothing is retried`() async throws {
         let other = try await MockServer.start { _ in MockServer.Response(status: 401) }
         try await withClient { client, _ in
             var request = HTTPRequest(url: other.url)
-            (request.retryStrategy, request.maximumRetries) = (strategy, 1)
+            request.maximumRetries = 1
             await #expect(throws: HTTPError.self) { try await client.send(request) }
-            #expect(other.requests.count == 2 && service.tokens == 0)
+            #expect(other.requests.count == 1 && service.tokens == 0)
             #expect(other.requests.allSatisfy { $0.headers["Authorization"] == nil })
         }
         await other.stop()
@@ -262,13 +254,11 @@ private struct GuestToken: RequestTemplate {
             let other = try await MockServer.start { _ in
                 MockServer.Response(status: 302, headers: ["Location": location])
             }
-            for isStrategy in [false, true] {
-                var request = HTTPRequest(url: other.url)
-                request.maximumRetries = 1
-                if isStrategy { request.retryStrategy = strategy }
-                let error = await #expect(throws: HTTPError.self) { try await client.send(request) }
-                #expect(error?.response?.status == .unauthorized && service.tokens == 0)
-            }
+            var request = HTTPRequest(url: other.url)
+            request.maximumRetries = 1
+            let refused = request
+            let error = await #expect(throws: HTTPError.self) { try await client.send(refused) }
+            #expect(error?.response?.status == .unauthorized && service.tokens == 0)
             #expect(other.requests.allSatisfy { $0.headers["Authorization"] == nil })
             await other.stop()
         }
@@ -280,10 +270,10 @@ private struct GuestToken: RequestTemplate {
                 ? try .ok(request, json: ["value": "new"]) : HTTPResponse(request: request, status: 401)
         }
         let own = ServerEnvironment("https://a.test", headers: ["X-Tenant": "a"])
-        let alternate = HTTPRetryStrategy.after(TestEndpoint("token").environment(own)) { _, _ in }
+        let alternate = ClosureValidator(sending: TestEndpoint("token").environment(own)) { _, _ in }
         let client = HTTPClient(environment: ServerEnvironment("https://a.test"), transport: mock)
         _ = try? await client.header("X-Tenant", "b").send(
-            GetSecret().retry(alternate.when(.statuses([401])), maximumRetries: 1))
+            GetSecret().validated(by: alternate).maximumRetries(1))
         #expect(mock.requests.map(\.path.string) == ["/secret", "/token", "/secret"])
         #expect(mock.requests[1].headers["X-Tenant"] == "b")
     }
@@ -299,8 +289,8 @@ private struct GuestToken: RequestTemplate {
             }
         }
         let answers = Mutex<[HTTPRequest]>([])
-        let refreshing = AltRequestValidator(
-            request: { _, _ in .plain { $0.path = "/token" } },
+        let refreshing = ClosureValidator(
+            sending: { _, _ in .plain { $0.path = "/token" } },
             onResponse: { original, answer in
                 answers.withLock { $0.append(answer.request) }
                 original.headers["X-Token"] = answer.headers["X-Token"]
