@@ -71,7 +71,7 @@ let package = Package(
         .target(
             name: "Letterhead", dependencies: ["LetterheadFoundation", "CLetterheadZlib", linux("CLibcurl")],
             exclude: privacyManifest.exclude, resources: privacyManifest.resources, swiftSettings: librarySettings),
-        library("LetterheadTesting", "LetterheadOAuth"),
+        library("LetterheadTesting"),
         library("LetterheadTestingSupport", "LetterheadRecording", "LetterheadTesting"),
 
         .testTarget(

@@ -78,7 +78,7 @@ extension OAuth2 {
     /// Stores tokens across launches of the app. Use ``FileTokenStore`` or ``MemoryTokenStore``, or implement the
     /// protocol for the system's keychain.
     ///
-    /// Laws, which `TokenStoreLaws` of LetterheadTesting checks:
+    /// Laws:
     ///
     /// - Tokens are saved completely or not at all, even if the app exits during the save.
     /// - After a deletion, `load()` returns nil.

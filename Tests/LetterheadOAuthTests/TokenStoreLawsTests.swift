@@ -60,19 +60,19 @@ import Testing
             try await TokenStoreLaws.check(OpenStore("open"), processes: 1) {
                 try await TokenStoreLaws.takePart(with: OpenStore("open"))
             }
-            let violations = await #expect(throws: LawViolations.self) {
+            let violation = await #expect(throws: TokenStoreLaws.Violation.self) {
                 try await TokenStoreLaws.check(OpenStore("open"), processes: 4) {
                     try await TokenStoreLaws.takePart(with: OpenStore("open"))
                 }
             }
-            #expect(violations?.violations.contains { $0.law == "renewal" } == true)
+            #expect(violation?.law == "renewal")
         }
 
         @Test func `a process that does not take part is a violation`() async throws {
-            let violations = await #expect(throws: LawViolations.self) {
+            let violation = await #expect(throws: TokenStoreLaws.Violation.self) {
                 try await TokenStoreLaws.check(OAuth2.MemoryTokenStore(), processes: 2) {}
             }
-            #expect(violations?.description.contains("takePart") == true)
+            #expect(violation?.reason.contains("takePart") == true)
         }
 
         @Test(.timeLimit(.minutes(1))) func `a process that ends while it holds the lock blocks no other one`()

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 import Letterhead
-import LetterheadOAuth
 
 /// An OAuth 2 authorization server for tests. It runs on a ``MockServer``.
 ///

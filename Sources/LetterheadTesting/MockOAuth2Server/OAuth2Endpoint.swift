@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 import Letterhead
-import LetterheadOAuth
 
 /// A ``MockOAuth2Server``'s endpoints.
 struct OAuth2Endpoint: Sendable {

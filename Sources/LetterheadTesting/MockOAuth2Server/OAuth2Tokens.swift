@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 import Letterhead
-import LetterheadOAuth
 import Synchronization
 
 /// A ``MockOAuth2Server``'s codes and tokens.

@@ -1,33 +1,26 @@
 // SPDX-License-Identifier: MIT
 import Dispatch
-import LetterheadFoundation
+import Foundation
 import Letterhead
-public import LetterheadOAuth
+import LetterheadOAuth
+import LetterheadTesting
 import Synchronization
 
-/// Checks the `OAuth2.TokenStore` laws.
+/// Checks the `OAuth2.TokenStore` laws with processes that use the tokens of one store. Each process creates the store
+/// anew, because processes share nothing else.
 ///
-/// Write one test for each custom store. The check starts several processes at once, and all use one store's tokens.
-/// Swift Testing's exit tests are such processes. Each creates the store anew, because processes share nothing else:
-///
-/// ```swift
-/// @Test func `KeychainStore keeps the laws of a token store`() async throws {
-///     try await TokenStoreLaws.check(KeychainStore(account: "laws"), processes: 8) {
-///         await #expect(processExitsWith: .success) {
-///             try await TokenStoreLaws.takePart(with: KeychainStore(account: "laws"))
-///         }
-///     }
-/// }
-/// ```
-///
-/// Exit tests exist where programs can start others, and therefore not on iOS, tvOS, watchOS and visionOS. Start any
-/// program that calls ``takePart(with:)`` instead, and throw an error unless it succeeds.
-///
-/// The laws:
 /// - **Round trip**: saved tokens are loaded unchanged, in each process.
 /// - **Renewal**: each refresh token reaches the server once, and no process is signed out.
 /// - **Deletion**: a deletion removes all tokens, and a second deletion does no harm.
-public enum TokenStoreLaws {
+enum TokenStoreLaws {
+    /// A broken law, and how it was broken.
+    struct Violation: Error, Hashable {
+        let law: String
+        let reason: String
+
+        init(_ law: String, _ reason: String) { (self.law, self.reason) = (law, reason) }
+    }
+
     /// The tokens' member that tells a process where the check's server is.
     private static let serverMember = "letterhead_laws"
     /// How many requests each process sends. The server no longer accepts every third one's token.
@@ -36,12 +29,11 @@ public enum TokenStoreLaws {
     /// Checks a store and deletes its tokens.
     ///
     /// - Parameters:
-    ///   - store: the store. It must not contain tokens that you need.
+    ///   - store: the store.
     ///   - processes: how many processes take part.
     ///   - start: starts a process that calls ``takePart(with:)``, and returns after its end.
-    /// - Throws: ``LawViolations`` with all violations, an error from the store or `start`, or an error if the check's
-    ///   server can't start.
-    public static func check(
+    /// - Throws: the first ``Violation``.
+    static func check(
         _ store: any OAuth2.TokenStore, processes: Int, starting start: @escaping @Sendable () async throws -> Void
     ) async throws {
         let accepted = Atomic(0)
@@ -61,24 +53,18 @@ public enum TokenStoreLaws {
             }
             try await group.waitForAll()
         }
-        var found = violations(in: running.server.requests)
-        if accepted.load(ordering: .relaxed) <= processes * requests {
-            found.append(LawViolation("renewal", nil, "not every process has called takePart(with:)"))
+        try checkRenewals(in: running.server.requests)
+        guard accepted.load(ordering: .relaxed) > processes * requests else {
+            throw Violation("renewal", "not every process has called takePart(with:)")
         }
         for _ in 1...2 { try await store.delete() }
-        if try await store.load() != nil {
-            found.append(LawViolation("deletion", nil, "load() returns tokens after delete()"))
-        }
-        try found.check()
+        guard try await store.load() == nil else { throw Violation("deletion", "tokens remain after delete()") }
     }
 
-    /// Sends requests that need a store's tokens. Call it in each process that a check starts.
-    ///
-    /// - Parameter store: the store that the check uses.
-    /// - Throws: ``LawViolations`` if the process doesn't find the check's tokens, or is signed out.
-    public static func takePart(with store: any OAuth2.TokenStore) async throws {
+    /// Sends requests that need the tokens of a store. Each process that a check starts calls it.
+    static func takePart(with store: any OAuth2.TokenStore) async throws {
         guard let address = try await store.load()?.members[serverMember]?.string, let api = URL(string: address) else {
-            throw violation("round trip", "a process finds no tokens of the check")
+            throw Violation("round trip", "a process finds no tokens of the check")
         }
         var (successes, tries) = (0, 0)
         let authentication = authentication(api.appending(path: "token"), .storedTokens, store)
@@ -86,10 +72,10 @@ public enum TokenStoreLaws {
             do {
                 successes += try await status(of: api, signedBy: authentication) == .ok ? 1 : 0
             } catch {
-                throw violation("renewal", "a process was signed out: \(error)")
+                throw Violation("renewal", "a process was signed out: \(error)")
             }
             tries += 1
-            guard tries < 10_000 else { throw violation("renewal", "a process never receives current tokens") }
+            guard tries < 10_000 else { throw Violation("renewal", "a process never receives current tokens") }
         }
     }
 
@@ -109,7 +95,7 @@ public enum TokenStoreLaws {
         if let date = loaded?.expiresAt, let saved = tokens.expiresAt, abs(date.timeIntervalSince(saved)) < 1 {
             loaded?.expiresAt = saved
         }
-        guard loaded == tokens else { throw violation("round trip", "load() does not return the saved tokens") }
+        guard loaded == tokens else { throw Violation("round trip", "load() does not return the saved tokens") }
     }
 
     private static func authentication(
@@ -126,23 +112,15 @@ public enum TokenStoreLaws {
         return try await (Authenticate() --> HTTPClient.defaultTransport).load(request).status
     }
 
-    /// Returns a violation for each refresh token that was sent more than once.
-    private static func violations(in requests: [MockServer.Request]) -> [LawViolation] {
-        var counts: [String: Int] = [:]
+    /// Throws if a refresh token was sent more than once.
+    private static func checkRenewals(in requests: [MockServer.Request]) throws {
+        var seen: Set<String> = []
         for request in requests where request.path == "/token" {
-            let form = PercentEncoding.formItems(of: String(decoding: request.body, as: UTF8.self))
-            if let token = form.first(where: { $0.name == "refresh_token" }) { counts[token.value, default: 0] += 1 }
+            let form = AuthorizationServer.form(String(decoding: request.body, as: UTF8.self))
+            if let token = form["refresh_token"], !seen.insert(token).inserted {
+                throw Violation("renewal", "a refresh token reached the server twice")
+            }
         }
-        return counts.filter { $0.value > 1 }.map { token, count in
-            LawViolation(
-                "renewal", nil,
-                "a refresh token reached the server \(count) times: run the closure of withLock(_:) in one process at a "
-                    + "time")
-        }
-    }
-
-    private static func violation(_ law: String, _ reason: String) -> LawViolations {
-        LawViolations(violations: [LawViolation(law, nil, reason)])
     }
 }
 
@@ -154,6 +132,6 @@ private final class OwnThread: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         // The closure retains the executor while the job runs, and a job is enqueued once.
-        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
