@@ -189,9 +189,6 @@ extension MockServer {
         /// How many body bytes ``Request/body`` keeps. The server reads, counts and discards further bytes. Default: no
         /// limit.
         public var keptBodySize = Int.max
-        /// How many requests ``MockServer/requests`` keeps. It doesn't keep later ones. Set 0 for a benchmark. Default:
-        /// no limit.
-        public var keptRequests = Int.max
         /// Whether the server responds to `Expect: 100-continue` with `100 Continue`. False simulates a server that
         /// ignores the expectation. Default: true.
         public var sendsContinue = true

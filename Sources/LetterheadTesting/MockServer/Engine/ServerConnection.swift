@@ -98,8 +98,7 @@ final class ServerConnection {
 
     /// Adds a request to the record.
     func record(_ request: MockServer.Request) {
-        let limit = loop.configuration.keptRequests
-        loop.journal.change { if $0.requests.count < limit { $0.requests.append(request) } }
+        loop.journal.change { $0.requests.append(request) }
     }
 
     /// Adds a failure to the record.

@@ -142,18 +142,6 @@ import Testing
 }
 
 @Suite struct FakedValueTests {
-    @Test func `a test can create a pager and a sequence of pages`() async throws {
-        let pager = ListPeople().paginated(size: 1).stubbedPager([[.ada], [.grace]])
-        var logins: [String] = []
-        while let page = try await pager.next() { logins += page.value.map(\.login) }
-        #expect(logins == ["ada", "grace"])
-        var numbers: [Int] = []
-        for try await page in ListPeople().paginated(by: .linkHeader).stubbedPages([[.ada], [.grace]]) {
-            numbers.append(page.number)
-        }
-        #expect(numbers == [1, 2])
-    }
-
     @Test func `a test can create contexts of retries, redirects and needs`() throws {
         let request = try HTTPRequest("https://api.test/a")
         let response = HTTPResponse(request: request, status: .serviceUnavailable)
