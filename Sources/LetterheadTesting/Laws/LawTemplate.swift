@@ -14,15 +14,6 @@ public struct LawTemplate: PaginatedTemplate {
     /// The decoded failure.
     public struct Failure: Sendable, Decodable {}
 
-    /// The request body.
-    public struct Body: HTTPBody, Hashable {
-        let text: String
-        /// Returns a media type that no other body has.
-        public var additionalHeaders: HTTPHeaders { ["Content-Type": "application/x-law"] }
-        /// Returns the text's bytes.
-        public func encode() -> Data { Data(text.utf8) }
-    }
-
     /// An option that only this template sets.
     enum Mark: HTTPRequestOption {
         static let defaultOptionValue: Int? = nil
@@ -37,11 +28,11 @@ public struct LawTemplate: PaginatedTemplate {
     /// A method that differs between variants.
     public let method: HTTPMethod
     /// Headers that no decorator sets, and those that a law adds.
-    public internal(set) var headers: HTTPHeaders
+    public private(set) var headers: HTTPHeaders
     /// A query that no decorator sets, and items that a law adds.
-    public internal(set) var query: QueryParameters
+    public private(set) var query: QueryParameters
     /// Parameters that no decorator sets, and those that a law adds.
-    public internal(set) var parameters: RequestParameters
+    public private(set) var parameters: RequestParameters
 
     init(variant: Int) {
         self.variant = variant
@@ -52,12 +43,28 @@ public struct LawTemplate: PaginatedTemplate {
         parameters = ["law-parameter": variant]
     }
 
+    /// The value that a law adds.
+    static let added = "law"
+
+    /// Returns the same template with a value under a name that a decorator sets.
+    func adding(_ name: String, to member: TemplateMember) -> LawTemplate {
+        var copy = self
+        switch member {
+        case .headers: copy.headers.append(HTTPHeaders.Name(name), Self.added)
+        case .query: copy.query.append(name, Self.added)
+        default: copy.parameters[name] = Self.added
+        }
+        return copy
+    }
+
     /// A path that differs between variants and pages.
     public var path: RequestPath { "law/\(variant)/\(page)" }
     /// A base URL that differs between variants.
     public var baseURL: URL? { URL(string: "https://law-\(variant).example") }
-    /// A body that differs between variants.
-    public var body: Body { Body(text: "law \(variant)") }
+    /// A body that differs between variants, with a media type that no other body has.
+    public var body: DataBody {
+        DataBody(Data("law \(variant)".utf8), additionalHeaders: ["Content-Type": "application/x-law"])
+    }
     /// A boundary that differs between variants.
     public var boundary: String? { "law-\(variant)" }
     /// Statuses that differ between variants.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import LetterheadFoundation
 public import Letterhead
 
 /// Checks the laws of `HTTPLoader` and `LoaderLink`.
@@ -31,8 +32,8 @@ public import Letterhead
 /// - **Retention**: after a request has ended, the loader keeps no reference to it.
 /// - **Validation**, for loaders only: the loader refuses a malformed request before it sends anything.
 public struct LoaderLaws: Sendable {
-    let patience: Duration
-    let makeScene: @Sendable () async throws -> LawScene
+    private let patience: Duration
+    private let makeScene: @Sendable () async throws -> LawScene
 
     /// Creates a check for a link.
     ///
@@ -78,4 +79,170 @@ public struct LoaderLaws: Sendable {
     public func check() async throws {
         try await violations().check()
     }
+}
+
+// Each law returns the reasons why it is broken.
+extension LoaderLaws {
+    /// Checks that each request ends once, with its own response.
+    private func completion(_ scene: LawScene) async -> [String] {
+        let paths = (0..<50).map { "/answer/\($0)" }
+        let loads = paths.map { scene.load($0) }
+        var reasons: [String] = []
+        for (path, load) in zip(paths, loads) {
+            switch await load.result(within: patience) {
+            case nil: reasons.append("a load does not end")
+            case .failure(let error): reasons.append("a request that has a response fails: \(error)")
+            case .success(let response):
+                let body = try? await response.body.data()
+                if body != Data(path.utf8) { reasons.append("a request ends with the response to another request") }
+            }
+            let count = scene.record.value.arrivals[path] ?? 0
+            if count == 0 { reasons.append("a load does not reach the next loader") }
+            if scene.server != nil, count > 1 {
+                reasons.append("a loader sends a request \(count) times instead of once")
+            }
+        }
+        return reasons
+    }
+
+    /// Checks that the request keeps its id in both directions, and its origin in the response.
+    private func identity(_ scene: LawScene) async -> [String] {
+        let request = scene.request("/answer/1")
+        guard case .success(let response) = await scene.load(request).result(within: patience) else { return [] }
+        var reasons: [String] = []
+        if scene.server == nil, scene.record.value.ids != [request.id] {
+            reasons.append("the next loader received another id: change the request, do not create a new one")
+        }
+        if response.request.id != request.id { reasons.append("the response belongs to another request") }
+        if response.request.origin != request.origin {
+            reasons.append(
+                "the request of the response has another origin: a link that sends a request to another host restores "
+                    + "the scheme, the host and the port in response.request")
+        }
+        return reasons
+    }
+
+    /// Checks that cancellation ends the request, both in this loader and in the loader below.
+    private func cancellation(_ scene: LawScene) async -> [String] {
+        let load = scene.load("/hang")
+        guard await hasArrived(scene) else { return ["a load does not reach the next loader"] }
+        load.cancel()
+        var reasons = ending(of: await load.result(within: patience), when: "its task is cancelled")
+        if await scene.record.value(within: patience, where: { $0.hangsEnded == $0.arrivals["/hang"] }) == nil {
+            reasons.append("the loader below continues after the task was cancelled")
+        }
+        return reasons
+    }
+
+    /// Checks that a reset ends requests in progress, is passed on once, and leaves a working loader, even the second
+    /// time.
+    private func reset(_ scene: LawScene) async -> [String] {
+        let load = scene.load("/hang")
+        guard await hasArrived(scene) else { return [] }
+        let reset = Attempt { await scene.loader.reset() }
+        guard await reset.result(within: patience) != nil else {
+            load.cancel()
+            return ["a reset does not return"]
+        }
+        var reasons = ending(of: await load.result(within: patience), when: "the chain is reset")
+        load.cancel()
+        if scene.server == nil, scene.record.value.resets != 1 {
+            reasons.append("a reset reaches the next loader \(scene.record.value.resets) times instead of once")
+        }
+        let again = Attempt { await scene.loader.reset() }
+        if await again.result(within: patience) == nil { reasons.append("a second reset does not return") }
+        let later = await scene.load("/answer/1").result(within: patience)
+        if case .success? = later {} else { reasons.append("a load after a reset fails") }
+        return reasons
+    }
+
+    /// Checks that a link that calls the next loader again has dropped the response that it replaces.
+    private func release(_ scene: LawScene) async -> [String] {
+        guard let (loader, throttle) = scene.throttled else { return [] }
+        var reasons: [String] = []
+        for path in LawLoader.repeats.keys.sorted() {
+            var request = scene.request(path)
+            request.responseDelivery = .streamed
+            for _ in 1...2 {
+                let load = Attempt { [request] in try await loader.load(request).body.data() }
+                guard await isStuck(load, behind: throttle) else { continue }
+                load.cancel()
+                reasons.append(
+                    "the next loader is called again while the body of an earlier response (\(path)) holds a slot of a "
+                        + "Throttle: call body.discard() before")
+                break
+            }
+        }
+        return reasons
+    }
+
+    /// Whether a load still waits for a slot after the time limit. A load that waits for nothing is only slow.
+    private func isStuck(_ load: Attempt<Data>, behind throttle: Throttle) async -> Bool {
+        for _ in 1...12 {
+            if await load.result(within: patience) != nil { return false }
+            if throttle.waiting > 0 { return true }
+        }
+        return true
+    }
+
+    /// Checks that nothing is retained after a request has ended.
+    private func retention(_ scene: LawScene) async -> [String] {
+        let isReleased = Watched(false)
+        await load(scene, releasing: isReleased)
+        let isFree = await isReleased.value(within: patience) { $0 } != nil
+        return isFree ? [] : ["a request is retained after its load has ended"]
+    }
+
+    /// Checks that a loader refuses a malformed request and doesn't send it.
+    private func validation(_ scene: LawScene) async -> [String] {
+        guard scene.server != nil else { return [] }
+        var request = scene.request("/answer/1")
+        request.headers["X-Law"] = "a\r\nX-Injected: 1"
+        let result = await scene.load(request).result(within: patience)
+        var reasons: [String] = []
+        if case .failure(let error as HTTPError)? = result, error.code == .invalidRequest {
+        } else {
+            reasons.append("a header value with a line break is not .invalidRequest: call request.validate() first")
+        }
+        if !scene.record.value.arrivals.isEmpty { reasons.append("a malformed request was sent") }
+        return reasons
+    }
+
+    /// Sends a request with an object that only the request references.
+    private func load(_ scene: LawScene, releasing isReleased: Watched<Bool>) async {
+        var request = scene.request("/answer/1")
+        request[option: Witness.Option.self] = Witness(isReleased)
+        _ = await Attempt { [request] in _ = try await scene.loader.load(request) }.result(within: patience)
+    }
+
+    /// Waits until a request arrives that hangs.
+    private func hasArrived(_ scene: LawScene) async -> Bool {
+        let facts = await scene.record.value(within: patience) { $0.arrivals["/hang"] != nil }
+        // A link may call the next loader several times at once, and nothing tells when the last call has arrived.
+        try? await Task.sleep(for: .milliseconds(5))
+        return facts != nil
+    }
+
+    private func ending<Value>(of result: Result<Value, any Error>?, when cause: String) -> [String] {
+        switch result {
+        case nil: ["a load continues when \(cause)"]
+        case .success: ["a load without a response ends with one when \(cause)"]
+        case .failure(let error):
+            (error as? HTTPError)?.code == .cancelled
+                ? [] : ["a load ends with \(error) instead of .cancelled when \(cause)"]
+        }
+    }
+}
+
+/// An object that reports its release.
+private final class Witness: Sendable {
+    enum Option: HTTPRequestOption {
+        static let defaultOptionValue: Witness? = nil
+    }
+
+    private let isReleased: Watched<Bool>
+
+    init(_ isReleased: Watched<Bool>) { self.isReleased = isReleased }
+
+    deinit { isReleased.change { $0 = true } }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import LetterheadFoundation
 public import Letterhead
 
 /// Checks the `RequestTemplate` law that only a test can find: a member always returns the same value.
@@ -28,5 +29,60 @@ public enum TemplateLaws {
     /// - Throws: ``LawViolations`` with all violations.
     public static func check(_ template: some RequestTemplate) async throws {
         try await violations(of: template).check()
+    }
+}
+
+/// A template's members as exact texts, for comparison. The texts still contain secrets, so they are never printed.
+struct TemplateReading {
+    var texts: [TemplateMember: String] = [:]
+
+    /// Reads every property once.
+    init<Template: RequestTemplate>(_ template: Template) async {
+        texts[.path] = template.path.string
+        texts[.baseURL] = template.baseURL?.absoluteString ?? "nil"
+        texts[.method] = template.method.rawValue
+        texts[.query] = template.query.escaped
+        texts[.headers] = Self.text(of: template.headers)
+        texts[.parameters] = Self.query(of: template.parameters).escaped
+        texts[.body] = await Self.content(of: template.body)
+        texts[.boundary] = template.boundary ?? "nil"
+        texts[.acceptedStatuses] = "\(template.acceptedStatuses as Any)"
+        texts[.options] = "\(template.options[option: LawTemplate.Mark.self] as Any)"
+        texts[.failure] = "\(Template.Failure.self)"
+        texts[.page] = (template as? any PaginatedTemplate).map { "\($0.page) \($0.position)" } ?? "not paginated"
+    }
+
+    /// Returns the members that differ between two readings, as they are ordered in ``TemplateMember``.
+    func differences(from other: TemplateReading) -> [TemplateMember] {
+        TemplateMember.allCases.filter { texts[$0] != other.texts[$0] }
+    }
+
+    /// Returns the query items for parameters.
+    static func query(of parameters: RequestParameters) -> QueryParameters {
+        var query = QueryParameters()
+        parameters.append(to: &query)
+        return query
+    }
+
+    static func text(of headers: HTTPHeaders) -> String {
+        headers.map { "\($0.name.rawValue): \($0.value)" }.joined(separator: "\n")
+    }
+
+    private static func content(of body: some Any) async -> String {
+        guard let body = body as? any HTTPBody else { return "\(type(of: body)), which is not a body" }
+        let start = "\(type(of: body))\n\(text(of: body.additionalHeaders))\n"
+        do {
+            var data = Data()
+            for try await chunk in try body.chunks() { data += chunk }
+            // JSON members have an order only within one encoding, and a load encodes its body once.
+            if let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = .sortedKeys
+                data = try encoder.encode(json)
+            }
+            return start + data.base64EncodedString()
+        } catch {
+            return start + "cannot be encoded"
+        }
     }
 }
