@@ -4,15 +4,13 @@ import Foundation
 import LetterheadOAuth
 import LetterheadTesting
 import Synchronization
-import TestKit
 import Testing
 
 /// A server on a real socket that revokes, forgets, stumbles and dawdles by a seed.
 ///
 /// A class, because its handlers share one state.
-private final class Chaos: Sendable {
+private final class StumblingServer: Sendable {
     struct State {
-        var luck: SeededGenerator
         var issued = 0
         var good = ""
         var refreshToken = "r0"
@@ -24,11 +22,12 @@ private final class Chaos: Sendable {
         var failures = 0
     }
 
-    let state: Mutex<State>
-    init(seed: UInt64) { state = Mutex(State(luck: SeededGenerator(seed: seed))) }
+    let state = Mutex(State())
+    private let chaos: Chaos
+    init(seed: UInt64) { chaos = Chaos(seed: seed) }
 
-    private func chance(_ percent: Int) -> Bool {
-        state.withLock { state in !state.isCalm && Int.random(in: 0..<100, using: &state.luck) < percent }
+    private func chance(_ percent: Double, for request: MockServer.Request) -> Bool {
+        chaos.draw(for: request) < percent / 100 && !state.withLock { $0.isCalm }
     }
 
     func answer(_ request: MockServer.Request) async throws -> MockServer.Response {
@@ -36,7 +35,7 @@ private final class Chaos: Sendable {
     }
 
     private func api(_ request: MockServer.Request) -> MockServer.Response {
-        if chance(3) { state.withLock { $0.good = "" } }
+        if chance(3, for: request) { state.withLock { $0.good = "" } }
         return state.withLock { state in
             if request.headers["Authorization"] == "Bearer \(state.good)" { return MockServer.Response() }
             state.refusals += 1
@@ -51,12 +50,12 @@ private final class Chaos: Sendable {
         }
         defer { state.withLock { $0.asking -= 1 } }
         // Few, because a token request may take 30 seconds, and each step is slow on a busy machine.
-        for _ in 0..<(chance(50) ? 20 : 1) { await Task.yield() }
-        if chance(10) {
+        for _ in 0..<(chance(50, for: request) ? 20 : 1) { await Task.yield() }
+        if chance(10, for: request) {
             state.withLock { $0.failures += 1 }
             return MockServer.Response(status: 503)
         }
-        let life = chance(20) ? 0 : 3600
+        let life = chance(20, for: request) ? 0 : 3600
         let form = AuthorizationServer.form(String(decoding: request.body, as: UTF8.self))
         return try state.withLock { state in
             if form["refresh_token"] != state.refreshToken { state.reused += 1 }
@@ -74,8 +73,8 @@ private final class Chaos: Sendable {
     @Test(.timeLimit(.minutes(3)), arguments: [1, 2, 3] as [UInt64])
     func `two hundred concurrent loads share each refresh, for every behavior of the server`(seed: UInt64) async throws
     {
-        let chaos = Chaos(seed: seed)
-        let server = try await MockServer.start { request in try await chaos.answer(request) }
+        let stumbling = StumblingServer(seed: seed)
+        let server = try await MockServer.start { request in try await stumbling.answer(request) }
         let oauth = HTTPAuthentication.oauth2(
             client: OAuth2.Client(id: "app"), tokenEndpoint: server.url.appendingPathComponent("token"),
             grant: .refreshToken("r0"), allowedOrigins: [server.url],
@@ -97,9 +96,9 @@ private final class Chaos: Sendable {
             }
             try await group.waitForAll()
         }
-        chaos.state.withLock { $0.isCalm = true }
+        stumbling.state.withLock { $0.isCalm = true }
         #expect(try await client.send(HTTPRequest(url: server.url)).status == .ok)
-        let end = chaos.state.withLock { $0 }
+        let end = stumbling.state.withLock { $0 }
         #expect(end.askingAtOnce == 1)
         #expect(end.reused == 0)
         #expect(end.issued > 1)
