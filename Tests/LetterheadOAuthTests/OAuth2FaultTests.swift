@@ -56,8 +56,6 @@ private let faults: [TokenFault] = [
 
 private enum Kind: CaseIterable {
     case refresh, clientCredentials
-
-    var grant: OAuth2.Grant { self == .refresh ? .refreshToken("r0") : .clientCredentials() }
 }
 
 /// The time while faults strike.
@@ -69,35 +67,24 @@ private final class Trouble: Sendable {
 
 /// A token endpoint and an API at one socket.
 private final class TokenScene: Sendable {
-    let server: MockServer
+    let refreshToken: String
     let oauth: HTTPAuthentication
     let chain: any HTTPLoader
     let store = OAuth2.MemoryTokenStore()
     /// Whether the faults strike that are queued.
     let trouble = Trouble()
-    private let behaviour: AuthorizationServer
+    private let authorization: MockOAuth2Server
+    var server: MockServer { authorization.server }
 
     /// - Parameter patience: how long a token request may take while faults strike, or nil for as long as users wait.
     init(_ kind: Kind, patience: Duration? = nil) async throws {
         let clock = TestClock()
-        let behaviour = AuthorizationServer()
-        behaviour.state.withLock { _ = $0.refreshTokens.insert("r0") }
-        server = try await MockServer.start { request in
-            if request.path == "/token" {
-                let (status, body) = behaviour.answer(
-                    AuthorizationServer.form(String(decoding: request.body, as: UTF8.self)))
-                return MockServer.Response(status: HTTPStatus(status), body: Data(body.utf8))
-            }
-            let token = request.headers["Authorization"]?.replacing("Bearer ", with: "") ?? ""
-            let isGood = behaviour.state.withLock { $0.good.contains(token) }
-            return MockServer.Response(status: isGood ? .ok : .unauthorized)
-        }
-        self.behaviour = behaviour
+        authorization = try await MockOAuth2Server.start(clientID: "app", clientSecret: "s3cret")
+        refreshToken = authorization.issueTokens().refreshToken
         oauth = HTTPAuthentication.oauth2(
-            client: OAuth2.Client(id: "app", secret: "s3cret"),
-            tokenEndpoint: server.url.appendingPathComponent("token"),
-            grant: kind.grant, store: store, allowedOrigins: [server.url], clock: clock,
-            now: { Date(timeIntervalSince1970: 1_000_000) })
+            client: OAuth2.Client(id: "app", secret: "s3cret"), tokenEndpoint: authorization.tokenEndpoint,
+            grant: kind == .refresh ? .refreshToken(Secret(refreshToken)) : .clientCredentials(), store: store,
+            allowedOrigins: [authorization.url], clock: clock, now: { Date(timeIntervalSince1970: 1_000_000) })
         let impatient = ModifyRequest { [trouble] in
             guard let patience, $0.path.string == "/token", trouble.isOn else {
                 return
@@ -147,14 +134,14 @@ private final class TokenScene: Sendable {
                 if let code = fault.code { #expect((failure.underlying as? HTTPError)?.code == code) }
             #endif
             for text in ["\(error)", "\(failure)", "\(failure.underlying as Any)"] {
-                #expect(!text.contains("SECRET") && !text.contains("s3cret") && !text.contains("r0"))
+                #expect(!text.contains("SECRET") && !text.contains("s3cret") && !text.contains(scene.refreshToken))
             }
         }
         scene.trouble.end()
         #expect((1...5).contains(scene.begun) && !scene.server.requests.contains { $0.path == "/me" })
         #expect(try await chain.load(api).status == .ok)
-        #expect(scene.forms.last?["refresh_token"] == (kind == .refresh ? "r0" : nil))
-        #expect(await scene.store.load()?.refreshToken != nil)
+        #expect(scene.forms.last?["refresh_token"] == (kind == .refresh ? scene.refreshToken : nil))
+        #expect((await scene.store.load()?.refreshToken != nil) == (kind == .refresh))
         await scene.server.stop()
     }
 
@@ -177,7 +164,7 @@ private final class TokenScene: Sendable {
         let scene = try await TokenScene(.refresh)
         scene.enqueue(.closure.fault(.reset, at: .responseEnd))
         #expect(try await scene.chain.load(scene.api).status == .ok)
-        #expect(await scene.store.load()?.refreshToken == "r1")
+        #expect(await scene.store.load()?.refreshToken == "refresh-4")
         await scene.server.stop()
     }
 
@@ -198,7 +185,7 @@ private final class TokenScene: Sendable {
         answer.ring()
         #expect(try await chain.load(api).status == .ok)
         #expect(scene.forms.count == 1)
-        #expect(await scene.store.load()?.refreshToken == "r1")
+        #expect(await scene.store.load()?.refreshToken == "refresh-4")
         await scene.server.stop()
     }
 

@@ -93,6 +93,14 @@ public final class MockOAuth2Server: Sendable {
         return target
     }
 
+    /// Issues tokens as after a sign-in, for a test that begins with stored tokens.
+    ///
+    /// - Parameter scope: the scope in the responses to the refresh token. Default: nil (none).
+    public func issueTokens(scope: String? = nil) -> (accessToken: String, refreshToken: String) {
+        let issue = tokens.issue(scope: scope, withRefresh: true)
+        return (issue.access, issue.refresh ?? "")
+    }
+
     /// Allows the device with a user code, so that its next poll receives tokens. Unknown codes have no effect.
     public func approveDevice(userCode: String) { tokens.approve(userCode) }
 
