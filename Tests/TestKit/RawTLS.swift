@@ -127,33 +127,18 @@
                 guard let library = dlopen("libssl.so.3", RTLD_LAZY) ?? dlopen("libssl.so.1.1", RTLD_LAZY) else {
                     return nil
                 }
-                func load<Function>(_ name: String) -> Function? {
-                    dlsym(library, name).map { unsafeBitCast($0, to: Function.self) }
+                // Both versions have all functions.
+                func load<Function>(_ name: String) -> Function {
+                    unsafeBitCast(dlsym(library, name), to: Function.self)
                 }
-                guard let serverMethod: @convention(c) () -> Object? = load("TLS_server_method"),
-                    let newContext: @convention(c) (Object?) -> Object? = load("SSL_CTX_new"),
-                    let freeContext: Free = load("SSL_CTX_free"),
-                    let useCertificate: @convention(c) (Object?, UnsafePointer<CChar>) -> CInt =
-                        load("SSL_CTX_use_certificate_chain_file"),
-                    let useKey: @convention(c) (Object?, UnsafePointer<CChar>, CInt) -> CInt =
-                        load("SSL_CTX_use_PrivateKey_file"),
-                    let control: @convention(c) (Object?, CInt, Int, UnsafeMutableRawPointer?) -> Int = load(
-                        "SSL_CTX_ctrl"),
-                    let setALPN: @convention(c) (Object?, ChooseALPN, UnsafeMutableRawPointer?) -> Void =
-                        load("SSL_CTX_set_alpn_select_cb"),
-                    let newSession: @convention(c) (Object?) -> Object? = load("SSL_new"),
-                    let freeSession: Free = load("SSL_free"),
-                    let setDescriptor: @convention(c) (Object?, CInt) -> CInt = load("SSL_set_fd"),
-                    let accept: Ask = load("SSL_accept"),
-                    let read: @convention(c) (Object?, UnsafeMutableRawPointer?, CInt) -> CInt = load("SSL_read"),
-                    let write: @convention(c) (Object?, UnsafeRawPointer?, CInt) -> CInt = load("SSL_write"),
-                    let shutDown: Ask = load("SSL_shutdown")
-                else { return nil }
-                (self.serverMethod, self.newContext, self.freeContext) = (serverMethod, newContext, freeContext)
-                (self.useCertificate, self.useKey, self.setALPN) = (useCertificate, useKey, setALPN)
-                (self.control, self.newSession) = (control, newSession)
-                (self.freeSession, self.setDescriptor, self.accept) = (freeSession, setDescriptor, accept)
-                (self.read, self.write, self.shutDown) = (read, write, shutDown)
+                (serverMethod, newContext) = (load("TLS_server_method"), load("SSL_CTX_new"))
+                (freeContext, control) = (load("SSL_CTX_free"), load("SSL_CTX_ctrl"))
+                (useCertificate, useKey) = (
+                    load("SSL_CTX_use_certificate_chain_file"), load("SSL_CTX_use_PrivateKey_file")
+                )
+                (setALPN, newSession) = (load("SSL_CTX_set_alpn_select_cb"), load("SSL_new"))
+                (freeSession, setDescriptor, accept) = (load("SSL_free"), load("SSL_set_fd"), load("SSL_accept"))
+                (read, write, shutDown) = (load("SSL_read"), load("SSL_write"), load("SSL_shutdown"))
             }
         }
     }
