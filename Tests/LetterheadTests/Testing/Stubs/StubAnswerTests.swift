@@ -56,15 +56,6 @@ import Testing
         #expect(try String(contentsOf: file, encoding: .utf8) == "saved")
     }
 
-    @Test func `an echo has the headers and the body of the request`() async throws {
-        stubs.on(Post<Person>.self) { _ in .echo }
-        let (person, response) = try await client.sendWithResponse(.enlist(JSONBody(Person.ada)).header("X", "1"))
-        #expect(
-            person == .ada && response.headers["X"] == "1"
-                && response.headers[.contentType]?.hasPrefix("application/json") == true)
-        #expect(try await client.send(.enlist(oneShot(#"{"id":2,"login":"grace"}"#))) == .grace)
-    }
-
     @Test func `a condition of a route is combined with the others`() async throws {
         let route = StubRoute.get("/v1/people/{login}").matching("has an even length") { request in
             (request.path.segments.last?.count ?? 1) % 2 == 0
