@@ -2,6 +2,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadRecording
     import LetterheadTransfers
     import Synchronization
 
@@ -93,7 +94,13 @@
         var file: URL { setup.folder.appending(path: "download-\(number)") }
 
         func outcome() async -> Outcome {
-            do { return try await received() } catch { return Outcome(error) }
+            do { return try await received() } catch {
+                let folder = setup.folder.appending(path: "flight-\(number)")
+                let flight = Result { try Data(contentsOf: setup.parts.archive.dump(around: error, to: folder)) }
+                try? FileManager.default.removeItem(at: folder)
+                setup.parts.flights.value.withLock { $0[number] = flight }
+                return Outcome(error)
+            }
         }
 
         // MARK: The request
@@ -130,6 +137,8 @@
                 if condition { modifiers.append(modifier) }
             }
             add { AnyTemplate($0.header("X-Call", "\(number)")) }
+            // The calls are one operation.
+            add(testCase.is(.observers, "all", "secret")) { AnyTemplate($0.header("X-Correlation-ID", "operation")) }
             add(testCase.is(.environment, "template") || testCase[.environment] == "derived" && testCase.isOverChain) {
                 AnyTemplate($0.environment(Setup.environment(setup.scene)))
             }
@@ -150,7 +159,8 @@
             add(testCase[.order] == "nested" && testCase[.body] != "none" && !testCase.isUpload) {
                 setting(body, in: $0)
             }
-            add(testCase.is(.progress, "closure")) { [progress = setup.parts.progress[number - 1]] template in
+            add(testCase.is(.progress, "closure") || testCase[.authentication] == "chunks") {
+                [progress = setup.parts.progress[number - 1]] template in
                 AnyTemplate(template.onProgress { update in progress.value.withLock { $0.append(update) } })
             }
             return modifiers
@@ -187,7 +197,7 @@
                 let policy = ContinueBodies(.immediate, maximumAttempts: Self.mostContinuations)
                 return saved(
                     try await setup.client.download(template, to: file, resuming: .fromPart, continuing: policy))
-            case "uploaded", "uploaded-away": return try await uploaded()
+            case "uploaded", "uploaded-away", "uploaded-draft": return try await uploaded()
             case "events" where testCase.isOverChain || testCase[.entry] == "request":
                 let response = try await response(.streamed)
                 return try await collect(response.events(), response) { .events(numbers($0)) }
@@ -240,6 +250,7 @@
             var settings = UploadSettings()
             // A second call continues what the first one has left.
             settings.key = testCase[.concurrency] == "both" ? "\(number)" : "item"
+            settings.checksChunks = testCase.isUploadDraft
             settings.chunkSize = testCase[.limit] == "small" ? 900 : nil
             let response = try await setup.client.upload(
                 template, from: content, resuming: UploadStore(in: setup.folder.appending(path: "uploads")), settings,
@@ -330,7 +341,11 @@
 
         /// Each call makes its own.
         static func make(_ testCase: Case, in folder: URL) -> any HTTPBody {
+            // What is in memory isn't sent in chunks, and what is streamed needs its length.
+            let isChunked = testCase[.authentication] == "chunks"
+            let length = isChunked ? text.utf8.count : nil
             switch testCase[.body] {
+            case "text" where isChunked, "file": return FileBody(at: folder.appending(path: "body"))
             case "text": return TextBody(text)
             case "json": return JSONBody(Dictionary(uniqueKeysWithValues: (1...20).map { ("key \($0)", $0) }))
             case "form": return FormBody(["name": "ada lovelace", "text": text])
@@ -338,9 +353,8 @@
                 return MultipartBody([
                     .text(text, name: "text"), .data(Data("file".utf8), name: "file", filename: "a.txt"),
                 ])
-            case "file": return FileBody(at: folder.appending(path: "body"))
-            case "stream": return StreamBody(contentType: "text/plain") { stream }
-            case "once": return StreamBody(once: stream, contentType: "text/plain")
+            case "stream": return StreamBody(length: length, contentType: "text/plain") { stream }
+            case "once": return StreamBody(once: stream, length: length, contentType: "text/plain")
             case "compressed": return TextBody(text).compressed()
             default: return EmptyBody()
             }

@@ -21,7 +21,7 @@ enum Factor: Int, CaseIterable {
         switch self {
         case .body: "none text json form multipart file stream once compressed"
         case .delivery:
-            "buffered stream download folder resumed uploaded uploaded-away lines events decoded failing reconnecting "
+            "buffered stream download folder resumed uploaded uploaded-away uploaded-draft lines events decoded failing reconnecting "
                 + "values followed parts pages links"
         // What the server does with one request after the other. The last step is used for all later requests.
         case .plan:
@@ -36,14 +36,16 @@ enum Factor: Int, CaseIterable {
         case .cookies: "none jar file"
         case .cache: "none fresh validate stale files"
         case .authentication:
-            "none basic bearer provider oauth oauth-home session digest challenge key signing asked path"
+            // The last ones sign the request with chunks for S3, and the response.
+            "none basic bearer provider oauth oauth-home session digest challenge key signing asked path chunks "
+                + "verified"
         case .environment: "client closure template derived absolute"
         case .entry: "template request builder chain handle"
         case .outer: "none continue deadline trace print"
         case .transport: "curl tls relay relay-client" + (Nginx.shared == nil ? "" : " http2")
         case .observers: "recorder all none secret"
         case .concurrency: "one again both"
-        case .ending: "complete cancel cancel-body drop reset reset-body deadline"
+        case .ending: "complete cancel cancel-body drop reset reset-body reset-late deadline"
         case .order: "inner outer nested"
         case .progress: "none closure"
         case .limit: "none small"

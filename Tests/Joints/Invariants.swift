@@ -51,6 +51,10 @@
                 default: break
                 }
             }
+            // What the server has signed isn't refused, whatever its way and its age in a cache are.
+            for outcome in evidence.outcomes where outcome.has(.validationFailed) && testCase[.delivery] != "resumed" {
+                note("verified", "\(outcome)")
+            }
             // What is held back by the server must have ended as the case says.
             let isHeld =
                 requests.contains { !testCase.isUpload || $0.isChunk } && !testCase.isHedged
@@ -222,6 +226,20 @@
                 }
             }
             for seen in evidence.seen {
+                guard let body = seen.body else { continue }
+                let hash = SHA256Hash.hash(Array(body))
+                let isRight =
+                    seen["content-digest"] == "sha-256=:\(Data(hash).base64EncodedString()):" && !seen.isFramed
+                if seen["content-digest"] != nil, !isRight { note("digest", "\(seen.method) has a wrong digest") }
+                if let length = seen["x-amz-decoded-content-length"], length != "\(body.count)" {
+                    note("digest", "\(seen.method) has \(body.count) bytes in its chunks instead of \(length)")
+                }
+                let text = hash.map { String(Int($0) | 0x100, radix: 16).dropFirst() }.joined()
+                if let signed = seen["x-amz-content-sha256"], !seen.isFramed, signed != text {
+                    note("digest", "\(seen.method) has another body than was signed")
+                }
+            }
+            for seen in evidence.seen {
                 for name in ["authorization", "cookie", "idempotency-key"] where seen.values(name).count > 1 {
                     note("framing", "\(name) occurs \(seen.values(name).count) times")
                 }
@@ -241,7 +259,7 @@
             let isAlone =
                 testCase[.concurrency] != "both" && !testCase.is(.plan, "stale", "early") && !testCase.isHedged
                 && testCase[.authentication] != "oauth-home" && !testCase.isUpload
-            if testCase.is(.ending, "cancel", "reset"), isAlone, evidence.cookies.contains("api") {
+            if testCase.is(.ending, "cancel", "reset", "reset-late"), isAlone, evidence.cookies.contains("api") {
                 note("stored", "after \(testCase[.ending]), the jar has \(evidence.cookies)")
             }
             let isAnswered = requests.contains { $0.site != .other && [200, 204].contains($0.status) }
@@ -290,24 +308,24 @@
             let events = evidence.events
             let starts = events.count { $0.name == .exchangeStart }
             let ends = events.count { $0.name == .exchangeEnd }
-            let entries =
-                evidence.archive.flatMap { try? JSONDecoder().decode(Archive.self, from: $0) }?.log.entries ?? []
+            let entries = evidence.archive.flatMap { try? Archive.entries(of: $0) } ?? []
             if entries.count != starts { note("archive", "\(starts) exchanges, and \(entries.count) entries") }
             let answered = entries.count { $0.response.status > 0 }
             if answered < ends { note("archive", "\(ends) exchanges ended, and \(answered) entries have a response") }
             do {
-                let kept = try JSONDecoder().decode(Archive.self, from: try evidence.flight.get()).log.entries.count
+                let kept = try Archive.entries(of: evidence.flight.get()).count
                 let isRight = starts > 10 ? kept <= 10 : kept == starts
                 if !isRight { note("flight", "\(starts) exchanges, and \(kept) entries") }
             } catch {
                 note("flight", "\(error)")
             }
+            checkOperation(entries)
             if testCase[.observers] == "secret" {
                 // The paths of calls are marked as secrets.
-                let flight = (try? evidence.flight.get()) ?? Data()
+                let flights = (evidence.flights.values + [evidence.flight]).map { (try? $0.get()) ?? Data() }
                 let texts =
                     evidence.events.map { "\($0)" }
-                    + [evidence.archive ?? Data(), flight].map { String(decoding: $0, as: UTF8.self) }
+                    + ([evidence.archive ?? Data()] + flights).map { String(decoding: $0, as: UTF8.self) }
                 for text in texts where text.contains("/item") {
                     note("secret", "a record contains a secret path: \(text.prefix(200))")
                 }
@@ -316,6 +334,19 @@
             if counted != starts { note("statistics", "\(starts) exchanges, and \(counted) were counted") }
             if evidence.statistics.loadsInProgress != 0 {
                 note("statistics", "\(evidence.statistics.loadsInProgress) loads are in progress")
+            }
+        }
+
+        /// The flight of the second call also has all requests of the first one, because both are one operation.
+        private mutating func checkOperation(_ entries: [Archive.Entry]) {
+            for (number, flight) in evidence.flights {
+                do {
+                    let kept = try Archive.entries(of: flight.get())
+                    guard testCase[.concurrency] == "again", number == 2, kept.contains(where: { $0.call == "2" })
+                    else { continue }
+                    let (all, found) = (entries.count { $0.call == "1" }, kept.count { $0.call == "1" })
+                    if found < all { note("operation", "the first call has \(all) exchanges, and the flight \(found)") }
+                } catch { note("flight", "\(error)") }
             }
         }
 
@@ -330,6 +361,14 @@
                     let mayFall = testCase.isUpload && direction == .upload ? 0 : isLastUnseen ? sent : sent - 1
                     if falls > max(0, mayFall) {
                         note("progress", "\(direction) decreased \(falls) times in \(sent) requests")
+                    }
+                    let lengths = evidence.contents.map(\.count)
+                    if testCase.isUpload, direction == .upload,
+                        let step = steps.first(where: { step in
+                            step.totalBytes.map { !lengths.contains($0) } ?? true
+                        })
+                    {
+                        note("progress", "\(step.totalBytes ?? -1) bytes in total instead of \(lengths)")
                     }
                     for step in steps where step.totalBytes.map({ $0 < step.completedBytes }) == true {
                         note("progress", "\(step.completedBytes) of \(step.totalBytes ?? 0) bytes")
@@ -362,9 +401,19 @@
 
     private struct Archive: Decodable {
         struct Log: Decodable { let entries: [Entry] }
-        struct Entry: Decodable { let response: Reply }
+        struct Entry: Decodable {
+            let request: Query
+            let response: Reply
+            var call: String? { request.headers.first { $0.name.lowercased() == "x-call" }?.value }
+        }
+        struct Query: Decodable { let headers: [Field] }
+        struct Field: Decodable { let name, value: String }
         struct Reply: Decodable { let status: Int }
         let log: Log
+
+        static func entries(of data: Data) throws -> [Entry] {
+            try JSONDecoder().decode(Self.self, from: data).log.entries
+        }
     }
 
     extension Outcome {

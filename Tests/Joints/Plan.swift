@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import Letterhead
 
 /// What the server does with one request.
 enum Step: Hashable {
@@ -110,6 +111,29 @@ enum Content {
         case "parts": "multipart/mixed; boundary=b"
         default: "application/json"
         }
+    }
+
+    /// The key of the signatures of responses. It fills a block of the hash.
+    static let key = Array(1...64 as ClosedRange<UInt8>)
+
+    /// HMAC with SHA-256 (RFC 2104).
+    static func code(of bytes: [UInt8]) -> [UInt8] {
+        SHA256Hash.hash(key.map { $0 ^ 0x5C } + SHA256Hash.hash(key.map { $0 ^ 0x36 } + bytes))
+    }
+
+    /// Returns the content of a body in chunks for S3 with signatures, or nil if it is malformed.
+    static func unframed(_ body: Data) -> Data? {
+        var (rest, content) = (body, Data())
+        while let end = rest.firstRange(of: [13, 10]) {
+            let head = String(decoding: rest[..<end.lowerBound], as: UTF8.self).components(
+                separatedBy: ";chunk-signature=")
+            guard head.count == 2, let count = Int(head[0], radix: 16), rest[end.upperBound...].count >= count + 2
+            else { return nil }
+            content += rest[end.upperBound...].prefix(count)
+            rest = rest[end.upperBound...].dropFirst(count + 2)
+            if count == 0 { return rest.isEmpty ? content : nil }
+        }
+        return nil
     }
 
     private static func json(_ value: some Encodable) -> [UInt8] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
     import Foundation
+    import Letterhead
     import TestKit
     import Synchronization
 
@@ -30,6 +31,8 @@
         var path: String {
             String(target.split(separator: "?").first ?? "").split(separator: "/").last.map(String.init) ?? ""
         }
+        /// Whether its body was in chunks for S3.
+        var isFramed: Bool { self["x-amz-content-sha256"]?.hasPrefix("STREAMING-") == true }
         var isOfCall: Bool { ["item", "away", "upload"].contains(path) }
         /// Whether it has bytes of an upload.
         var isChunk: Bool { path == "upload" && method == "PATCH" }
@@ -47,8 +50,9 @@
             var tokenCount = 0
             var nonces: Set<String> = []
             var counts: Set<String> = []
-            var uploads = Uploads()
+            var uploads: Uploads
             var isHeld: Bool
+            var seconds = 0.0
         }
 
         let testCase: Case
@@ -62,7 +66,8 @@
         init(_ testCase: Case) {
             self.testCase = testCase
             (arrivals, arrived) = AsyncStream.makeStream()
-            state = Mutex(State(isHeld: !testCase.is(.ending, "complete", "drop")))
+            let isHeld = !testCase.is(.ending, "complete", "drop", "reset-late")
+            state = Mutex(State(uploads: Uploads(isDraft: testCase.isUploadDraft), isHeld: isHeld))
             for site in Site.allCases {
                 let server = RawServer(tls: testCase[.transport] == "tls" ? Self.tls : nil) {
                     [weak self] connection, number in
@@ -75,6 +80,11 @@
 
         var seen: [Seen] { state.withLock { $0.seen } }
         var uploads: Uploads { state.withLock { $0.uploads } }
+
+        /// The time of the server, of caches and of signatures.
+        var now: Date { Date(timeIntervalSinceNow: state.withLock { $0.seconds }) }
+
+        func pass(_ seconds: Double) { state.withLock { $0.seconds += seconds } }
 
         func origin(_ site: Site) -> String {
             let port = nginx?.ports[site] ?? servers.withLock { $0[site]?.port ?? 0 }
@@ -142,7 +152,8 @@
                     return
                 }
                 if seen["expect"] != nil { connection.write("HTTP/1.1 100 Continue\r\n\r\n") }
-                guard let body = connection.readBody(of: head) else { return }
+                guard let sent = connection.readBody(of: head) else { return }
+                let body = seen.isFramed ? Content.unframed(sent) ?? sent : sent
                 state.withLock { $0.seen[place].body = body }
                 seen.body = body
                 guard respond(to: seen, at: place, over: connection) else { return }
@@ -242,7 +253,9 @@
                 if testCase[.ending] != "drop" { hold() }
                 return connection.write(Array(bytes[half...])) && !response.endsWithConnection
             }
-            return connection.write(bytes) && !response.endsWithConnection
+            let isOpen = connection.write(bytes) && !response.endsWithConnection
+            if testCase[.ending] == "reset-late", !testCase.isUpload || seen.isChunk { arrived.yield() }
+            return isOpen
         }
 
         /// Makes it the response to a request of an upload. A connection that is cut loses half of the chunk or only
@@ -286,6 +299,7 @@
                     parts[1] == seen.method, parts[2] == seen.target
                 else { return false }
                 return state.withLock { $0.counts.insert(parts[0]).inserted }
+            case "chunks": return authorization?.hasPrefix("AWS4-HMAC-SHA256 Credential=key/") == true
             case "digest":
                 guard let authorization, let nonce = Self.parameter("nonce", of: authorization),
                     let count = Self.parameter("nc", of: authorization)
@@ -339,11 +353,12 @@
         var endsWithConnection = false
         private let seen: Seen
         private let testCase: Case
+        private let now: Date
         /// Like a server that writes URLs from the field Host.
         let base: String
 
         init(_ status: Int, _ seen: Seen, _ scene: Scene) {
-            (self.status, self.seen, testCase) = (status, seen, scene.testCase)
+            (self.status, self.seen, testCase, now) = (status, seen, scene.testCase, scene.now)
             base = "\(testCase.scheme)://\(seen["host"] ?? "")"
             fields = ["Set-Cookie: \(seen.site == .other ? "other" : "api")=1; Path=/; Max-Age=3600"]
             if status >= 400 { body = Array("error".utf8) }
@@ -360,9 +375,9 @@
             if let next { fields.append("Link: <\(next)>; rel=\"next\"") }
             fields.append("ETag: \(Content.tag)")
             switch testCase[.cache] {
-            case "fresh", "files": fields.append("Cache-Control: public, max-age=60")
+            case "fresh", "files": fields.append("Cache-Control: public, max-age=600")
             case "validate": fields.append("Cache-Control: public, no-cache")
-            case "stale": fields.append("Cache-Control: public, max-age=0, stale-while-revalidate=60")
+            case "stale": fields.append("Cache-Control: public, max-age=0, stale-while-revalidate=600")
             default: break
             }
             if testCase[.delivery] == "reconnecting", body.isEmpty { return status = 204 }
@@ -379,7 +394,7 @@
 
         var bytes: [UInt8] {
             var head = before + "HTTP/1.1 \(status) Status\r\n"
-            for field in fields { head += field + "\r\n" }
+            for field in fields + signature { head += field + "\r\n" }
             if endsWithConnection { head += "Connection: close\r\n" }
             if status != 204, status != 304 {
                 head += "Content-Type: \(type)\r\n"
@@ -388,6 +403,20 @@
                 }
             }
             return Array((head + "\r\n").utf8) + (seen.method == "HEAD" || status == 204 || status == 304 ? [] : sent)
+        }
+
+        /// The fields of a signature (RFC 9421) with a digest and a field that is another one in each response.
+        private var signature: [String] {
+            guard testCase[.authentication] == "verified" else { return [] }
+            let time = "\(Int(now.timeIntervalSince1970))"
+            let digest = Data(SHA256Hash.hash(hasBody ? body : [])).base64EncodedString()
+            let values = ["@status": "\(status)", "x-time": time, "content-digest": "sha-256=:\(digest):"]
+            let names = testCase.signed
+            let input = "(\(names.map { "\"\($0)\"" }.joined(separator: " ")));created=\(time)"
+            let base = names.map { "\"\($0)\": \(values[$0] ?? "")\n" }.joined() + "\"@signature-params\": \(input)"
+            let code = Data(Content.code(of: Array(base.utf8))).base64EncodedString()
+            let fields = values.filter { $0.key != "@status" }.map { "\($0): \($1)" }
+            return fields + ["Signature-Input: a=\(input)", "Signature: a=:\(code):"]
         }
 
         private var sent: [UInt8] {

@@ -26,6 +26,8 @@
         let progress = [Mutexed<[HTTPRequest.Progress]>([]), Mutexed([])]
         /// What the calls upload.
         let contents = Mutexed<[Data]>([])
+        /// What a flight recorder keeps around the error of each call that has failed.
+        let flights = Mutexed<[Int: Result<Data, any Error>]>([:])
 
         var running: Int { throttle.running + throttle.waiting + deduplicate.running + deduplicate.waiting }
     }
@@ -43,7 +45,9 @@
 
         init(_ testCase: Case, _ scene: Scene, _ parts: Parts, in folder: URL) throws {
             (self.testCase, self.scene, self.parts, self.folder) = (testCase, scene, parts, folder)
-            if testCase[.body] == "file" { try Data(Bodies.text.utf8).write(to: folder.appending(path: "body")) }
+            if testCase.is(.body, "file", "text") {
+                try Data(Bodies.text.utf8).write(to: folder.appending(path: "body"))
+            }
             jar =
                 switch testCase[.cookies] {
                 case "jar": CookieJar()
@@ -54,8 +58,9 @@
                 switch testCase[.cache] {
                 case "none": nil
                 case "files":
-                    ResponseCache(store: try .files(in: folder.appending(path: "cache"), bytes: 1 << 20))
-                default: ResponseCache(store: .memory(bytes: 1 << 20))
+                    ResponseCache(
+                        store: try .files(in: folder.appending(path: "cache"), bytes: 1 << 20), now: { scene.now })
+                default: ResponseCache(store: .memory(bytes: 1 << 20), now: { scene.now })
                 }
             let observers: [any HTTPObserver] =
                 switch testCase[.observers] {
@@ -66,12 +71,17 @@
             let transport = Self.transport(testCase)
             let attemptLinks = Self.attemptLinks(testCase, scene, parts.throttle, parts.deduplicate)
             let authentication = try Self.authentication(testCase, scene)
-            let validators: [any HTTPValidator] =
+            var validators: [any HTTPValidator] =
                 switch testCase[.retry] {
                 case "validator": [RetryUnavailable()]
                 case "alternate": [Self.alternate(scene), DefaultValidator()]
                 default: [DefaultValidator()]
                 }
+            if testCase[.authentication] == "verified" {
+                let covered = testCase.signed.map { MessageComponent(stringLiteral: $0) }
+                let verifier = MessageVerifier(requiring: covered, now: { scene.now }) { _ in try .hmac(Content.key) }
+                validators.insert(verifier, at: 0)
+            }
             let settings = Self.settings(testCase)
             let outer = Self.outer(testCase)
             let tracing = testCase[.outer] == "trace" ? TraceContextPropagation() : nil
@@ -180,6 +190,10 @@
             case "signing":
                 let signer = NumberingSigner(readsBody: testCase[.body] != "once")
                 return .signing(by: signer, allowedOrigins: origins)
+            case "chunks":
+                let credentials = AWSCredentials(accessKey: "key", secretKey: "hush")
+                let signer = AWSSigner(service: "s3", region: "r", credentials: .fixed(credentials), signsChunks: true)
+                return .signing(by: signer, allowedOrigins: origins)
             case "challenge":
                 return .challenge(allowedOrigins: origins) { _, _ in .basic(username: "u", password: "p") }
             case "provider":
@@ -215,9 +229,16 @@
                     "links")
         }
 
-        var isUpload: Bool { self.is(.delivery, "uploaded", "uploaded-away") }
+        var isUpload: Bool { self.is(.delivery, "uploaded", "uploaded-away", "uploaded-draft") }
         /// Whether the server names a URL at another origin for the upload.
         var isUploadAway: Bool { self[.delivery] == "uploaded-away" }
+        /// Whether the server speaks the IETF's protocol, and the client sends digests.
+        var isUploadDraft: Bool { self[.delivery] == "uploaded-draft" }
+        /// What the signature of a response covers. A digest can't be compared while the body is streamed or compressed.
+        var signed: [String] {
+            let isWhole = isUpload || isPaged || self.is(.delivery, "buffered", "download", "folder", "resumed")
+            return ["@status", "x-time"] + (isWhole && self[.plan] != "gzip" ? ["content-digest"] : [])
+        }
         var isPaged: Bool { self.is(.delivery, "pages", "links") }
         var fetchesTokens: Bool { self.is(.authentication, "provider", "oauth", "oauth-home", "session") }
         var isDirect: Bool { self.is(.transport, "curl", "tls", "http2") }
