@@ -55,6 +55,7 @@ public struct CompletedUpload: Sendable, Hashable {
     public let continuedFrom: Int
     /// nil if there was no earlier upload, or it was continued.
     public let restart: Restart?
+    let entry: UnfinishedUpload
 }
 
 enum CompletedUploadValue: HTTPRequestOption {
@@ -110,8 +111,10 @@ extension HTTPClient {
             let rule = "an upload's template has no body, because its content is an argument"
             throw HTTPError(.invalidRequest, request: creation, message: rule)
         }
-        return try await addingLink(ResumeUpload(store: store, settings: settings, policy: policy))
-            .stream(template.body(content))
+        let link = ResumeUpload(store: store, settings: settings, policy: policy)
+        let response = try await addingLink(link).stream(template.body(content))
+        if let upload = response.upload { try? store.remove(upload.entry) }
+        return response
     }
 
     /// Deletes an unfinished upload at the server, and removes it from the store. If the server has forgotten the

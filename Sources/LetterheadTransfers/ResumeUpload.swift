@@ -102,10 +102,12 @@ private struct ResumedUpload {
             (restart, known) = (.forgotten, nil)
             response = try await transferred()
         }
-        forget()
+        // After a success, the entry is removed when the call ends: a reset until then makes the call fail, and the next
+        // one needs the entry.
+        if known == nil || !response.status.isSuccess { entry.forget() }
         if response.status.isSuccess { exchange.report(content.length) }
         response[option: CompletedUploadValue.self] = known.map {
-            CompletedUpload(url: $0.url, continuedFrom: continuedFrom, restart: restart)
+            CompletedUpload(url: $0.url, continuedFrom: continuedFrom, restart: restart, entry: $0)
         }
         return response
     }
@@ -400,14 +402,8 @@ extension ResumedUpload {
     /// An upload that failed so can't be trusted any longer: the next load starts again. If the new upload failed, the
     /// entry of the earlier one stays.
     func failure(_ code: HTTPError.Code, _ message: String, _ response: HTTPResponse? = nil) -> HTTPError {
-        if code != .uploadFileChanged, known != nil { forget() }
+        if code != .uploadFileChanged, known != nil { entry.forget() }
         return response?.error(code, message) ?? HTTPError(code, request: exchange.request, message: message)
-    }
-
-    /// Removes the entry. If the client was reset, the call fails and the next one needs the entry, even if the upload
-    /// is complete.
-    func forget() {
-        if exchange.request.generation?.hasEnded != true { entry.forget() }
     }
 
     func unconfirmed(_ response: HTTPResponse) -> HTTPError {

@@ -381,6 +381,30 @@
             #expect(server.isRight() && box.names.isEmpty && response.upload?.continuedFrom == content.count)
         }
 
+        /// Resets the client when the upload is complete, before the call ends.
+        private struct ResetAtEnd: RequestTemplate {
+            let client: HTTPClient
+            let method = HTTPMethod.post
+            let path: RequestPath = "files"
+
+            func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
+                await client.reset()
+                return try result.get()
+            }
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `a reset before the call ends makes no later call send anything again`(kind: Kind) async throws {
+            let (server, box) = (UploadServer(kind), try Outbox())
+            let client = server.client
+            let error = await #expect(throws: HTTPError.self) {
+                try await box.upload(to: server, ResetAtEnd(client: client), client: client) { $0.key = "k" }
+            }
+            #expect(error?.code == .cancelled && box.names.count == 2)
+            let response = try await box.upload(to: server, client: client) { $0.key = "k" }
+            #expect(server.isRight() && box.names.isEmpty && response.upload?.continuedFrom == content.count)
+        }
+
         @Test(arguments: Kind.allCases) func `an upload may have no bytes`(kind: Kind) async throws {
             let (server, box) = (UploadServer(kind), try Outbox())
             try await box.upload(to: server, of: DataBody(Data()))
