@@ -168,6 +168,7 @@ import Testing
         #expect(request.path.appending("\("end")").string == "/v1/users/a%2Fb/repos/7/files/x/y%20z/end")
         let fromURL = HTTPRequest(url: try #require(URL(string: "https://h.test/a"))).path
         #expect(fromURL.appending("\(1)").route == nil && fromURL.appending("\(1)").string == "/a/1")
+        #expect(RequestPath(escaped: "a/1", route: "a/{id}").appending("\(2)/b").route == "a/{id}/{}/b")
     }
 
     @Test(

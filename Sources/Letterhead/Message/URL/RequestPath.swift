@@ -19,9 +19,13 @@ public struct RequestPath: Hashable, Sendable {
     /// The escaped path, relative or absolute.
     public let string: String
     let defect: Defect?
-    private let holes: RequestRoute
-    /// The number of bytes in ``string`` that belong to the path itself and not to a base URL's prefix.
-    private let ownCount: Int
+    /// The path as you wrote it, with `{}` instead of each value: `users/{}/followers`. A value that is interpolated
+    /// with a name, as in `"users/\(login, name: "login")"`, is `{login}`.
+    ///
+    /// The route has a low cardinality, so it identifies the endpoint in metrics and logs. It doesn't contain a base
+    /// URL's prefix. It is nil for the path of a URL or a redirect, and for a literal with characters that must be
+    /// escaped. A page at a URL that the server chose has its template's route.
+    public let route: String?
     /// The interpolated secrets. Descriptions redact them wherever they occur.
     let secrets: Set<Secret>
 
@@ -39,38 +43,33 @@ public struct RequestPath: Hashable, Sendable {
             case .template(let rule): rule
             }
         }
-    }
 
-    /// Creates a path from a URL's bytes, which are already escaped.
-    init(escaped text: String) {
-        self.init(escaped: text, holes: RequestRoute(), ownCount: 0)
+        var namesOtherParts: Bool {
+            switch self {
+            case .host, .query, .template: true
+            case .emptyValue, .dotValue: false
+            }
+        }
     }
 
     /// Creates a path that is already escaped, with a known route or nil. A request fails if the text contains
     /// characters that a path can't.
     public init(escaped text: String, route: String?) { self.init(escaped: text, route: route, defect: nil) }
 
-    init(escaped text: String, route: String?, defect: Defect? = nil, secrets: Set<Secret> = []) {
-        self.init(
-            escaped: text, holes: RequestRoute(fixed: route), ownCount: 0, defect: defect, secrets: secrets)
-    }
-
-    private init(
-        escaped text: String, holes: RequestRoute, ownCount: Int, defect: Defect? = nil, secrets: Set<Secret> = []
-    ) {
+    init(escaped text: String, route: String? = nil, defect: Defect? = nil, secrets: Set<Secret> = []) {
         string = text
         (self.defect, self.secrets) = (defect, secrets)
-        (self.holes, self.ownCount) = (holes, ownCount)
+        self.route = defect?.namesOtherParts == true ? nil : route
     }
 
-    private init(written text: String, holes: RequestRoute, defect: Defect?, secrets: Set<Secret> = []) {
-        string = PercentEncoding.escapeLiteral(text, .pathLiteral)
-        self.secrets = secrets
-        // Escapes change the values' offsets, so the route is then unknown. Few literals contain a character that is
-        // escaped.
-        self.holes = string.utf8.count == text.utf8.count ? holes : RequestRoute()
-        ownCount = string.utf8.count
-        self.defect = defect ?? Self.defect(of: text, isEscaped: string.utf8.count > text.utf8.count)
+    private init(written text: String, route: String, defect: Defect?, secrets: Set<Secret> = []) {
+        let string = PercentEncoding.escapeLiteral(text, .pathLiteral)
+        let isEscaped = string.utf8.count > text.utf8.count
+        // A route shows what you wrote, so it is unknown if that isn't what is sent. Few literals contain a character
+        // that is escaped.
+        self.init(
+            escaped: string, route: isEscaped ? nil : route,
+            defect: defect ?? Self.defect(of: text, isEscaped: isEscaped), secrets: secrets)
     }
 
     private static func defect(of text: String, isEscaped: Bool) -> Defect? {
@@ -81,23 +80,7 @@ public struct RequestPath: Hashable, Sendable {
     }
 
     /// Whether the path is refused because it contains other parts of a URL. Descriptions don't show such a path.
-    var namesOtherParts: Bool {
-        switch defect {
-        case .host, .query, .template: true
-        case .emptyValue, .dotValue, nil: false
-        }
-    }
-
-    /// The path as you wrote it, with `{}` instead of each value: `users/{}/followers`. A value that is interpolated
-    /// with a name, as in `"users/\(login, name: "login")"`, is `{login}`.
-    ///
-    /// The route has a low cardinality, so it identifies the endpoint in metrics and logs. It doesn't contain a base
-    /// URL's prefix. It is nil for the path of a URL or a redirect, and for a literal with characters that must be
-    /// escaped. A page at a URL that the server chose has its template's route.
-    public var route: String? {
-        guard holes.isKnown, !namesOtherParts else { return nil }
-        return holes.text(of: ownCount == string.utf8.count ? string : String(string.utf8.suffix(ownCount)) ?? string)
-    }
+    var namesOtherParts: Bool { defect?.namesOtherParts == true }
 
     /// Returns the same path with more of its bytes escaped.
     package func written(as text: String) -> RequestPath {
@@ -112,23 +95,26 @@ public struct RequestPath: Hashable, Sendable {
 }
 
 extension RequestPath: ExpressibleByStringInterpolation {
-    public init(stringLiteral value: String) { self.init(written: value, holes: .literal, defect: nil) }
+    public init(stringLiteral value: String) { self.init(written: value, route: value, defect: nil) }
 
     public init(stringInterpolation: StringInterpolation) {
         self.init(
-            written: stringInterpolation.text, holes: stringInterpolation.holes, defect: stringInterpolation.defect,
+            written: stringInterpolation.text, route: stringInterpolation.route, defect: stringInterpolation.defect,
             secrets: stringInterpolation.secrets)
     }
 
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         fileprivate var text = ""
         fileprivate var defect: Defect?
-        fileprivate var holes = RequestRoute.literal
+        fileprivate var route = ""
         fileprivate var secrets: Set<Secret> = []
 
         public init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity + 16) }
 
-        public mutating func appendLiteral(_ literal: String) { text += literal }
+        public mutating func appendLiteral(_ literal: String) {
+            text += literal
+            route += literal
+        }
 
         /// Appends a string or a number as one segment.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible) { add(value.description) }
@@ -172,7 +158,6 @@ extension RequestPath: ExpressibleByStringInterpolation {
             segments values: some Sequence<some LosslessStringConvertible>, allowingEmpty: Bool = false
         ) {
             var isFirst = true
-            let start = text.utf8.count
             for value in values {
                 if !isFirst { text += "/" }
                 let value = value.description
@@ -180,20 +165,18 @@ extension RequestPath: ExpressibleByStringInterpolation {
                 isFirst = false
             }
             if isFirst { defect = defect ?? .emptyValue }
-            holes.add(from: start, to: text.utf8.count, name: nil)
+            route += "{}"
         }
 
         /// Appends a string unchanged, with its slashes and escapes. Use it only for a string that you control.
         public mutating func appendInterpolation(raw value: String) {
-            let start = text.utf8.count
             text += value
-            holes.add(from: start, to: text.utf8.count, name: nil)
+            route += "{}"
         }
 
         private mutating func add(_ value: String, name: String? = nil) {
-            let start = text.utf8.count
             append(value)
-            holes.add(from: start, to: text.utf8.count, name: name)
+            route += name.map { "{\($0)}" } ?? "{}"
         }
 
         private mutating func append(_ value: String) {
@@ -232,10 +215,8 @@ extension RequestPath {
         if path.string.isEmpty, path.defect == nil { return self }
         let separator = string.utf8.last == UInt8(ascii: "/") ? "" : "/"
         let joined = string + separator + path.string
-        let ownStart = string.utf8.count - ownCount
         return RequestPath(
-            escaped: joined, holes: holes.followed(by: path.holes, at: ownCount + separator.utf8.count),
-            ownCount: joined.utf8.count - ownStart,
+            escaped: joined, route: route.flatMap { first in path.route.map { first + separator + $0 } },
             defect: defect ?? path.defect ?? Self.defect(of: joined, isEscaped: false),
             secrets: secrets.union(path.secrets))
     }
@@ -246,7 +227,7 @@ extension RequestPath {
     /// A path that begins with a slash is returned unchanged, and an empty path returns the prefix.
     func following(_ prefix: String) -> RequestPath {
         if string.isEmpty, defect == nil, Self.isAbsolute(prefix) {
-            return RequestPath(escaped: prefix, holes: holes, ownCount: 0, secrets: secrets)
+            return RequestPath(escaped: prefix, route: route, secrets: secrets)
         }
         return prefix.withBytes { unsafe following($0) }
     }
@@ -261,112 +242,10 @@ extension RequestPath {
                 if string.isEmpty { return }
                 if !text.ends(in: "/") { text.append("/" as Unicode.Scalar) }
                 text.append(string)
-            }, holes: holes, ownCount: string.utf8.count, secrets: secrets)
+            }, route: route, secrets: secrets)
     }
 
     var isAbsolute: Bool { Self.isAbsolute(string) }
 
     private static func isAbsolute(_ path: String) -> Bool { path.withBytes { unsafe $0.first == UInt8(ascii: "/") } }
-}
-
-/// The positions of the interpolated values in a path. They determine its route: `users/{}/followers`.
-///
-/// Up to four unnamed values are stored inline, because most paths have fewer and building a request must not allocate
-/// memory for them.
-struct RequestRoute: Sendable {
-    private struct Hole: Sendable {
-        var start: Int
-        var count: Int
-        var name: String?
-    }
-
-    /// The start in the upper half and the length in the lower half, or 0 for an unused slot.
-    private var inline: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
-    private var used: UInt8 = 0
-    /// Whether the path was written as a literal, so that a route is known.
-    private(set) var isKnown = false
-    /// All values, if there are more than four, if one is named, or if one ends after the first 65,535 bytes.
-    private var holes: [Hole] = []
-
-    init() {}
-
-    /// Creates a route that doesn't depend on the path, or an unknown one for nil.
-    init(fixed route: String?) {
-        isKnown = route != nil
-        if let route { holes = [Hole(start: Self.fixed, count: 0, name: route)] }
-    }
-
-    /// The start of a fixed route's only hole. That hole's name is the route.
-    private static let fixed = -1
-
-    /// A literal without values.
-    static var literal: RequestRoute {
-        var route = RequestRoute()
-        route.isKnown = true
-        return route
-    }
-
-    /// Returns a path's values with another path appended. Unknown if either path's values are unknown.
-    func followed(by other: RequestRoute, at offset: Int) -> RequestRoute {
-        let appended = other.all
-        let isWritten = isKnown && other.isKnown && (all + appended).allSatisfy { $0.start != Self.fixed }
-        guard isWritten else { return RequestRoute() }
-        var route = self
-        for hole in appended {
-            route.add(from: hole.start + offset, to: hole.start + offset + hole.count, name: hole.name)
-        }
-        return route
-    }
-
-    @inline(__always)
-    mutating func add(from start: Int, to end: Int, name: String?) {
-        isKnown = true
-        if name == nil, holes.isEmpty, used < 4, end <= UInt16.max {
-            let hole = UInt32(truncatingIfNeeded: start) << 16 | UInt32(truncatingIfNeeded: end - start)
-            switch used {
-            case 0: inline.0 = hole
-            case 1: inline.1 = hole
-            case 2: inline.2 = hole
-            default: inline.3 = hole
-            }
-            used += 1
-        } else {
-            spill(Hole(start: start, count: end - start, name: name))
-        }
-    }
-
-    private mutating func spill(_ hole: Hole) {
-        holes = all + [hole]
-        used = 0
-    }
-
-    private var all: [Hole] {
-        if used == 0 { return holes }
-        return [inline.0, inline.1, inline.2, inline.3].prefix(Int(used)).map {
-            Hole(start: Int($0 >> 16), count: Int($0 & 0xFFFF), name: nil)
-        }
-    }
-
-    /// Returns a path with its values replaced by `{}` or `{name}`.
-    ///
-    /// - Parameter text: the path as it was written, without a base URL's prefix.
-    func text(of text: String) -> String {
-        if let hole = holes.first, hole.start == Self.fixed { return hole.name ?? "" }
-        let holes = all
-        guard !holes.isEmpty else { return text }
-        // Slices end with the closure. Holes that don't fit the text are left out.
-        return text.withBytes { bytes in
-            ByteText.text(atMost: bytes.count + holes.reduce(0) { $0 + ($1.name?.utf8.count ?? 0) + 2 }) { route in
-                var position = 0
-                for hole in holes where hole.start >= position && hole.start + hole.count <= bytes.count {
-                    unsafe route.append(UnsafeBufferPointer(rebasing: bytes[position..<hole.start]))
-                    route.append("{" as Unicode.Scalar)
-                    if let name = hole.name { route.append(name) }
-                    route.append("}" as Unicode.Scalar)
-                    position = hole.start + hole.count
-                }
-                unsafe route.append(UnsafeBufferPointer(rebasing: bytes[position...]))
-            }
-        }
-    }
 }
