@@ -139,11 +139,11 @@ extension CurlCommand {
     /// Returns the option and its argument for one part. In the argument of `--form`, curl finds `;headers=@file` and
     /// other fields everywhere except in quotation marks, and in a media type even there.
     private func word(of part: MultipartBody.Part) -> (option: String, word: String)? {
-        guard let (name, filename) = part.fields.form, !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")),
-            Self.isSame(name), Self.isSame(filename ?? ""), part.fields.type.map(Self.isPlain(type:)) != false,
-            let content = content(of: part, named: name)
+        guard let (name, filename, type) = part.form, !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")),
+            Self.isSame(name), Self.isSame(filename ?? ""), type.map(Self.isPlain(type:)) != false,
+            let content = content(of: part, named: name, type: type)
         else { return nil }
-        if case .text(let text) = content, filename == nil, part.fields.type == nil {
+        if case .text(let text) = content, filename == nil, type == nil {
             return ("--form-string", "\(name)=\(text)")
         }
         var word = "\(name)="
@@ -153,7 +153,7 @@ extension CurlCommand {
         case .file(let path): word += (filename == nil ? "<" : "@") + ASCII.quoted(path)
         }
         if let filename { word += ";filename=" + ASCII.quoted(filename) }
-        if let type = part.fields.type { word += ";type=" + type }
+        if let type { word += ";type=" + type }
         return ("--form", word)
     }
 
@@ -177,14 +177,14 @@ extension CurlCommand {
         case file(String)
     }
 
-    private func content(of part: MultipartBody.Part, named name: String) -> FormContent? {
+    private func content(of part: MultipartBody.Part, named name: String, type: String?) -> FormContent? {
         if !showsSecrets, request.redaction.isSecret(parameter: name) { return .text(Redaction.placeholder) }
         if let file = part.body as? FileBody, file.range == nil { return .file(file.url.path) }
         guard let data = (part.body as? DataBody)?.data, let text = String(validating: data, as: UTF8.self) else {
             return nil
         }
         guard !showsSecrets else { return .text(text) }
-        let headers: HTTPHeaders = part.fields.type.map { [.contentType: $0] } ?? [:]
+        let headers: HTTPHeaders = type.map { [.contentType: $0] } ?? [:]
         return .text(request.redaction.redacted(Data(text.utf8), headers: headers) ?? Redaction.placeholder)
     }
 }

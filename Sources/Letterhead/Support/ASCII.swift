@@ -51,11 +51,9 @@ package enum ASCII {
 
     /// Returns whether a string is a token: at least one character, and only ones that ``isTokenCharacter(_:)``
     /// accepts.
-    package static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && allBytes(of: text, standIn: tokens)
+    package static func isToken(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty && allBytes(of: String(text), standIn: tokens)
     }
-
-    package static func isToken(_ text: Substring) -> Bool { isToken(String(text)) }
 
     package static func isASCII(_ text: String) -> Bool { allBytes(of: text) { $0 < 0x80 } }
 
@@ -114,15 +112,13 @@ package enum ASCII {
         """
 
     /// Returns the string without leading and trailing spaces and tabs (OWS of RFC 9110, 5.6.3).
-    package static func trimmed(_ text: String) -> String {
+    package static func trimmed(_ text: some StringProtocol) -> String {
+        let text = String(text)
         let hasBlanks = text.withBytes { bytes in
             unsafe bytes.first.map(isBlank) ?? false || bytes.last.map(isBlank) ?? false
         }
         return hasBlanks ? cut(text) : text
     }
-
-    /// Returns a substring without leading and trailing spaces and tabs.
-    package static func trimmed(_ text: Substring) -> String { trimmed(String(text)) }
 
     private static func cut(_ text: String) -> String {
         text.withBytes { bytes in

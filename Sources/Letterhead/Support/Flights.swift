@@ -84,9 +84,9 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     package init() {}
 
-    package var running: Int { state.withLock { $0.flights.count } }
+    var running: Int { state.withLock { $0.flights.count } }
 
-    package var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
+    var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
 
     /// Joins the operation in flight for a key. Nil if no operation is.
     package func join(_ key: Key) -> Ticket? { state.withLock { $0.join(key) } }

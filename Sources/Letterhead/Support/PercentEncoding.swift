@@ -216,7 +216,7 @@ extension EscapeSet {
     static let queryLiteral = EscapeSet(keeping: "-._~!$&'()*+,;=:@/?")
 
     /// The bytes that no URL contains unescaped (RFC 3986, 2.2). `%` is handled separately.
-    package static let reserved = EscapeSet(keeping: "-._~:/?#[]@!$&'()*+,;=")
+    static let reserved = EscapeSet(keeping: "-._~:/?#[]@!$&'()*+,;=")
 
     /// The form encoding (URL Standard, 5.2), with `%20` for a space.
     package static let form = EscapeSet(keeping: "*-._")

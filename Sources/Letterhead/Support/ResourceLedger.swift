@@ -5,18 +5,16 @@ import Synchronization
 ///
 /// Until the process's first check, a resource costs one atomic read.
 package enum ResourceLedger {
-    /// Registers a resource with the check that runs in the calling task, and returns what ends the registration, or
-    /// nil without a check. The closure describes the resource and its owner, without secrets.
-    package typealias Register = @Sendable (_ resource: () -> String) -> (@Sendable () -> Void)?
-
     private static let hasRegister = Atomic(false)
     private static let hook = Mutex<Hook?>(nil)
 
     // A function that stood in the mutex by itself would be wrapped again by each read.
-    private struct Hook { let register: Register }
+    private struct Hook { let register: @Sendable (_ resource: () -> String) -> (@Sendable () -> Void)? }
 
-    /// Sets the function that registers the process's later resources.
-    package static func use(_ new: @escaping Register) {
+    /// Sets the function that registers the process's later resources with the check that runs in the calling task. It
+    /// returns what ends the registration, or nil without a check. Its argument describes the resource and its owner,
+    /// without secrets.
+    package static func use(_ new: @escaping @Sendable (_ resource: () -> String) -> (@Sendable () -> Void)?) {
         hook.withLock { $0 = Hook(register: new) }
         hasRegister.store(true, ordering: .releasing)
     }

@@ -65,7 +65,7 @@ extension URLParts {
     }
 
     /// Returns the same parts with a set's bytes percent-encoded. It keeps well-formed escapes.
-    package func escaped(path pathSet: EscapeSet, query querySet: EscapeSet) -> URLParts {
+    func escaped(path pathSet: EscapeSet, query querySet: EscapeSet) -> URLParts {
         var parts = self
         parts.path = PercentEncoding.escapeLiteral(path, pathSet)
         parts.query = query.map { PercentEncoding.escapeLiteral($0, querySet) }
@@ -74,7 +74,7 @@ extension URLParts {
     }
 
     /// All parts' text (RFC 3986, 5.3).
-    package var string: String {
+    var string: String {
         var text = scheme.map { $0 + ":" } ?? ""
         if let authority { text += "//" + authority }
         text += path

@@ -16,7 +16,8 @@ extension MultipartBody {
     /// part with both a name and such a Content-Disposition is malformed, and sending the body fails.
     public struct Part: Sendable {
         package let body: any HTTPBody
-        package let fields: PartFields
+        let fields: PartFields
+        package var form: (name: String, filename: String?, type: String?)? { fields.form }
 
         private init(_ body: any HTTPBody, _ fields: PartFields) {
             (self.body, self.fields) = (body, fields)

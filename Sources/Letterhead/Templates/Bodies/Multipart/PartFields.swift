@@ -2,24 +2,24 @@
 import LetterheadFoundation
 
 /// A part's header fields: Content-Disposition (RFC 7578, 4.2), Content-Type, then the others in order.
-package struct PartFields: Sendable {
+struct PartFields: Sendable {
     /// The lines, and the empty line after them.
     let lines: [UInt8]
     /// The violated rule. Nil if all fields are well formed.
     let brokenRule: String?
     /// The content's media type.
-    package let type: String?
+    let type: String?
     private let name: String?
     private let filename: String?
     private let headers: HTTPHeaders
     /// Whether `filename*` repeats the filename (RFC 8187).
     private let isExtended: Bool
 
-    /// The name and the filename. Nil if the part has no name, an extended filename, or a custom header other than
-    /// Content-Type.
-    package var form: (name: String, filename: String?)? {
+    /// The name, the filename and the media type. Nil if the part has no name, an extended filename, or a custom header
+    /// other than Content-Type.
+    var form: (name: String, filename: String?, type: String?)? {
         guard let name, !isExtended, headers.allSatisfy({ $0.name == .contentType }) else { return nil }
-        return (name, filename)
+        return (name, filename, type)
     }
 
     /// The name for descriptions, with control characters escaped.
