@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import LetterheadFoundation
 import Letterhead
 import Synchronization
 
@@ -62,5 +63,112 @@ final class MockExchange: Sendable {
             return now
         }
         return limit - (now - start)
+    }
+}
+
+/// One request's time limits in a mock, enforced as in a transport.
+struct MockTime: Sendable {
+    private let request: HTTPRequest
+    private let clock: any Clock<Duration>
+    private let timeline: Timeline
+    private let deadlineLeft: Duration?
+
+    /// Starts a request's limits, or returns nil if it has none.
+    ///
+    /// - Parameter deadlineLeft: the time left until the deadline on the mock's clock, or nil without a deadline.
+    init?(_ request: HTTPRequest, clock: any Clock<Duration>, deadlineLeft: Duration?) {
+        guard
+            request.timeout != nil || request.idleTimeout != nil || request.timeLeft != nil || deadlineLeft != nil
+        else { return nil }
+        (self.request, self.clock, timeline, self.deadlineLeft) = (request, clock, Timeline(clock), deadlineLeft)
+    }
+
+    /// Returns the response with the same limits on a streamed body.
+    func timing(_ response: HTTPResponse) -> HTTPResponse {
+        guard response.body.buffered == nil else { return response }
+        var response = response
+        let isOpenEnded = request.isOpenEnded(after: response.status)
+        let chunks = response.body.makeAsyncIterator()
+        response.body = HTTPResponseBody(length: response.body.length) {
+            try await limited("receiving the body", isOpenEnded: isOpenEnded) {
+                var chunks = chunks
+                return try await chunks.next()
+            }
+        }
+        return response
+    }
+
+    /// Runs an operation, and fails as soon as it exceeds a limit, even if the operation ignores its cancellation.
+    func limited<Value: Sendable>(
+        _ phase: String, isOpenEnded: Bool = false, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let end = OneShot<Result<Value, any Error>>()
+        let start = timeline.now
+        if let late = limits(since: start, isOpenEnded: isOpenEnded, phase).first(where: { $0.left <= .zero }) {
+            throw late.error
+        }
+        // Both tasks end with this call, or are cancelled by it.
+        let worker = Task {
+            do {
+                let value = try await work()
+                // An operation that moves the clock past a limit is late, even if the timer has not noticed it yet.
+                let late = limits(since: start, isOpenEnded: isOpenEnded, phase).first { $0.left <= .zero }
+                end.set(late.map { .failure($0.error) } ?? .success(value))
+            } catch {
+                end.set(.failure(error))
+            }
+        }
+        let timer = Task {
+            // After each wait, this reads the limits again, because a deadline may use another clock.
+            while let next = limits(since: start, isOpenEnded: isOpenEnded, phase).min(by: { $0.left < $1.left }) {
+                if next.left <= .zero {
+                    end.set(.failure(next.error))
+                    return worker.cancel()
+                }
+                try await clock.pause(for: next.left)
+            }
+        }
+        defer { timer.cancel() }
+        return try await withTaskCancellationHandler {
+            await end.value
+        } onCancel: {
+            worker.cancel()
+        }.get()
+    }
+
+    private func limits(
+        since start: Duration, isOpenEnded: Bool, _ phase: String
+    ) -> [(left: Duration, error: HTTPError)] {
+        var limits: [(left: Duration, error: HTTPError)] = []
+        if let deadlineLeft { limits.append((deadlineLeft - timeline.now, request.deadlinePassed(while: phase))) }
+        if let left = request.timeLeft { limits.append((left, request.deadlinePassed(while: phase))) }
+        if let limit = request.timeout, !isOpenEnded {
+            limits.append((limit - timeline.now, passed("attempt timeout", phase)))
+        }
+        if let limit = request.idleTimeout {
+            limits.append((start + limit - timeline.now, passed("idle timeout", phase)))
+        }
+        return limits
+    }
+
+    private func passed(_ limit: String, _ phase: String) -> HTTPError {
+        HTTPError(.timedOut, request: request, message: "the \(limit) passed while \(phase)")
+    }
+}
+
+extension HTTPResponseBody {
+    /// Creates a streamed body. Each piece arrives after a delay.
+    init(pieces: [(delay: Duration, data: Data)], clock: any Clock<Duration>, failure: HTTPError? = nil) {
+        let next = Atomic(0)
+        self.init(length: nil) {
+            let index = next.add(1, ordering: .relaxed).oldValue
+            guard index < pieces.count else {
+                if let failure { throw failure }
+                return nil
+            }
+            let piece = pieces[index]
+            if piece.delay > .zero { try await clock.pause(for: piece.delay) }
+            return piece.data
+        }
     }
 }

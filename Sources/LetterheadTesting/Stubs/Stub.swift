@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import LetterheadFoundation
 import Letterhead
 
 /// One stub: its conditions, its answer, and how many calls it expects.
@@ -131,4 +132,137 @@ extension Endpoint: EndpointValue {}
 
 extension [Stub.Difference] {
     var weight: Int { reduce(0) { $0 + $1.weight } }
+}
+
+/// What a stub recognizes a template by: its request's method, path, query and body. Headers and settings aren't
+/// compared.
+struct StubTemplate: Hashable {
+    let method: HTTPMethod
+    let path: RequestPath
+    private let query: String
+    private let body: ComparedBody
+    /// The method, and the URL without query values.
+    let name: String
+
+    /// Builds a template's request.
+    ///
+    /// - Throws: `.invalidRequest` if building the request fails, or if its body isn't in memory.
+    init(_ template: some RequestTemplate) throws(HTTPError) {
+        var request = try StandardRequestBuilder(template).request()
+        name = "\(request.method) \(request.redaction.outline(of: request))"
+        // A relative URL can't be validated.
+        if request.host == nil { request.host = "localhost" }
+        try request.validate()
+        (method, path, query) = (request.method, request.path, request.query.escaped)
+        guard let data = try request.framedBody().data else {
+            throw HTTPError(
+                .invalidRequest, request: request, message: "the body is not in memory, so it cannot be compared")
+        }
+        body = ComparedBody(data, request.framedHeaders()[.contentType].flatMap { MediaType($0) })
+    }
+
+    /// Returns the differences between this template and a request's template, inside any decorators.
+    func differences(from input: StubInput) -> [Stub.Difference] {
+        let candidates = input.templates.map { template -> [Stub.Difference] in
+            do throws(HTTPError) {
+                return differences(from: try StubTemplate(template))
+            } catch {
+                return [.init(weight: 6, text: "the template cannot be compared: \(error.message)")]
+            }
+        }
+        return candidates.min { $0.weight < $1.weight } ?? [.init(weight: 10, text: "the request has no template")]
+    }
+
+    private func differences(from sent: StubTemplate) -> [Stub.Difference] {
+        var found: [Stub.Difference] = []
+        if method != sent.method { found.append(.init(weight: 3, text: "the method is not \(method)")) }
+        if path != sent.path { found.append(.init(weight: 6, text: "the path \(sent.path) is not \(path)")) }
+        if query != sent.query { found.append(.init(weight: 2, text: "the query differs")) }
+        if body != sent.body { found.append(.init(weight: 2, text: "the body differs")) }
+        return found
+    }
+}
+
+/// A request for the stubs.
+struct StubInput: Sendable {
+    let request: HTTPRequest
+    /// The body's bytes if it is in memory or can be sent only once. Otherwise nil, and the caller reads it.
+    let body: Data?
+    let clock: any Clock<Duration>
+    /// The loader's encoder, or nil for the client decoder's counterpart.
+    let encoder: (any HTTPBodyEncoder)?
+
+    /// The endpoint's name, or a plain request's method and path.
+    var name: String { request.template.map { Self.name(of: type(of: $0.root)) } ?? "\(request.method) \(path)" }
+
+    var path: String { request.target.cut(at: "?").map { String($0.head) } ?? request.target }
+
+    /// The request on one line, without query values.
+    var outline: String {
+        let sender = request.template.map { ", sent by \(Self.name(of: type(of: $0.root)))" } ?? ""
+        return "\(request.method) \(request.redaction.outline(of: request))\(sender)"
+    }
+
+    /// The request for another loader. A body that can be sent only once has been read, so its bytes take its place.
+    var forwarded: HTTPRequest {
+        guard let body, !request.body.isReplayable else { return request }
+        var request = request
+        request.body = DataBody(body, additionalHeaders: request.body.additionalHeaders)
+        return request
+    }
+
+    /// Returns all body bytes.
+    func allBytes() async throws -> Data {
+        if let body { return body }
+        return try await request.framedBody().allBytes()
+    }
+
+    static func name(of type: Any.Type) -> String { String(describing: type) }
+}
+
+extension StubInput {
+    /// The request's template, followed by the templates inside it. A redirect's request has none, because the server
+    /// has chosen its URL.
+    var templates: [any RequestTemplate] {
+        request.isRedirected ? [] : Array(sequence(first: request.template) { $0?.inner }.compactMap(\.self))
+    }
+
+    /// Returns the request's template if it has a type.
+    func template<Template: RequestTemplate>(as type: Template.Type) -> Template? {
+        request.isRedirected ? nil : request.template(as: type)
+    }
+}
+
+extension RequestTemplate {
+    /// The template inside all decorators.
+    var root: any RequestTemplate {
+        var template: any RequestTemplate = self
+        while let inner = template.inner { template = inner }
+        return template
+    }
+}
+
+/// A body in a form to compare: JSON members have no order, and a boundary isn't random.
+enum ComparedBody: Hashable {
+    case none
+    case json(JSONValue)
+    case bytes(Data)
+
+    init(_ data: Data, _ type: MediaType?) {
+        if data.isEmpty {
+            self = .none
+        } else if type?.isMultipart != true, let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
+            self = .json(json)
+        } else {
+            self = .bytes(data.replacingBoundary(type?["boundary"]))
+        }
+    }
+}
+
+extension Data {
+    /// Replaces a boundary with `boundary` wherever it occurs.
+    func replacingBoundary(_ boundary: String?) -> Data {
+        guard let boundary, !boundary.isEmpty else { return self }
+        return replacing(Data(boundary.utf8), with: Data("boundary".utf8))
+    }
 }

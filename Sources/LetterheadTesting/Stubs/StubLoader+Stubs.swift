@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
+import Synchronization
 
 // The compiler reports a mistake in a closure where it is only if it can rule out the other functions with the same
 // name. Functions with closures that return values are therefore disfavored, and functions that take a template have
@@ -149,4 +150,116 @@ private func inOrder<Call, Template>(
     _ answers: [StubAnswer<Template>]
 ) -> @Sendable (Call, Int) async throws -> StubAnswer<Template> {
     { _, turn in answers[min(turn, answers.count - 1)] }
+}
+
+/// How many calls a stub expects and answers.
+///
+/// ```swift
+/// stubs.on(DeleteUser.self, times: 1) { _ in .status(.noContent) }
+/// stubs.on(GetUser.self, times: .any) { User(login: $0.login) }
+/// ```
+///
+/// After the maximum, the stub doesn't answer any more. Below the minimum, ``StubLoader/verify()`` throws an error.
+public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+    let least: Int
+    let most: Int
+
+    private init(_ least: Int, _ most: Int) { (self.least, self.most) = (max(0, least), max(0, most)) }
+
+    /// Any number, including none.
+    public static let any = StubTimes(0, .max)
+    /// One call or more. This is the default.
+    public static let atLeastOnce = StubTimes(1, .max)
+    /// No call. A matching request is an error, even if a stub that was added later would answer it.
+    public static let never = StubTimes(0, 0)
+
+    /// Exactly `count` calls. A negative number counts as zero.
+    public static func exactly(_ count: Int) -> StubTimes { StubTimes(count, count) }
+
+    /// As few calls as the range's lower bound, and as many as its upper bound.
+    public static func between(_ range: ClosedRange<Int>) -> StubTimes { StubTimes(range.lowerBound, range.upperBound) }
+
+    /// Creates an exact number.
+    public init(integerLiteral value: Int) { self.init(value, value) }
+
+    /// The text for error messages: `once`, `2 times`, `at least once`.
+    public var description: String {
+        if most == .max { return least == 0 ? "any number of times" : "at least \(Self.times(least))" }
+        return least == most ? Self.times(least) : "\(least) to \(Self.times(most))"
+    }
+
+    static func times(_ count: Int) -> String {
+        switch count {
+        case 0: "never"
+        case 1: "once"
+        default: "\(count) times"
+        }
+    }
+}
+
+/// A state that several stubs share, to imitate a server that responds by what happened before.
+///
+/// ```swift
+/// let cart = StubScenario("cart", initial: "empty")
+/// stubs.on(GetCart.self, during: cart.state("empty")) { _ in Cart(items: []) }
+/// stubs.on(AddItem.self, during: cart.state("empty", movesTo: "full")) { _ in .status(.created) }
+/// stubs.on(GetCart.self, during: cart.state("full")) { _ in Cart(items: ["book"]) }
+/// ```
+///
+/// A stub applies only while the scenario is in the state that the stub requires. The scenario changes its state before
+/// the stub's closure runs, so two concurrent requests can't use the same transition.
+public final class StubScenario: Sendable {
+    // This type is a class because several stubs share one state.
+
+    /// The scenario's name, for errors.
+    public let name: String
+    fileprivate let current: Mutex<String>
+
+    /// Creates a scenario.
+    ///
+    /// - Parameters:
+    ///   - name: the name, for errors.
+    ///   - initial: the state at the start.
+    public init(_ name: String, initial: String) {
+        self.name = name
+        current = Mutex(initial)
+    }
+
+    /// The current state. A test may set it.
+    public var state: String {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+
+    /// Returns a stub's condition: the state that it requires, and the state that it moves the scenario to.
+    ///
+    /// - Parameters:
+    ///   - required: the state that the stub requires.
+    ///   - next: the new state, which is set before the stub's closure runs. Default: nil (the state doesn't change).
+    public func state(_ required: String, movesTo next: String? = nil) -> StubState {
+        StubState(scenario: self, required: required, next: next)
+    }
+}
+
+/// The ``StubScenario`` state that a stub requires. Create it with ``StubScenario/state(_:movesTo:)``.
+public struct StubState: Sendable {
+    let scenario: StubScenario
+    let required: String
+    let next: String?
+
+    /// The reason why a stub doesn't apply now, or nil if it does.
+    var difference: String? {
+        let state = scenario.state
+        guard state != required else { return nil }
+        return "the scenario \(scenario.name) is in state \"\(state)\", not \"\(required)\""
+    }
+
+    /// Makes the transition. Returns false if the scenario has left the required state.
+    func enter() -> Bool {
+        scenario.current.withLock { state in
+            guard state == required else { return false }
+            state = next ?? state
+            return true
+        }
+    }
 }

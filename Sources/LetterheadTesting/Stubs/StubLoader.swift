@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+public import LetterheadFoundation
 public import Letterhead
 
 /// A transport for tests that responds by endpoint or by route, and records every call.
@@ -115,4 +115,153 @@ extension StubLoader {
     /// The running test's stub loader, or nil if the test has no scope, or if the scope's mock has another type. See
     /// ``ScopedLoader``.
     public static var current: StubLoader? { ScopedLoader.current as? StubLoader }
+}
+
+extension StubLoader {
+    /// The received requests, in order, including those that no stub answered.
+    public var requests: [HTTPRequest] { board.records.map(\.input.request) }
+
+    /// All calls, in order, including those that no stub answered. A plain request has no template.
+    public var calls: [StubCall<(any RequestTemplate)?>] {
+        board.records.map { $0.call($0.input.request.template.map { $0.root }) }
+    }
+
+    /// An endpoint's calls, in order.
+    ///
+    /// ```swift
+    /// #expect(stubs.calls(of: GetUser.self).count == 2)
+    /// #expect(stubs.calls(of: DeleteUser.self).isEmpty)
+    /// ```
+    public func calls<Template: RequestTemplate>(of type: Template.Type) -> [StubCall<Template>] {
+        board.records.compactMap { record in record.input.template(as: type).map { record.call($0) } }
+    }
+
+    /// One endpoint's calls: those with the same method, path, query and body as a template's request.
+    ///
+    /// ```swift
+    /// #expect(stubs.calls(of: .user("ada")).count == 1)
+    /// ```
+    public func calls<Template: RequestTemplate>(of template: Template) -> [StubCall<Template>] {
+        guard let parts = try? StubTemplate(template) else { return [] }
+        return board.records.filter { parts.differences(from: $0.input).isEmpty }.map { record in
+            record.call(record.input.template(as: Template.self) ?? template)
+        }
+    }
+
+    /// The requests that a route's stubs answered, in order.
+    public func calls(of route: StubRoute) -> [StubCall<(any RequestTemplate)?>] {
+        board.records.filter { $0.subject == .route(route) }.map { $0.call($0.input.request.template.map { $0.root }) }
+    }
+
+    /// Waits until an endpoint has `count` calls, and returns its calls.
+    ///
+    /// ```swift
+    /// let task = Task { try await model.refresh() }
+    /// try await stubs.waitForCalls(of: GetUser.self)
+    /// ```
+    ///
+    /// A call counts when its request arrives. If a test could hang here, give it a time limit.
+    ///
+    /// - Parameters:
+    ///   - count: how many calls to wait for. Default: 1.
+    ///   - type: the endpoint's type.
+    /// - Throws: `CancellationError` if the calling task is cancelled.
+    @discardableResult
+    public func waitForCalls<Template: RequestTemplate>(
+        _ count: Int = 1, of type: Template.Type
+    ) async throws -> [StubCall<Template>] {
+        try await board.wait { calls(of: type).count >= count }
+        return calls(of: type)
+    }
+
+    /// Throws an error if a stub was called less often than expected, or if there was a request that no stub answered.
+    ///
+    /// A stub for a type such as `Get<User>` answers every endpoint with that type. If it has no `where:` and has
+    /// answered requests with different routes, this is an error as well, because a test wouldn't notice that it
+    /// received another endpoint's response.
+    ///
+    /// - Throws: ``StubViolations``, which describes each violation.
+    public func verify() throws(StubViolations) {
+        let violations = board.violations
+        if !violations.isEmpty { throw StubViolations(violations: violations) }
+    }
+}
+
+/// The missing calls and unexpected requests that ``StubLoader/verify()`` has found.
+public struct StubViolations: Error, Sendable, CustomStringConvertible {
+    /// One sentence for each violation: first the stubs in order, then the requests.
+    public let violations: [String]
+
+    /// One line for each violation.
+    public var description: String { violations.joined(separator: "\n") }
+}
+
+/// A request that a ``StubLoader`` has received.
+///
+/// ```swift
+/// let call = try #require(stubs.calls(of: CreateUser.self).first)
+/// #expect(call.template.user.login == "ada")
+/// #expect(call.request.headers["X-Trace"] == "1")
+/// #expect(try await call.body(as: User.self).login == "ada")
+/// #expect(call.response?.status == .created)
+/// ```
+///
+/// A call is a snapshot: its response does not appear in a value that was read earlier.
+public struct StubCall<Template: Sendable>: Sendable {
+    /// The template that was sent, without its decorators.
+    public let template: Template
+    /// The sent request, after all links have changed it.
+    public var request: HTTPRequest { input.request }
+    /// The call's position among all the loader's calls, starting at 1. Use it to check which endpoint was called
+    /// first.
+    public let number: Int
+    /// When the call arrived on the loader's clock, counted from the loader's creation.
+    public let time: Duration
+    /// The response. It is nil while the call is in progress, and after an error. It doesn't contain a streamed body.
+    public let response: HTTPResponse?
+    /// The call's error. It is nil while the call is in progress, and after a response.
+    public let error: HTTPError?
+    let input: StubInput
+
+    /// Returns the request body's bytes. A body that can be sent only once is read when the call arrives.
+    ///
+    /// - Throws: the body's error.
+    public func body() async throws -> Data { try await input.allBytes() }
+
+    /// Returns the decoded request body.
+    ///
+    /// - Parameters:
+    ///   - type: the value's type.
+    ///   - decoder: the decoder. Default: a plain `JSONDecoder`.
+    /// - Throws: the body's or the decoder's error.
+    public func body<Value: Decodable>(
+        as type: Value.Type, decoder: any HTTPBodyDecoder = JSONDecoder()
+    ) async throws -> Value {
+        try decoder.decode(type, from: try await body())
+    }
+}
+
+extension BodyChunks {
+    /// Returns all bytes.
+    func allBytes() async throws -> Data {
+        if let data { return data }
+        var bytes = Data()
+        for try await chunk in self { bytes += chunk }
+        return bytes
+    }
+}
+
+/// A call in a loader's record.
+struct StubRecord: Sendable {
+    let input: StubInput
+    let number: Int
+    let time: Duration
+    /// What the answering stub was declared for, or nil if no stub answered.
+    let subject: Stub.Subject?
+    var response: HTTPResponse?
+    var error: HTTPError?
+
+    func call<Template: Sendable>(_ template: Template) -> StubCall<Template> {
+        StubCall(template: template, number: number, time: time, response: response, error: error, input: input)
+    }
 }

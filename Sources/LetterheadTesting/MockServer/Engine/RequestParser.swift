@@ -32,12 +32,6 @@ struct RequestParser {
 
     init(headLimit: Int) { self.headLimit = headLimit }
 
-    /// Whether a request has begun and is not complete.
-    var isInsideRequest: Bool {
-        if case .start = stage { return !input.isEmpty }
-        return true
-    }
-
     mutating func append(_ bytes: ArraySlice<UInt8>) { input.append(bytes) }
 
     /// Returns the next event, or nil if more bytes are needed.
@@ -128,4 +122,149 @@ struct RequestParser {
         }
         return nil
     }
+}
+
+/// The request line and the header fields, with the body framing and the connection persistence that they specify (RFC
+/// 9112).
+struct RequestHead {
+    /// How the body's end is determined.
+    enum Framing: Equatable {
+        case none
+        case length(Int)
+        case chunked
+    }
+
+    let method: String
+    let target: String
+    let version: String
+    let headers: HTTPHeaders
+    let framing: Framing
+
+    init(line: String, headers: HTTPHeaders) throws(RequestFault) {
+        let parts = line.split(at: " ", omittingEmpty: false)
+        guard parts.count == 3, ASCII.isToken(parts[0]), !parts[1].isEmpty else {
+            throw .malformed("the request line is not METHOD SP TARGET SP VERSION")
+        }
+        guard parts[2].isSame(as: "HTTP/1.1") || parts[2].isSame(as: "HTTP/1.0") else {
+            throw RequestFault(status: 505, description: "the version is neither HTTP/1.1 nor HTTP/1.0")
+        }
+        guard parts[1].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw .malformed("the target contains bytes that must be escaped")
+        }
+        method = String(parts[0])
+        target = String(parts[1])
+        version = String(parts[2])
+        self.headers = headers
+        framing = try Self.framing(of: headers)
+        guard version == "HTTP/1.0" || headers.values(for: .host).count == 1 else {
+            throw .malformed("there must be exactly one Host field")
+        }
+    }
+
+    /// Whether the client waits for `100 Continue` before it sends the body.
+    var expectsContinue: Bool {
+        version == "HTTP/1.1" && framing != .none && headers[.expect].map(ASCII.keyword) == "100-continue"
+    }
+
+    /// Whether the client may send another request on this connection (RFC 9112, 9.3).
+    var keepsAlive: Bool {
+        let options = Self.tokens(headers[.connection])
+        return version == "HTTP/1.1" ? !options.contains("close") : options.contains("keep-alive")
+    }
+
+    static func tokens(_ value: String?) -> [String] {
+        ASCII.members(of: value.map { [$0] } ?? []).map(ASCII.keyword)
+    }
+
+    /// Parses one `Name: value` line.
+    static func field(_ line: String) throws(RequestFault) -> HTTPHeaders.Field {
+        guard let (name, value) = line.cut(at: ":"), ASCII.isToken(name) else {
+            throw .malformed("a header line is not NAME: VALUE, or is folded")
+        }
+        return HTTPHeaders.Field(HTTPHeaders.Name(String(name)), String(value))
+    }
+
+    private static func framing(of headers: HTTPHeaders) throws(RequestFault) -> Framing {
+        let lengths = headers.values(for: .contentLength)
+        if let coding = headers[.transferEncoding] {
+            guard lengths.isEmpty else { throw .malformed("both Content-Length and Transfer-Encoding") }
+            guard tokens(coding) == ["chunked"] else { throw .unsupported("a transfer coding other than chunked") }
+            return .chunked
+        }
+        guard let text = lengths.first else { return .none }
+        guard lengths.count == 1, text.utf8.allSatisfy({ (48...57).contains($0) }), let length = Int(text) else {
+            throw .malformed("Content-Length must be one number")
+        }
+        return length == 0 ? .none : .length(length)
+    }
+}
+
+/// Received bytes that have not been parsed yet.
+struct InputBuffer {
+    private var bytes: [UInt8] = []
+    private var start = 0
+    /// Where the search for a line end continues, so that it looks at each byte once.
+    private var searched = 0
+
+    var count: Int { bytes.count - start }
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ new: ArraySlice<UInt8>) { bytes.append(contentsOf: new) }
+
+    /// Removes and returns one line without its CR LF, or nil if the line is incomplete.
+    ///
+    /// - Parameter limit: the most bytes in a line. A longer line throws `tooLong`.
+    mutating func takeLine(limit: Int, tooLong: RequestFault) throws(RequestFault) -> String? {
+        guard let end = indexOfLineFeed() else {
+            guard count <= limit else { throw tooLong }
+            return nil
+        }
+        guard end - start <= limit else { throw tooLong }
+        guard end > start, bytes[end - 1] == UInt8(ascii: "\r") else {
+            throw .malformed("a line does not end with CR LF")
+        }
+        let line = bytes[start..<(end - 1)]
+        guard !line.contains(where: { $0 == UInt8(ascii: "\r") || $0 == 0 }) else {
+            throw .malformed("a line contains CR or NUL")
+        }
+        // All bytes above ASCII are allowed in a value (RFC 9110, 5.5). Text that isn't UTF-8 is decoded as Latin-1.
+        let text =
+            String(validating: line, as: UTF8.self) ?? String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
+        drop(to: end + 1)
+        return text
+    }
+
+    /// Removes at most `limit` bytes, and appends the first ones, at most `kept`, to `data`. Discards the others.
+    /// Returns how many bytes it has removed.
+    mutating func take(atMost limit: Int, into data: inout Data, keeping kept: Int) -> Int {
+        let taken = min(limit, count)
+        let wanted = min(taken, max(0, kept))
+        if wanted > 0 { data.append(contentsOf: bytes[start..<(start + wanted)]) }
+        drop(to: start + taken)
+        return taken
+    }
+
+    private mutating func indexOfLineFeed() -> Int? {
+        let found = bytes[max(start, searched)...].firstIndex(of: UInt8(ascii: "\n"))
+        searched = found ?? bytes.count
+        return found
+    }
+
+    private mutating func drop(to index: Int) {
+        start = index
+        guard start == bytes.count || start >= 65_536 else { return }
+        bytes.removeSubrange(..<start)
+        searched = 0
+        start = 0
+    }
+}
+
+/// The reason that received bytes are not a valid request, and the status for the response.
+struct RequestFault: Error, CustomStringConvertible {
+    let status: Int
+    let description: String
+
+    static func malformed(_ text: String) -> RequestFault { RequestFault(status: 400, description: text) }
+    static func unsupported(_ text: String) -> RequestFault { RequestFault(status: 501, description: text) }
+    static let headTooLarge = RequestFault(status: 431, description: "the head is larger than the server allows")
 }

@@ -1,5 +1,116 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
+import Letterhead
+
+extension ServerConnection {
+    /// Starts the response that was chosen for the request.
+    func startAnswer() {
+        guard let asked = exchange else { return }
+        switch asked.answer.content {
+        case .closure: exchange?.task = loop.askClosure(asked.request)
+        case .response(let response): respond(response)
+        case .raw(let bytes): queue(head: Data(), body: bytes, isWhole: true)
+        }
+    }
+
+    /// Sends the closure's response, or its error as a 500.
+    func answered(_ result: Result<MockServer.Response, any Error>) {
+        guard state == .open, exchange != nil else { return }
+        exchange?.task = nil
+        switch result {
+        case .success(let response):
+            respond(response)
+        case .failure(let error) where inputEnded && error is CancellationError:
+            close(.byClient)
+        case .failure(let error):
+            answerFailure(error)
+        }
+    }
+
+    private func respond(_ response: MockServer.Response) {
+        guard let asked = exchange else { return }
+        do {
+            if let late = response.faults.first(where: { $0.moment == .requestStart || $0.moment == .requestBody }) {
+                throw PlainFailure("a fault at \(late.moment) is too late in a response: queue it in an Answer")
+            }
+            let encoded = try ResponseEncoder(request: asked.head, mustClose: asked.closes).encode(response)
+            exchange?.faults += response.faults
+            exchange?.closes = encoded.closes
+            exchange?.stream = encoded.stream
+            queue(head: encoded.head, body: encoded.body, isWhole: encoded.stream == nil)
+            guard encoded.stream != nil, let chunks = response.chunks else { return }
+            exchange?.task = loop.pull(chunks, connection: number)
+        } catch {
+            answerFailure(error)
+        }
+    }
+
+    /// Sends a 500 that names the error, so that a mistake in a test is visible in the response.
+    private func answerFailure(_ error: any Error) {
+        fail(error)
+        respond(.text("MockServer: the answer failed: \(error)\n", status: 500))
+    }
+
+    private func queue(head: Data, body: Data, isWhole: Bool) {
+        guard let asked = exchange else { return }
+        if asked.hasFault(at: .responseStart) { output.append(.moment(.responseStart)) }
+        if !isWhole {
+            output.append(.bytes(head))
+        } else if asked.hasFault(at: .responseBody) {
+            output.append(.bytes(head + body.prefix(body.count / 2)))
+            output.append(.moment(.responseBody))
+            output.append(.bytes(Data(body.dropFirst(body.count / 2))))
+        } else if body.count < 65_536 {
+            output.append(.bytes(head + body))
+        } else {
+            output.append(.bytes(head))
+            output.append(.bytes(body))
+        }
+        if isWhole { queueEnd() }
+    }
+
+    private func queueEnd() {
+        output.append(.moment(.responseEnd))
+        output.append(.answered)
+    }
+
+    /// Sends one body chunk.
+    func chunk(_ bytes: Data, _ continuation: CheckedContinuation<Void, any Error>) {
+        guard state == .open, let asked = exchange, let stream = asked.stream else {
+            return continuation.resume(throwing: CancellationError())
+        }
+        output.append(.bytes(stream.isChunked ? ResponseEncoder.chunk(bytes) : bytes))
+        if asked.streamed == 0 { output.append(.moment(.responseBody)) }
+        exchange?.streamed += bytes.count
+        output.append(.resume(continuation))
+    }
+
+    /// Ends the body, or aborts it after an error.
+    func streamEnded(_ error: (any Error)?) {
+        guard state == .open, let asked = exchange, let stream = asked.stream else { return }
+        exchange?.task = nil
+        exchange?.stream = nil
+        if let error {
+            if !(inputEnded && error is CancellationError) { fail(error) }
+            return close(.byServer)
+        }
+        if asked.streamed == 0 { output.append(.moment(.responseBody)) }
+        if stream.isChunked { output.append(.bytes(ResponseEncoder.lastChunk(stream.trailers))) }
+        if let declared = stream.declared, declared != asked.streamed { exchange?.closes = true }
+        queueEnd()
+    }
+
+    /// Ends the exchange after the response's last byte. If the request is still arriving and the connection stays
+    /// open, the exchange continues until the request is complete.
+    func finishAnswer() {
+        guard let answered = exchange else { return }
+        if answered.closes {
+            endOutput()
+        } else if answered.stage == .answering {
+            exchange = nil
+        }
+    }
+}
 
 extension ServerConnection {
     /// Sends the queued segments, until the system accepts no more bytes or a fault holds the connection.
@@ -60,5 +171,44 @@ extension ServerConnection {
         stream.endOutput()
         abandonExchange()
         state = .draining
+    }
+}
+
+/// A connection's queued output: bytes, and the events between them, in order.
+struct OutputQueue {
+    enum Segment {
+        case bytes(Data)
+        /// A fault may occur here.
+        case moment(MockServer.Moment)
+        /// Whatever produced the preceding bytes may produce more.
+        case resume(CheckedContinuation<Void, any Error>)
+        /// The answer is complete.
+        case answered
+        /// The server sends nothing more on this connection.
+        case goodbye
+    }
+
+    private var segments: [Segment] = []
+
+    var isEmpty: Bool { segments.isEmpty }
+    var next: Segment? { segments.first }
+
+    mutating func append(_ segment: Segment) {
+        if case .bytes(let bytes) = segment, bytes.isEmpty { return }
+        segments.append(segment)
+    }
+
+    mutating func removeFirst() { segments.removeFirst() }
+
+    /// Removes sent bytes from the first segment.
+    mutating func dropBytes(_ count: Int) {
+        guard case .bytes(let bytes) = next else { return }
+        if count == bytes.count { removeFirst() } else { segments[0] = .bytes(bytes.dropFirst(count)) }
+    }
+
+    /// Discards the queue and resumes all waiting producers.
+    mutating func discard() {
+        for case .resume(let continuation) in segments { continuation.resume(throwing: CancellationError()) }
+        segments = []
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
+import Letterhead
+import Synchronization
 
-/// One thread that serves all a server's connections with `poll`. Its tasks are in +Tasks.
+/// One thread that serves all a server's connections with `poll`.
 ///
 /// A single thread has several advantages over one thread for each connection. Hundreds of connections need no stacks.
 /// All state belongs to one thread and needs no locks. Even while a closure runs, the loop notices that a client
@@ -133,5 +135,132 @@ final class ServerLoop {
         isStopping = true
         closeConnections()
         if let continuation { waitingForStop.append(continuation) }
+    }
+}
+
+// The loop doesn't end before its tasks have ended. It counts their last messages. A cancelled task sends one, too.
+extension ServerLoop {
+    /// Calls the closure in a task that the connection can cancel.
+    func askClosure(_ request: MockServer.Request) -> Task<Void, Never> {
+        runningTasks += 1
+        return Task { [closure, inbox] in
+            let result: Result<MockServer.Response, any Error>
+            do { result = .success(try await closure(request)) } catch { result = .failure(error) }
+            inbox.post { $0?.taskEnded(of: request.connection) { $0.answered(result) } }
+        }
+    }
+
+    /// Iterates over a body's chunks. It requests the next chunk after the previous one has been sent.
+    func pull(_ chunks: @escaping MockServer.Response.Chunks, connection: Int) -> Task<Void, Never> {
+        runningTasks += 1
+        return Task { [inbox] in
+            var failure: (any Error)?
+            do {
+                try await chunks { chunk in
+                    try await withCheckedThrowingContinuation { continuation in
+                        inbox.post { $0.send(chunk, to: connection, continuation) }
+                    }
+                }
+            } catch {
+                failure = error
+            }
+            inbox.post { [failure] in $0?.taskEnded(of: connection) { $0.streamEnded(failure) } }
+        }
+    }
+
+    /// Calls a connection's `tick` after a duration.
+    func tick(after duration: Duration, connection: Int, wait: Int) -> Task<Void, Never> {
+        runningTasks += 1
+        return Task { [configuration, inbox] in
+            try? await configuration.clock.pause(for: duration)
+            inbox.post { $0?.taskEnded(of: connection) { $0.tick(wait: wait) } }
+        }
+    }
+
+    /// Lets a connection continue after a task.
+    private func taskEnded(of number: Int, _ change: (ServerConnection) -> Void) {
+        runningTasks -= 1
+        guard let connection = connection(number) else { return }
+        change(connection)
+        connection.advance()
+    }
+}
+
+extension ServerLoop? {
+    /// Sends one body chunk. The continuation resumes when the chunk has been sent, and throws if sending fails.
+    fileprivate func send(_ chunk: Data, to number: Int, _ continuation: CheckedContinuation<Void, any Error>) {
+        guard let connection = self?.connection(number) else {
+            return continuation.resume(throwing: CancellationError())
+        }
+        connection.chunk(chunk, continuation)
+        connection.advance()
+    }
+}
+
+/// The messages for the loop. Posting a message ends the loop's wait.
+final class ServerInbox: Sendable {
+    // This type is a class because all tasks and threads post to the same inbox.
+
+    /// What to do on the loop's thread. The loop is nil if it has ended. The message then resumes what waits for it.
+    typealias Message = @Sendable (ServerLoop?) -> Void
+
+    private struct State {
+        var messages: [Message] = []
+        var loopWaits = false
+        var isClosed = false
+    }
+
+    /// A pipe end that becomes readable when a message arrives while the loop waits.
+    let descriptor: Int32
+    private let start: Int32
+    private let state = Mutex(State())
+
+    init() throws(SocketFailure) {
+        // The system stores two descriptors.
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw SocketFailure("pipe") }
+        ends.forEach(SystemSocket.makeNonblocking)
+        (descriptor, start) = (ends[0], ends[1])
+    }
+
+    func post(_ message: @escaping Message) {
+        let isClosed = state.withLock { state in
+            guard !state.isClosed else { return true }
+            state.messages.append(message)
+            if state.loopWaits {
+                // The lock keeps the pipe open, so its descriptor can't be reused before this write of one byte.
+                state.loopWaits = false
+                _ = unsafe write(start, "x", 1)
+            }
+            return false
+        }
+        if isClosed { message(nil) }
+    }
+
+    /// Returns all messages. If the inbox is empty, the next message ends a wait.
+    func take() -> [Message] {
+        state.withLock { state in
+            state.loopWaits = state.messages.isEmpty
+            defer { state.messages = [] }
+            return state.messages
+        }
+    }
+
+    /// Reads what was written, so that the next wait blocks again.
+    func drain() {
+        // The system writes at most the size of the bytes.
+        var bytes: (UInt64, UInt64) = (0, 0)
+        while unsafe read(descriptor, &bytes, MemoryLayout.size(ofValue: bytes)) == MemoryLayout.size(ofValue: bytes) {}
+    }
+
+    /// Closes the inbox if it is empty. Returns whether it is closed.
+    func closeIfEmpty() -> Bool {
+        state.withLock { state in
+            guard state.messages.isEmpty else { return false }
+            state.isClosed = true
+            _ = close(start)
+            _ = close(descriptor)
+            return true
+        }
     }
 }

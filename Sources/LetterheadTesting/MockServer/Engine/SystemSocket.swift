@@ -88,3 +88,100 @@ extension BinaryInteger {
 extension RawRepresentable where RawValue: BinaryInteger {
     var flag: Int { Int(rawValue) }
 }
+
+/// A listening socket on the loopback interface.
+struct ListeningSocket: Sendable {
+    let socket: SystemSocket
+    let port: Int
+
+    /// Listens on 127.0.0.1.
+    ///
+    /// - Parameter port: the port, or 0 for a free port that the system chooses.
+    init(port: Int) throws(SocketFailure) {
+        socket = try SystemSocket()
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        // An IPv4 address is a `sockaddr`, and the system stores at most its size.
+        let failure = unsafe withUnsafeMutablePointer(to: &address) { [descriptor = socket.descriptor] address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> SocketFailure? in
+                var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+                if unsafe bind(descriptor, address, size) != 0 { return SocketFailure("bind") }
+                if listen(descriptor, 1024) != 0 { return SocketFailure("listen") }
+                return unsafe getsockname(descriptor, address, &size) == 0 ? nil : SocketFailure("getsockname")
+            }
+        }
+        self.port = Int(in_port_t(bigEndian: address.sin_port))
+        guard let failure else { return }
+        socket.release()
+        throw failure
+    }
+}
+
+/// A failed system call, with the system's reason.
+struct SocketFailure: Error, CustomStringConvertible {
+    let call: String
+    let code: Int32
+
+    /// Creates a failure from `errno`. Call it immediately after the system call.
+    init(_ call: String) {
+        self.call = call
+        code = errno
+    }
+
+    /// Whether the process or the system has no free descriptors.
+    var isExhaustion: Bool { code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM }
+
+    /// Whether the peer reset the connection.
+    var isReset: Bool { code == ECONNRESET || code == EPIPE }
+
+    // A known error number's text is a constant.
+    var description: String { unsafe "\(call): \(String(cString: strerror(code)))" }
+}
+
+/// One connection's bytes, plain or encrypted. No operation blocks.
+protocol ServerStream: AnyObject {
+    var socket: SystemSocket { get }
+    /// Whether bytes from the caller still wait until the system accepts them.
+    var hasUnsentBytes: Bool { get }
+    /// How many bytes the socket has received and sent.
+    var traffic: (received: Int, sent: Int) { get }
+    /// The connection's encryption, or nil until the handshake is complete.
+    var security: MockServer.Security? { get }
+
+    /// Reads available bytes. Returns how many, 0 at the end, or nil if there aren't any.
+    func receive(into buffer: inout [UInt8], atMost limit: Int) throws -> Int?
+    /// Accepts as many bytes as possible, which may be zero.
+    func transmit(_ bytes: Data) throws -> Int
+    /// Sends buffered bytes, as far as the system accepts them.
+    func flush() throws
+    /// Ends the output, after a close_notify if the connection is encrypted.
+    func endOutput()
+}
+
+/// A connection without encryption.
+final class PlainStream: ServerStream {
+    // This type is a class because it represents one connection. Only the loop's thread uses it.
+    let socket: SystemSocket
+    let hasUnsentBytes = false
+    let security: MockServer.Security? = nil
+    private(set) var traffic = (received: 0, sent: 0)
+
+    init(_ socket: SystemSocket) { self.socket = socket }
+
+    func receive(into buffer: inout [UInt8], atMost limit: Int) throws -> Int? {
+        let count = try socket.receive(into: &buffer, atMost: limit)
+        traffic.received += count ?? 0
+        return count
+    }
+
+    func transmit(_ bytes: Data) throws -> Int {
+        let count = try socket.transmit(bytes)
+        traffic.sent += count
+        return count
+    }
+
+    func flush() {}
+    func endOutput() { socket.endOutput() }
+}
