@@ -56,7 +56,7 @@ LetterheadTransfers/HTTPClient+Uploading          keys of the program
 Letterhead/Links/Authentication/HTTPAuthentication names and reasons of the program
 LetterheadOAuth/Token                             names of the members that the program sends and stores
 Letterhead/Links/Retry/HTTPValidator              halves of the essence of a media type
-Letterhead/Message/Headers/RateLimitFields        words of ASCII.keyword
+Letterhead/Message/Headers/ServerDelays           words of ASCII.keyword
 LetterheadResilience/LimitRate/RateReport          words of ASCII.keyword
 Letterhead/Links/Observing/                       names of events and members
 LetterheadObserving/                              names of events, routes and origins of requests that were sent

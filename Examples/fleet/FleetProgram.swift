@@ -17,7 +17,7 @@ func row(_ name: String, _ replicas: [Replica], _ links: (any LoaderLink)?, retr
     let recorder = StatisticsRecorder()
     let client = HTTPClient(
         environment: logical,
-        retrying: Retry.Settings(maximumRetries: retries, strategy: .exponential(base: .milliseconds(10))),
+        retrying: Backoff(.exponential(base: .milliseconds(10)), maximumRetries: retries),
         attemptLinks: links, observers: [recorder])
     let times = await withTaskGroup(of: [Duration?].self) { group in
         for worker in 0..<6 {

@@ -12,7 +12,7 @@ public import LetterheadFoundation
 /// A request passes these parts, the outermost first. Set a property to nil to leave its part out.
 ///
 /// 1. ``deadline``, which limits all that follows
-/// 2. ``retrying``, with its budget
+/// 2. ``retrying``, with the ``retryBudget``
 /// 3. ``hedge`` and ``balance``
 /// 4. ``breaker``, so that a request to a server in trouble neither waits for a slot nor is sent
 /// 5. ``throttle``
@@ -29,8 +29,10 @@ public import LetterheadFoundation
 public struct Resilience: Sendable {
     /// The total time for a request that sets no deadline. Default: 30 seconds.
     public var deadline: Duration? = .seconds(30)
-    /// Default: at most 2 retries with exponential waits, and the standard budget.
-    public var retrying = Retry.Settings(maximumRetries: 2, strategy: .exponential(base: .milliseconds(200)))
+    /// Default: at most 2 retries with exponential waits.
+    public var retrying = Backoff(.exponential(base: .milliseconds(200)), maximumRetries: 2)
+    /// Limits the retries to each origin. Default: the standard budget.
+    public var retryBudget = Retry.Budget.standard
     /// Default: nil.
     public var hedge: Hedge?
     /// Default: nil.
@@ -52,7 +54,7 @@ public struct Resilience: Sendable {
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
     ) {
         (retrying.clock, retrying.now) = (clock, now)
-        breaker = CircuitBreaker(per: .host, clock: clock, now: now)
+        breaker = CircuitBreaker(per: .host, backoff: retrying)
         throttle = Throttle(limit: 64, streams: 64, per: .host, clock: clock)
     }
 
@@ -83,8 +85,9 @@ extension HTTPClient {
         self.init(
             environment: environment, decoder: decoder, authentication: authentication, cookies: cookies, cache: cache,
             transformers: transformers, validators: validators, retrying: resilience.retrying,
-            links: links --> resilience.links, attemptLinks: resilience.attemptLinks --> attemptLinks,
-            observers: observers, tracing: tracing, transport: transport)
+            retryBudget: resilience.retryBudget, links: links --> resilience.links,
+            attemptLinks: resilience.attemptLinks --> attemptLinks, observers: observers, tracing: tracing,
+            transport: transport)
     }
 }
 

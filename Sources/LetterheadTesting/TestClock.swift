@@ -8,7 +8,7 @@ import Letterhead
 /// ```swift
 /// // The mock responds with 429 once. The default wait after a 429 is 3 seconds.
 /// let clock = TestClock()
-/// let chain = Retry(Retry.Settings(maximumRetries: 1, clock: clock)) --> mock
+/// let chain = Retry(Backoff(maximumRetries: 1, clock: clock)) --> mock
 /// async let response = chain.load(request)
 /// await clock.waitForSleepers(1)           // the retry waits for its delay
 /// clock.advance(by: .seconds(3))           // and continues

@@ -8,7 +8,7 @@ struct Continuation: Sendable {
     /// by byte.
     static let enoughBytes = 64 << 10
 
-    private let policy: ContinueBodies
+    private let backoff: Backoff
     private let request: HTTPRequest
     /// The statuses after which another attempt may succeed.
     private let temporary: Set<HTTPStatus>
@@ -20,11 +20,13 @@ struct Continuation: Sendable {
     private var mayHaveBeenSent = false
 
     init(
-        of request: HTTPRequest, _ policy: ContinueBodies, _ reason: String,
+        of request: HTTPRequest, _ backoff: Backoff, _ reason: String,
         temporary: Set<HTTPStatus> = Retry.Condition.standardStatuses
     ) {
-        (self.request, self.policy, self.reason, self.temporary) = (request, policy, reason, temporary)
-        timeline = Timeline(policy.clock)
+        var backoff = backoff
+        (backoff.strategy, backoff.maximumRetries) = (backoff.strategy ?? .exponential, backoff.maximumRetries ?? 5)
+        (self.request, self.backoff, self.reason, self.temporary) = (request, backoff, reason, temporary)
+        timeline = Timeline(backoff.clock)
     }
 
     /// Counts bytes that the other side has not had before.
@@ -42,14 +44,14 @@ struct Continuation: Sendable {
         var attempt = HTTPRequest.Attempt(
             number: attempts.count + 1, status: failure.response?.status,
             errorCode: failure.response == nil ? failure.code : nil)
-        guard failure.isTemporary(temporary) else { throw ended(failure, attempt, "the failure is not temporary") }
-        guard attempt.number <= policy.maximumAttempts,
-            let planned = policy.strategy.delay(
-                before: attempt.number, after: .failure(failure), random: policy.random)
-        else { throw ended(failure, attempt, "maximumAttempts or the strategy allows no further attempt") }
-        let delay = max(planned, min(failure.response?.headers.retryAfter() ?? .zero, .seconds(120)))
-        if let left = request.timeLeft, left <= delay {
-            let isOver = failure.code == .timedOut && left <= .zero
+        guard failure.isTemporary(statuses: temporary, whileReading: true) else {
+            throw ended(failure, attempt, "the failure is not temporary")
+        }
+        guard let delay = backoff.wait(before: attempt.number, after: failure) else {
+            throw ended(failure, attempt, "maximumRetries or the strategy allows no further attempt")
+        }
+        guard request.hasTime(for: delay) else {
+            let isOver = failure.code == .timedOut && !request.hasTime(for: .zero)
             // An error that tells what was running is better.
             let error = isOver ? failure : request.deadlinePassed(while: "waiting to continue the transfer")
             throw ended(error, attempt, "the wait would pass the deadline")
@@ -58,7 +60,7 @@ struct Continuation: Sendable {
         attempts.append(attempt)
         return Retry.Context(
             request: request, result: .failure(failure), retry: attempts.count, elapsed: timeline.now,
-            attempts: attempts, strategy: policy.strategy, delay: delay)
+            attempts: attempts, strategy: backoff.strategy, delay: delay)
     }
 
     /// Without an earlier retry, the failure's own attempts tell more.
@@ -70,23 +72,19 @@ struct Continuation: Sendable {
     }
 }
 
-extension ContinueBodies {
+extension Backoff {
+    /// Runs work that loads several responses. The first response's deadline ends with its body. This one includes the
+    /// others.
+    func loading(
+        _ request: HTTPRequest, _ work: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) async throws(HTTPError) -> HTTPResponse {
+        if let brokenRule { throw HTTPError(.invalidRequest, request: request, message: brokenRule) }
+        return try await Deadline(clock: clock).load(request, next: AnyLoader(work))
+    }
+
     /// Tells about a retry, and waits before it.
     func pause(before retry: Retry.Context) async throws(HTTPError) {
         await retry.request.reportRetry(retry)
-        if let delay = retry.delay, delay > .zero { try await retry.request.pause(for: delay, on: clock) }
-    }
-}
-
-extension HTTPError {
-    /// Whether another attempt may succeed. If a connection is lost inside a body, the response is incomplete, which is
-    /// `.invalidResponse`.
-    var isTemporary: Bool { isTemporary(Retry.Condition.standardStatuses) }
-
-    func isTemporary(_ statuses: Set<HTTPStatus>) -> Bool {
-        if let status = response?.status, code == .unacceptableStatus || code == .retriesExhausted {
-            return statuses.contains(status)
-        }
-        return Retry.Condition.standardFailures.contains(code) || code == .invalidResponse
+        try await pause(retry.request, for: retry.delay ?? .zero)
     }
 }

@@ -27,55 +27,29 @@ public import Letterhead
 /// they run before the file is complete, so `HTTPResponse.savedFile` is nil for them. A deadline includes all
 /// continuations, and `RequestSettings.onProgress` counts the whole body.
 ///
-/// Downloads with `resuming:` and uploads take it as an argument, for its waits and attempts. They also send their
-/// first request again if the server is down or busy. With the defaults, five attempts in succession that bring nothing
-/// take up to 31 seconds of waits. Each wait calls the `onRetry` closures of the request and its client, and records a
-/// `retry.decided` event.
+/// Downloads with `resuming:` and uploads continue in the same way, and also send their first request again if the
+/// server is down or busy. With the defaults, five attempts in succession that bring nothing take up to 31 seconds of
+/// waits. Each wait calls the `onRetry` closures of the request and its client, and records a `retry.decided` event.
 public struct ContinueBodies: LoaderLink {
-    let strategy: HTTPRetryStrategy
-    let maximumAttempts: Int
-    let clock: any Clock<Duration>
-    let random: @Sendable () -> Double
+    private let backoff: Backoff
 
-    /// - Parameters:
-    ///   - strategy: the waits before the requests for the rest. A longer `Retry-After` takes precedence, up to two
-    ///     minutes. Default: exponential back-off from one second with full jitter.
-    ///   - maximumAttempts: how many consecutive attempts may bring less than 64 KiB each. A negative number is
-    ///     `.invalidRequest`. Default: 5.
-    ///   - clock: measures the waits and the deadline. Default: the continuous clock.
-    ///   - random: returns numbers from 0 to 1, for jitter. Default: the system's random source.
-    public init(
-        _ strategy: HTTPRetryStrategy = .exponential, maximumAttempts: Int = 5,
-        clock: any Clock<Duration> = ContinuousClock(),
-        random: @escaping @Sendable () -> Double = { .random(in: 0...1) }
-    ) {
-        (self.strategy, self.maximumAttempts, self.clock, self.random) = (strategy, maximumAttempts, clock, random)
-    }
+    /// - Parameter backoff: the waits before the requests for the rest, and how many consecutive attempts may bring less
+    ///   than 64 KiB each. Its clock also measures the deadline. A longer `Retry-After` takes precedence. Default:
+    ///   exponential waits from one second with full jitter, at most 5 retries.
+    public init(_ backoff: Backoff = Backoff()) { self.backoff = backoff }
 
-    /// - Throws: `.invalidRequest` if `maximumAttempts` is negative, and the next loader's errors. When the attempts
-    ///   are used up, reading the body throws the last error.
+    /// - Throws: `.invalidRequest` if a setting is invalid, and the next loader's errors. When the retries are used up,
+    ///   reading the body throws the last error.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard request.responseDelivery != .buffered, request.method == .get, request.body.isEmpty,
             !request.isSignedOnce, !request[option: ContinuedOption.self]
         else { return try await next.load(request) }
-        return try await loading(request) { request in
-            let source = BodySource(request, over: next, policy: self)
+        return try await backoff.loading(request) { request in
+            let source = BodySource(request, over: next, backoff: backoff)
             var response = try await source.load()
             response.body = ContinuedBody(response, from: source).body(length: response.body.length)
             return try await response.delivered(to: request)
         }
-    }
-
-    /// Runs work that loads several responses. The first response's deadline ends with its body. This one includes the
-    /// others.
-    func loading(
-        _ request: HTTPRequest, _ work: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
-    ) async throws(HTTPError) -> HTTPResponse {
-        guard maximumAttempts >= 0 else {
-            let rule = "maximumAttempts of ContinueBodies is negative (use 0 or more)"
-            throw HTTPError(.invalidRequest, request: request, message: rule)
-        }
-        return try await Deadline(clock: clock).load(request, next: AnyLoader(work))
     }
 }
 
@@ -87,12 +61,12 @@ private enum ContinuedOption: HTTPRequestOption {
 /// Sends the requests for one body: the first, and all requests for the rest.
 struct BodySource: Sendable {
     let request: HTTPRequest
-    let policy: ContinueBodies
+    let backoff: Backoff
     /// Receives the whole body's progress. The responses report none.
     let report: (@Sendable (HTTPRequest.Progress) -> Void)?
     private let next: any HTTPLoader
 
-    init(_ request: HTTPRequest, over next: any HTTPLoader, policy: ContinueBodies) {
+    init(_ request: HTTPRequest, over next: any HTTPLoader, backoff: Backoff) {
         var sent = request
         sent.responseDelivery = .streamed
         sent[option: ContinuedOption.self] = true
@@ -101,7 +75,7 @@ struct BodySource: Sendable {
         }
         report = sent.onProgress
         sent.onProgress = nil
-        (self.request, self.next, self.policy) = (sent, next, policy)
+        (self.request, self.next, self.backoff) = (sent, next, backoff)
     }
 
     func load() async throws(HTTPError) -> HTTPResponse { try await next.load(request) }

@@ -43,7 +43,7 @@ final class ContinuedBody: Sendable {
         state = Mutex(
             State(
                 pieces: response.body.makeAsyncIterator(), position: position ?? start, end: Self.end(of: response),
-                continuation: Continuation(of: source.request, source.policy, "the body continues")))
+                continuation: Continuation(of: source.request, source.backoff, "the body continues")))
     }
 
     func body(length: Int?) -> HTTPResponseBody {
@@ -100,7 +100,7 @@ final class ContinuedBody: Sendable {
 
     /// Requests the rest of the body until a response continues it.
     private func reopen(after failure: HTTPError) async throws {
-        guard let part, failure.isTemporary else { throw failure }
+        guard let part, failure.isTemporary(whileReading: true) else { throw failure }
         // The old transfer ends.
         _ = state.withLock { $0.pieces.take() }
         let position = state.withLock { $0.position }
@@ -111,7 +111,7 @@ final class ContinuedBody: Sendable {
             do throws(HTTPError) {
                 response = try await source.load(part.rest(from: position), if: part.validator)
             } catch {
-                guard error.isTemporary else { throw error }
+                guard error.isTemporary(whileReading: true) else { throw error }
                 failure = error
                 continue
             }
@@ -139,7 +139,7 @@ final class ContinuedBody: Sendable {
         var continuation = state.withLock { $0.continuation }
         let retry = try continuation.retry(after: failure)
         state.withLock { [continuation] in $0.continuation = continuation }
-        try await source.policy.pause(before: retry)
+        try await source.backoff.pause(before: retry)
     }
 
     private func resume(with response: HTTPResponse) throws(HTTPError) {

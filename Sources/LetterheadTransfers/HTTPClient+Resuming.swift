@@ -41,8 +41,7 @@ extension HTTPClient {
     /// what they belong to. The part replaces the destination when it is complete and the response has been accepted.
     ///
     /// If the download fails or is cancelled, the part stays, and the next call requests only the rest. If the
-    /// connection is lost during the call, the download continues as with ``ContinueBodies``, with the settings in
-    /// `continuing`.
+    /// connection is lost during the call, the download continues as with ``ContinueBodies``.
     ///
     /// If the resource has changed, or the server ignores the range or refuses it with 416, the download starts again
     /// in the same call: with the whole body if the server has sent it, or else with one more request. After a lost
@@ -59,16 +58,16 @@ extension HTTPClient {
     ///   - file: the destination. Only one download at a time can write its part, which is open while the body arrives.
     ///   - resumption: how the part is recognized.
     ///   - digest: the complete file's digest. Default: nil (checks only the server's digest, if any).
-    ///   - policy: when and how often a lost connection is continued, and a request is sent again if the server is down
-    ///     or busy.
+    ///   - backoff: when and how often a lost connection is continued, and a request is sent again if the server is
+    ///     down or busy. Default: as for ``ContinueBodies``.
     /// - Throws: `.partInUse` if another download writes the part, `.digestMismatch` if the file has another digest
     ///   (the part is then removed, and the destination doesn't change), and the errors of `download(_:to:)`.
     @discardableResult
     public func download<Template: RequestTemplate>(
         _ template: Template, to file: URL, resuming resumption: DownloadResumption, digest: ContentDigest? = nil,
-        continuing policy: ContinueBodies = ContinueBodies()
+        continuing backoff: Backoff = Backoff()
     ) async throws -> HTTPResponse {
-        try await addingLink(ResumeDownload(resumption: resumption, digest: digest, policy: policy))
+        try await addingLink(ResumeDownload(resumption: resumption, digest: digest, backoff: backoff))
             .download(template, to: file)
     }
 
@@ -77,9 +76,9 @@ extension HTTPClient {
     @discardableResult
     public func download(
         _ request: HTTPRequest, to file: URL, resuming resumption: DownloadResumption, digest: ContentDigest? = nil,
-        continuing policy: ContinueBodies = ContinueBodies()
+        continuing backoff: Backoff = Backoff()
     ) async throws -> HTTPResponse {
-        try await addingLink(ResumeDownload(resumption: resumption, digest: digest, policy: policy))
+        try await addingLink(ResumeDownload(resumption: resumption, digest: digest, backoff: backoff))
             .download(request, to: file)
     }
 }

@@ -85,7 +85,7 @@ extension HTTPClient {
     /// server has forgotten, but only once. `HTTPResponse.upload` tells which.
     ///
     /// Each request passes through the client's links, so credentials can be renewed in the middle. The client's retry
-    /// settings don't apply to PATCH: `policy` determines how often and how long the call tries. A deadline includes
+    /// settings don't apply to PATCH: `backoff` determines how often and how long the call tries. A deadline includes
     /// the whole call, and a timeout applies to each request. The progress counts the content's bytes and never
     /// decreases.
     ///
@@ -97,21 +97,21 @@ extension HTTPClient {
     ///     file must not change meanwhile.
     ///   - store: remembers the upload.
     ///   - settings: the protocol, the size of a request, and digests.
-    ///   - policy: when and how often the call tries again.
+    ///   - backoff: when and how often the call tries again. Default: as for ``ContinueBodies``.
     /// - Returns: the last response. In the IETF's protocol, it's the response of the template's resource.
     /// - Throws: `.uploadInUse` if another task or process sends the same upload, `.uploadUnsupported`,
     ///   `.uploadFileChanged`, `.uploadMismatch`, `.uploadStoreFailed`, and the errors of `send(_:)`.
     @discardableResult
     public func upload<Template: RequestTemplate>(
         _ template: Template, from content: some HTTPBody, resuming store: UploadStore,
-        _ settings: UploadSettings = UploadSettings(), continuing policy: ContinueBodies = ContinueBodies()
+        _ settings: UploadSettings = UploadSettings(), continuing backoff: Backoff = Backoff()
     ) async throws -> HTTPResponse {
         let creation = try StandardRequestBuilder(template).request()
         guard creation.body.isEmpty else {
             let rule = "an upload's template has no body, because its content is an argument"
             throw HTTPError(.invalidRequest, request: creation, message: rule)
         }
-        let link = ResumeUpload(store: store, settings: settings, policy: policy)
+        let link = ResumeUpload(store: store, settings: settings, backoff: backoff)
         let response = try await addingLink(link).stream(template.body(content))
         if let upload = response.upload { try? store.remove(upload.entry) }
         return response

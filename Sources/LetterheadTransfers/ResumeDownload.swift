@@ -6,13 +6,13 @@ import LetterheadFoundation
 struct ResumeDownload: LoaderLink {
     let resumption: DownloadResumption
     let digest: ContentDigest?
-    let policy: ContinueBodies
+    let backoff: Backoff
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard case .file(let place) = request.responseDelivery else { return try await next.load(request) }
         if let rule = brokenRule(for: request) { throw HTTPError(.invalidRequest, request: request, message: rule) }
-        return try await policy.loading(request) { request in
-            let source = BodySource(request, over: next, policy: policy)
+        return try await backoff.loading(request) { request in
+            let source = BodySource(request, over: next, backoff: backoff)
             return try await ResumedDownload(link: self, request: request, source: source, place: place).load()
         }
     }
@@ -39,9 +39,9 @@ private struct ResumedDownload {
         return try await fresh(try await loaded())
     }
 
-    /// Requests the whole body, or a range of it, and tries again as the policy allows.
+    /// Requests the whole body, or a range of it, and tries again as the back-off allows.
     private func loaded(_ range: String? = nil, if validator: String = "") async throws -> HTTPResponse {
-        var continuation = Continuation(of: request, link.policy, "the download continues")
+        var continuation = Continuation(of: request, link.backoff, "the download continues")
         while true {
             let result: Result<HTTPResponse, HTTPError>
             do throws(HTTPError) {
@@ -64,7 +64,7 @@ private struct ResumedDownload {
                 return response
             }
             if case .success(let response) = result { await response.body.discard() }
-            try await link.policy.pause(before: retry)
+            try await link.backoff.pause(before: retry)
         }
     }
 

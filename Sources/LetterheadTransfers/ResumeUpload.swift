@@ -6,10 +6,10 @@ import LetterheadFoundation
 struct ResumeUpload: LoaderLink {
     let store: UploadStore
     let settings: UploadSettings
-    let policy: ContinueBodies
+    let backoff: Backoff
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        try await policy.loading(request) { request in
+        try await backoff.loading(request) { request in
             let resource = try resource(of: request)
             let content = try await UploadContent(of: request, isHashed: settings.checksFile)
             let identity = identity(of: request, resource, content)
@@ -19,7 +19,7 @@ struct ResumeUpload: LoaderLink {
             let exchange = UploadExchange(empty, over: next, total: content.length)
             let chunkSize = settings.chunkSize ?? (settings.checksChunks ? 8 << 20 : .max)
             let continuation = Continuation(
-                of: exchange.request, policy, "the upload continues", temporary: ResumedUpload.temporary)
+                of: exchange.request, backoff, "the upload continues", temporary: ResumedUpload.temporary)
             var upload = ResumedUpload(
                 link: self, content: content, entry: entry, exchange: exchange, chunkSize: chunkSize,
                 continuation: continuation)
@@ -203,7 +203,7 @@ extension ResumedUpload {
     ) async throws -> HTTPResponse {
         var failure = failure
         while true {
-            if let failure { try await link.policy.pause(before: try continuation.retry(after: failure)) }
+            if let failure { try await link.backoff.pause(before: try continuation.retry(after: failure)) }
             do { return try await work(&self) } catch let error as HTTPError { failure = error }
         }
     }

@@ -125,7 +125,7 @@
                     HTTPClient(
                         environment: ServerEnvironment(baseURL: api), authentication: signing, cookies: CookieJar(),
                         cache: ResponseCache(store: .memory(bytes: 1 << 20)),
-                        attemptLinks: LimitRate(longestServerDelay: .zero),
+                        attemptLinks: LimitRate(backoff: Backoff(longestServerDelay: .zero)),
                         transport: Transport(answer: answer)))
                 isDone.signal()
             }

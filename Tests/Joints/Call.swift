@@ -194,7 +194,7 @@
                 guard saved.deletingLastPathComponent().path == file.path else { return .other("saved as \(saved)") }
                 return .value(.bytes((try? Data(contentsOf: saved)) ?? Data("unreadable".utf8)), status: nil)
             case "resumed":
-                let policy = ContinueBodies(.immediate, maximumAttempts: Self.mostContinuations)
+                let policy = Backoff(.immediate, maximumRetries: Self.mostContinuations)
                 return saved(
                     try await setup.client.download(template, to: file, resuming: .fromPart, continuing: policy))
             case "uploaded", "uploaded-away", "uploaded-draft": return try await uploaded()
@@ -213,7 +213,7 @@
             case "followed":
                 let items = setup.client.values(
                     of: template, as: Item.self,
-                    reconnecting: .whenClosed(strategy: .immediate, maximumAttempts: 4), restarting: { _ in nil })
+                    reconnecting: .whenClosed(Backoff(.immediate, maximumRetries: 4)), restarting: { _ in nil })
                 return try await collect(items, nil) { .items($0) }
             case "parts" where testCase[.method] == "HEAD":
                 let response = try await setup.client.send(template)
@@ -226,7 +226,7 @@
                 }
                 return .value(.items(items), status: nil)
             case "reconnecting":
-                let policy = Reconnection.whenClosed(strategy: .immediate, maximumAttempts: 4)
+                let policy = Reconnection.whenClosed(Backoff(.immediate, maximumRetries: 4))
                 let events = setup.client.events(of: template, reconnecting: policy)
                 return try await collect(events, nil) { .events(numbers($0)) }
             case "values" where testCase.isOverChain || testCase[.entry] == "request":
@@ -254,7 +254,7 @@
             settings.chunkSize = testCase[.limit] == "small" ? 900 : nil
             let response = try await setup.client.upload(
                 template, from: content, resuming: UploadStore(in: setup.folder.appending(path: "uploads")), settings,
-                continuing: ContinueBodies(.immediate, maximumAttempts: 3))
+                continuing: Backoff(.immediate, maximumRetries: 3))
             return .value(.upload, status: response.status.code)
         }
 

@@ -127,11 +127,11 @@
             return Relay.streaming(form) { server.answers(to: $0) }
         }
 
-        private static func settings(_ testCase: Case) -> Retry.Settings {
+        private static func settings(_ testCase: Case) -> Backoff {
             switch testCase[.retry] {
-            case "client": Retry.Settings(maximumRetries: 2, strategy: .immediate)
-            case "validator", "alternate": Retry.Settings(maximumRetries: 2)
-            default: Retry.Settings()
+            case "client": Backoff(.immediate, maximumRetries: 2)
+            case "validator", "alternate": Backoff(maximumRetries: 2)
+            default: Backoff()
             }
         }
 
@@ -143,7 +143,7 @@
 
         private static func outer(_ testCase: Case) -> (any LoaderLink)? {
             switch testCase[.outer] {
-            case "continue": ContinueBodies(.immediate, maximumAttempts: 3)
+            case "continue": ContinueBodies(Backoff(.immediate, maximumRetries: 3))
             case "deadline": Deadline(.seconds(20))
             case "print": PrintLoader { _ in }
             default: nil

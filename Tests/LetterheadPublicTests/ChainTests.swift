@@ -55,7 +55,7 @@ private struct Rotate: LoaderLink {
         let (clock, home) = (TestClock(), HTTPOrigin(scheme: "https", host: "eu.api.test"))
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.host == "c.test" ? .ok : .serviceUnavailable) }
         let client = HTTPClient(
-            environment: region, retrying: Retry.Settings(maximumRetries: 2, clock: clock),
+            environment: region, retrying: Backoff(maximumRetries: 2, clock: clock),
             attemptLinks: Rotate(servers: ["a.test", "b.test", "c.test"]),
             transport: mock)
         let response = try await clock.run { try await client.send(HTTPRequest()) }

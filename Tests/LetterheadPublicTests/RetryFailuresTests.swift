@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: [true, false]) func `two retry links do not multiply their retries`(isAbove: Bool) async throws {
         let mock = failing(9)
         let custom = RetryFailures(clock: clock)
-        let standard = Retry(Retry.Settings(maximumRetries: 2, strategy: .immediate, clock: clock))
+        let standard = Retry(Backoff(.immediate, maximumRetries: 2, clock: clock))
         let links: [any LoaderLink] = isAbove ? [custom, standard] : [standard, custom]
         let chain: any HTTPLoader = links[0] --> (links[1] --> mock)
         let error = await failure { try await chain.load(.plain()) }

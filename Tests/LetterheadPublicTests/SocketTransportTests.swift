@@ -149,7 +149,7 @@ import Testing
         server.enqueue(.response(.init(status: .serviceUnavailable)))
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: server.url),
-            retrying: Retry.Settings(maximumRetries: 1, strategy: .immediate), links: LogMessages { _ in },
+            retrying: Backoff(.immediate, maximumRetries: 1), links: LogMessages { _ in },
             attemptLinks: LimitLoads(limit: 1), transport: transport)
         let value = try await client.send(Get<[String: String]>("accept"))
         #expect(value == ["accept": "application/json, application/problem+json"] && server.requests.count == 2)

@@ -13,7 +13,7 @@ import Testing
     init() throws { folder = try TemporaryDirectory() }
 
     private func client(
-        _ recorder: FlightRecorder, retrying: Retry.Settings = .init(),
+        _ recorder: FlightRecorder, retrying: Backoff = .init(),
         _ load: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) -> HTTPClient {
         HTTPClient(
@@ -23,7 +23,7 @@ import Testing
     @Test func `a failed load is written with its attempts and redirects, and what ran beside it`() async throws {
         let recorder = FlightRecorder()
         let isBusy = Counter()
-        let client = client(recorder, retrying: .init(maximumRetries: 1, strategy: .immediate)) { request in
+        let client = client(recorder, retrying: Backoff(.immediate, maximumRetries: 1)) { request in
             switch request.path.string {
             case "/moved": HTTPResponse(request: request, status: .found, headers: [.location: "/person"])
             case "/person" where isBusy.next() == 1: json(request, "{}", status: .serviceUnavailable)
@@ -163,7 +163,7 @@ import Testing
 
     @Test func `a load with many attempts keeps the last ones`() async throws {
         let recorder = FlightRecorder(last: 3)
-        let client = client(recorder, retrying: .init(maximumRetries: 9, strategy: .immediate, budget: .unlimited)) {
+        let client = client(recorder, retrying: Backoff(.immediate, maximumRetries: 9)) {
             json($0, "{}", status: .serviceUnavailable)
         }
         let error = try await thrown { _ = try await client.send(TestEndpoint("a")) }
@@ -174,7 +174,7 @@ import Testing
 
     @Test func `with the least memory, the last attempts keep their events and results`() async throws {
         let recorder = FlightRecorder(last: 10_000, bytes: 65_536)
-        let client = client(recorder, retrying: .init(maximumRetries: 99, strategy: .immediate, budget: .unlimited)) {
+        let client = client(recorder, retrying: Backoff(.immediate, maximumRetries: 99)) {
             throw HTTPError(.connectionLost, request: $0)
         }
         let error = try await thrown { _ = try await client.send(TestEndpoint("a")) }

@@ -15,7 +15,7 @@ import Testing
     init() throws { folder = try TemporaryDirectory() }
 
     private func recording(
-        retrying: Retry.Settings = .init(), _ load: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+        retrying: Backoff = .init(), _ load: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) -> HTTPClient {
         HTTPClient(
             environment: .of("https://a.test"), retrying: retrying, observers: [recorder], transport: AnyLoader(load))
@@ -23,7 +23,7 @@ import Testing
 
     private func replaying(
         _ error: any Error, clock: any Clock<Duration> = TestClock(isAutomatic: true),
-        retrying: Retry.Settings = .init()
+        retrying: Backoff = .init()
     ) throws -> (HTTPClient, Cassette) {
         let cassette = try Cassette(flight: recorder.dump(around: error, to: folder.url), clock: clock)
         let client = HTTPClient(
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `attempts and failures are replayed in their order`() async throws {
-        let retrying = Retry.Settings(maximumRetries: 3, strategy: .immediate)
+        let retrying = Backoff(.immediate, maximumRetries: 3)
         let attempts = Counter()
         let client = recording(retrying: retrying) { request in
             switch attempts.next() {

@@ -255,7 +255,7 @@ import Testing
 
     @Test(arguments: Kind.allCases) func `the near end retries, and the far end does not`(kind: Kind) async throws {
         let far = MockLoader { HTTPResponse(request: $0, status: 503) }
-        let settings = Retry.Settings(maximumRetries: 5, strategy: .immediate)
+        let settings = Backoff(.immediate, maximumRetries: 5)
         let server = RelayServer(HTTPClient(retrying: settings, transport: far))
         let client = HTTPClient(environment: ServerEnvironment("http://api.example"), transport: kind.relay(to: server))
         let error = await #expect(throws: HTTPError.self) {

@@ -34,7 +34,7 @@ import Testing
             return HTTPResponse(request: request, status: .badGateway)
         }
         let client = HTTPClient(
-            retrying: Retry.Settings(maximumRetries: 2, strategy: .immediate, clock: clock),
+            retrying: Backoff(.immediate, maximumRetries: 2, clock: clock),
             attemptLinks: DeadlinePropagation("X-Left"), transport: mock)
         _ = try? await client.deadline(in: .seconds(5)).send(request())
         #expect(mock.requests.map { $0.headers["X-Left"] } == ["5000", "4000", "3000"])

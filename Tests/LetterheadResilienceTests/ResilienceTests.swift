@@ -34,7 +34,7 @@ import Testing
         let clock = TestClock(isAutomatic: true)
         let mock = MockLoader { HTTPResponse(request: $0, status: .serviceUnavailable) }
         var resilience = Resilience(clock: clock)
-        resilience.retrying.budget = .unlimited
+        resilience.retryBudget = .unlimited
         let client = HTTPClient(environment: environment, resilience: resilience, transport: mock)
         var codes: [HTTPError.Code] = []
         for _ in 0..<10 {
@@ -57,7 +57,8 @@ import Testing
         var (resilience, separate) = (Resilience(clock: clock), Resilience(clock: clock))
         (resilience.retrying.maximumRetries, separate.retrying.maximumRetries) = (0, 0)
         resilience.throttle?.limit = 1
-        resilience.breaker = CircuitBreaker(per: .host, opening: .consecutiveFailures(1), clock: clock)
+        resilience.breaker = CircuitBreaker(
+            per: .host, opening: .consecutiveFailures(1), backoff: Backoff(clock: clock))
         // The number of requests that the server responds to.
         let (allowed, count) = (Flag(0), Flag(0))
         let mock = MockLoader { request in

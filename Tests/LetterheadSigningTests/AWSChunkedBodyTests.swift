@@ -222,7 +222,7 @@ import Testing
             .then { HTTPResponse(request: $0, status: .serviceUnavailable) }
             .then { HTTPResponse(request: $0, status: .ok) }
         let client = HTTPClient(
-            retrying: Retry.Settings(maximumRetries: 1, strategy: .immediate), transport: mock)
+            retrying: Backoff(.immediate, maximumRetries: 1), transport: mock)
         var request = try request(stream(Self.example))
         request.authentication = .signing(by: try signer(checksum: .crc32c))
         let response = try await client.send(request)

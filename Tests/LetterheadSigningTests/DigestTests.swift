@@ -294,7 +294,7 @@ private final class DigestServer: HTTPLoader {
         }
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: api), authentication: .digest(user: "ada", password: "secret"),
-            retrying: Retry.Settings(maximumRetries: 3, strategy: .immediate), transport: mock)
+            retrying: Backoff(.immediate, maximumRetries: 3), transport: mock)
         #expect(try await status(client) == .ok)
         #expect(server.log == ["-", "n1 00000001", "n1 00000002", "n1 00000003"])
     }

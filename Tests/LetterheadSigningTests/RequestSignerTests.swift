@@ -97,7 +97,7 @@ private struct PlainError: LocalizedError {
             .then { HTTPResponse(request: $0, status: .ok) }
         let client = HTTPClient(
             authentication: .signing(by: CountingSigner(), allowedOrigins: [api]),
-            retrying: Retry.Settings(maximumRetries: 1, strategy: .immediate), transport: mock)
+            retrying: Backoff(.immediate, maximumRetries: 1), transport: mock)
         _ = try await client.send(HTTPRequest(url: api))
         #expect(mock.requests.map { $0.headers["X-Signature"] } == ["1 - -", "2 - -", "3 - -", nil])
     }

@@ -74,7 +74,7 @@ private struct CountSignatures: LoaderLink {
 
     @Test func `a signature ends with its load, and nothing retries below it`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .serviceUnavailable) }
-        let retry = Retry(Retry.Settings(maximumRetries: 2, strategy: .immediate))
+        let retry = Retry(Backoff(.immediate, maximumRetries: 2))
         let client = HTTPClient(
             authentication: .method("count", allowedOrigins: [api], link: CountSignatures()), attemptLinks: retry,
             transport: mock)

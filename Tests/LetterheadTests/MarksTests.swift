@@ -93,7 +93,9 @@ import Testing
                 ])
                 _ = CacheControl(headers).isEmpty || headers.serverTimings.isEmpty || headers.shouldRetry == true
                 _ = (Vary.names(in: headers), headers.deprecation, headers.sunset, headers.retryAfter(now: Date()))
-                _ = (RateReport(response(200, headers), now: { 0 }), headers.date(of: .date))
+                _ = (
+                    RateReport(response(200, headers), now: { Date(timeIntervalSince1970: 0) }), headers.date(of: .date)
+                )
                 _ = try? ContentDecoder(headers, maximumRatio: 1)
             }
         },

@@ -52,7 +52,7 @@ import Testing
         "ArchiveAudit": "archive", "ArchiveRedaction": "archive", "CacheControl": "cache headers",
         "CookieText": "cookies.txt", "Filename": "Content-Disposition", "HAR": "archive", "HTTPDate": "date",
         "JSONText": "decoded type", "KeyFormat": "signature key", "LinkHeader": "Link", "MediaType": "Content-Type",
-        "RateLimitFields": "header fields", "StructuredValue": "message signature", "TraceContext": "header fields",
+        "ServerDelays": "header fields", "StructuredValue": "message signature", "TraceContext": "header fields",
         "URLParts": "URL", "WireMessage": "relay message",
     ]
 

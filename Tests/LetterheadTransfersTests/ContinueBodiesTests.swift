@@ -11,7 +11,7 @@ import Testing
         let server = try await Script([
             served(cutAt: 10_000), served(cutAt: 1), served(cutAt: 0), served(cutAt: 30_000), served(),
         ]).server()
-        let response = try await server.client(ContinueBodies.immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await server.client(ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         #expect(response.body.length == content.count)
         #expect(try await response.body.data() == content)
         #expect(server.ranges == [nil, "bytes=10000-", "bytes=10001-", "bytes=10001-", "bytes=40001-"])
@@ -29,7 +29,7 @@ import Testing
         #else
             let transport = HTTPClient.defaultTransport
         #endif
-        let client = server.client(ContinueBodies.immediately(), transport: transport)
+        let client = server.client(ContinueBodies(.immediately()), transport: transport)
         let response = try await client.download(
             Get<HTTPResponse>("a"), to: folder.file)
         #expect(response.savedByteCount == content.count && folder.isComplete)
@@ -38,14 +38,14 @@ import Testing
     }
 
     @Test func `the link keeps the laws`() async throws {
-        try await LoaderLaws(patience: .seconds(40), link: { ContinueBodies.immediately() }).check()
+        try await LoaderLaws(patience: .seconds(40), link: { ContinueBodies(.immediately()) }).check()
     }
 
     @Test func `the link is added to the requests of a derived client only`() async throws {
         let server = try await Script([served(cutAt: 10_000), served(cutAt: 10_000), served()]).server()
         let client = server.client()
         await #expect(throws: HTTPError.self) { try await client.stream(Get<HTTPResponse>("a")).body.data() }
-        let response = try await client.addingLink(ContinueBodies.immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await client.addingLink(ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         #expect(try await response.body.data() == content)
         await server.stop()
     }
@@ -57,7 +57,7 @@ import Testing
         ] as [HTTPHeaders])
     func `a strong validator identifies the rest`(_ headers: HTTPHeaders) async throws {
         let mock = Mock([.broken(headers), .rest(headers)])
-        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         #expect(try await response.body.data() == Data("abcdef".utf8))
         #expect(mock.requests.last?.headers[.ifRange] == headers[.eTag] ?? headers[.lastModified])
     }
@@ -75,14 +75,14 @@ import Testing
         ] as [HTTPHeaders])
     func `a body without a strong validator, or with a coding, breaks off`(_ headers: HTTPHeaders) async throws {
         let mock = Mock([.broken(headers), .rest(headers)])
-        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(error?.code == .connectionLost && mock.requests.count == 1)
     }
 
     @Test func `a body of unknown length breaks off`() async throws {
         let mock = Mock([.broken(length: nil), .rest()])
-        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(mock.requests.count == 1)
     }
@@ -96,7 +96,7 @@ import Testing
                     headers: ["ETag": "\"1\"", "Content-Encoding": "gzip", "Content-Length": "30"], body: compressed)
             }
         ]).server()
-        let response = try await server.client(ContinueBodies.immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await server.client(ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(server.requests.count == 1)
         await server.stop()
@@ -111,7 +111,7 @@ import Testing
         _ fault: MockServer.RangeFault, _ message: String
     ) async throws {
         let server = try await Script([served(cutAt: 50_000), served(fault: fault)]).server()
-        let response = try await server.client(ContinueBodies.immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await server.client(ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(
             error?.code == .invalidResponse && error?.message.contains(message) == true, "\(String(describing: error))")
@@ -130,7 +130,7 @@ import Testing
         ] as [HTTPHeaders])
     func `a part that may belong to another version is an error`(_ headers: HTTPHeaders) async throws {
         let mock = Mock([.broken(), .rest(headers), .rest()])
-        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(error?.code == .invalidResponse && mock.requests.count == 2)
     }
@@ -141,14 +141,14 @@ import Testing
         var second = Mock.Response.rest(range: "bytes 4-5/*")
         (second.pieces, second.length) = (["ef"], 2)
         let mock = Mock([.broken(), first, second])
-        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         #expect(try await response.body.data() == Data("abcdef".utf8))
     }
 
     @Test func `a range of the caller is continued within the range`() async throws {
         let server = try await Script([served(cutAt: 50), served()]).server()
         let template = Get<HTTPResponse>("a").header(.range, "bytes=100-199")
-        let response = try await server.client(ContinueBodies.immediately()).stream(template)
+        let response = try await server.client(ContinueBodies(.immediately())).stream(template)
         #expect(try await response.body.data() == content[100..<200])
         #expect(server.ranges == ["bytes=100-199", "bytes=150-199"])
         await server.stop()
@@ -156,7 +156,7 @@ import Testing
 
     @Test func `attempts that bring little are counted, with the waits of the strategy`() async throws {
         let clock = TestClock(isAutomatic: true)
-        let link = ContinueBodies(.exponential, maximumAttempts: 4, clock: clock, random: { 1 })
+        let link = ContinueBodies(Backoff(.exponential, maximumRetries: 4, clock: clock, random: { 1 }))
         var rest = Mock.Response.rest(range: "bytes 3-5/6")
         (rest.pieces, rest.failure) = (["d"], .timedOut)
         let mock = Mock([.broken(), .status(503, ["Retry-After": "5"]), .status(500), rest, .status(504), .rest()])
@@ -170,7 +170,7 @@ import Testing
     @Test func `an attempt that brings much begins the count again`() async throws {
         let large = Data(repeating: 7, count: 400_000)
         let server = try await Script((0..<5).map { _ in served(large, cutAt: 70_000) } + [served(large)]).server()
-        let response = try await server.client(ContinueBodies.immediately(1)).stream(Get<HTTPResponse>("a"))
+        let response = try await server.client(ContinueBodies(.immediately(1))).stream(Get<HTTPResponse>("a"))
         #expect(try await response.body.data() == large)
         #expect(server.requests.count == 6)
         await server.stop()
@@ -180,7 +180,7 @@ import Testing
         var rest = Mock.Response.rest(range: "bytes 3-4/6")
         (rest.pieces, rest.length) = (["def"], nil)
         let mock = Mock([.broken(), rest, .rest()])
-        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(error?.message.contains("more bytes than announced") == true && mock.requests.count == 2)
     }
@@ -189,7 +189,7 @@ import Testing
         var rest = Mock.Response.rest(range: "bytes 3-5/6")
         (rest.pieces, rest.length) = (["d"], nil)
         let mock = Mock([.broken(), rest, .rest(range: "bytes 4-5/6")])
-        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(error?.message.contains("truncated") == true && mock.requests.count == 2)
     }
@@ -203,7 +203,7 @@ import Testing
             let place = places.withLock { $0.isEmpty ? "v2" : $0.removeFirst() }
             return MockServer.Response(status: .found, headers: ["Location": "/\(place)"])
         }
-        let client = server.client(ContinueBodies.immediately())
+        let client = server.client(ContinueBodies(.immediately()))
         let response = try await client.stream(Get<HTTPResponse>("latest"))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(error?.message.contains("another URL") == true)
@@ -212,14 +212,14 @@ import Testing
 
     @Test func `a failure that is not temporary ends the body`() async throws {
         let mock = Mock([.broken(failure: .insecureConnection), .rest()])
-        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(error?.code == .insecureConnection && mock.requests.count == 1)
     }
 
     @Test func `a deadline includes the continuations`() async throws {
         let clock = TestClock(isAutomatic: true)
-        let link = ContinueBodies(.delayed(.seconds(2)), maximumAttempts: 9, clock: clock)
+        let link = ContinueBodies(Backoff(.delayed(.seconds(2)), maximumRetries: 9, clock: clock))
         let mock = Mock([.broken()] + (0..<9).map { _ in .status(503) })
         let response = try await HTTPClient.over(mock, link).stream(Get<HTTPResponse>("a").deadline(in: .seconds(5)))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
@@ -231,7 +231,7 @@ import Testing
         let (log, updates) = (ProgressLog(), ProgressUpdates())
         let server = try await Script([served(cutAt: 60_000), served()]).server()
         let template = Get<HTTPResponse>("a").onProgress(updates).onProgress { log.add($0) }
-        let response = try await server.client(ContinueBodies.immediately()).stream(template)
+        let response = try await server.client(ContinueBodies(.immediately())).stream(template)
         _ = try await response.body.data()
         let counts = log.all.map(\.completedBytes)
         #expect(counts == counts.sorted() && counts.contains(60_000) && counts.last == content.count)
@@ -244,7 +244,7 @@ import Testing
 
     @Test func `leaving the loop ends the transfer while the response is kept`() async throws {
         let mock = Mock([.broken()])
-        let response = try await HTTPClient.over(mock, .immediately()).stream(Get<HTTPResponse>("a"))
+        let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         for try await piece in response.body {
             #expect(piece == Data("abc".utf8))
             break
@@ -256,7 +256,7 @@ import Testing
     @Test func `a reset ends the wait for the next attempt`() async throws {
         let clock = TestClock()
         let mock = Mock([.broken()])
-        let client = HTTPClient.over(mock, ContinueBodies(.delayed(.seconds(60)), clock: clock))
+        let client = HTTPClient.over(mock, ContinueBodies(Backoff(.delayed(.seconds(60)), clock: clock)))
         let response = try await client.stream(Get<HTTPResponse>("a"))
         let data = Task { try await response.body.data() }
         await clock.waitForSleepers(1)
@@ -267,7 +267,7 @@ import Testing
 
     @Test func `other methods and buffered responses are left alone`() async throws {
         let server = try await Script([served(cutAt: 10)]).server()
-        let client = server.client(ContinueBodies.immediately())
+        let client = server.client(ContinueBodies(.immediately()))
         await #expect(throws: HTTPError.self) { try await client.send(Get<HTTPResponse>("a")) }
         await #expect(throws: HTTPError.self) { try await client.stream(Post<Data>("a")).body.data() }
         #expect(server.requests.count == 2)
@@ -278,7 +278,7 @@ import Testing
     @Test func `a negative number of attempts is refused`() async throws {
         let mock = Mock([.broken()])
         let error = await #expect(throws: HTTPError.self) {
-            try await HTTPClient.over(mock, .immediately(-1)).stream(Get<HTTPResponse>("a"))
+            try await HTTPClient.over(mock, ContinueBodies(.immediately(-1))).stream(Get<HTTPResponse>("a"))
         }
         #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
     }

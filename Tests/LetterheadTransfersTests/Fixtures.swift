@@ -70,10 +70,10 @@ extension MockServer {
     }
 }
 
-extension ContinueBodies {
+extension Backoff {
     /// Without waits in real time.
-    static func immediately(_ maximumAttempts: Int = 5) -> ContinueBodies {
-        ContinueBodies(.immediate, maximumAttempts: maximumAttempts)
+    static func immediately(_ maximumRetries: Int = 5) -> Backoff {
+        Backoff(.immediate, maximumRetries: maximumRetries)
     }
 }
 

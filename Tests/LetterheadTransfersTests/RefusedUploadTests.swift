@@ -471,7 +471,7 @@
                     }
                 ),
                 ("chunkSize is less than 1", { try await box.upload(to: server) { $0.chunkSize = 0 } }),
-                ("maximumAttempts", { try await box.upload(to: server, attempts: -1) }),
+                ("maximumRetries", { try await box.upload(to: server, attempts: -1) }),
                 ("set the key", { try await box.upload(to: server, client: provided) }),
                 ("the base URL begins with neither", { try await box.upload(to: server, client: hostless) }),
             ]

@@ -59,7 +59,7 @@ import Testing
         let mock = Mock([.broken(), .status(503), .rest()])
         let client = HTTPClient(
             environment: ServerEnvironment("https://api.example.com", headers: ["X-Tenant": "1"]),
-            retrying: Retry.Settings(maximumRetries: 1, strategy: .immediate), transport: mock.loader)
+            retrying: Backoff(.immediate, maximumRetries: 1), transport: mock.loader)
         try await client.download(
             Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(1))
         #expect(folder.saved == Data("abcdef".utf8) && folder.names == ["video.mp4"])
@@ -348,7 +348,7 @@ import Testing
         let download = Task {
             try await client.download(
                 Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart,
-                continuing: ContinueBodies(.delayed(.seconds(60)), clock: clock))
+                continuing: Backoff(.delayed(.seconds(60)), clock: clock))
         }
         await clock.waitForSleepers(1)
         await client.reset()

@@ -47,7 +47,7 @@
                 do {
                     response = try await client.upload(
                         template, from: FileBody(at: box.file), resuming: box.store,
-                        continuing: ContinueBodies(.delayed(.milliseconds(300)), maximumAttempts: isOneCall ? 30 : 0))
+                        continuing: Backoff(.delayed(.milliseconds(300)), maximumRetries: isOneCall ? 30 : 0))
                 } catch {
                     // The server waits for the lock of a request that has ended, and serves no other request meanwhile.
                     try await Task.sleep(for: .milliseconds(300))

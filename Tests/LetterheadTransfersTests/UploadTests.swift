@@ -608,7 +608,7 @@
                 try await server.client.upload(
                     Post<HTTPResponse>("files").deadline(in: .seconds(60)), from: FileBody(at: box.file),
                     resuming: box.store,
-                    continuing: ContinueBodies(.delayed(.seconds(61)), random: { 1 }))
+                    continuing: Backoff(.delayed(.seconds(61)), random: { 1 }))
             }
             #expect(error?.code == .timedOut && server.methods == ["OPTIONS", "POST", "PATCH"])
         }

@@ -41,7 +41,7 @@
                     try await client.upload(
                         Post<HTTPResponse>("files"), from: FileBody(at: file), resuming: UploadStore(in: root),
                         settings,
-                        continuing: ContinueBodies(.immediate))
+                        continuing: Backoff(.immediate))
                     expect(server.uploads.first?.count == length << 20, "the server has another length")
                 }
             }

@@ -12,7 +12,7 @@ public import OpenAPIRuntime
 /// let serverURL = try Servers.Server1.url()
 /// let http = HTTPClient(
 ///     environment: ServerEnvironment(baseURL: serverURL), authentication: .bearer(token),
-///     retrying: Retry.Settings(maximumRetries: 3, strategy: .exponential))
+///     retrying: Backoff(.exponential, maximumRetries: 3))
 /// let pets = Client(serverURL: serverURL, transport: LetterheadTransport(http))
 /// ```
 ///

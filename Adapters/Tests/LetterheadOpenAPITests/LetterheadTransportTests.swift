@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 @Suite struct LetterheadTransportTests {
-    private let retrying = Retry.Settings(maximumRetries: 2, strategy: .immediate)
+    private let retrying = Backoff(.immediate, maximumRetries: 2)
 
     @Test func `a documented value arrives, with the client's credentials`() async throws {
         try await withServer { server in

@@ -84,7 +84,7 @@ struct Operation: Sendable {
     }
 
     private static var linked: [Operation] {
-        let retrying = Retry.Settings(maximumRetries: 1, strategy: .immediate, budget: .unlimited)
+        let retrying = Backoff(.immediate, maximumRetries: 1)
         let chain = (0..<10).reduce(Answer() as any HTTPLoader) { next, _ in Pass() --> next }
         let request = plainRequest
         let cache = ResponseCache(store: .memory(bytes: 1 << 20))
@@ -92,7 +92,8 @@ struct Operation: Sendable {
             sending(
                 "a GET that is retried once",
                 HTTPClient(
-                    environment: Answer.environment, retrying: retrying, transport: EverySecond(.serviceUnavailable))),
+                    environment: Answer.environment, retrying: retrying, retryBudget: .unlimited,
+                    transport: EverySecond(.serviceUnavailable))),
             sending(
                 "a GET that is redirected once",
                 HTTPClient(

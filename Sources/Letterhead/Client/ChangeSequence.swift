@@ -14,22 +14,22 @@ extension HTTPClient {
     /// server can respond with 304 and no body. A client's cache does the same, but then changes stay unseen until a
     /// stored response is stale.
     ///
-    /// The sequence ends after the first value that meets `until`, and after an error. If ``Reconnection`` accepts a
-    /// failed request's error, the request is sent again, with growing waits. After ``reset()``, the error is
+    /// The sequence ends after the first value that meets `until`, and after an error. If the error of a failed
+    /// request is temporary (``HTTPError/isTemporary(statuses:whileReading:)``), the request is sent again, with growing waits. After ``reset()``, the error is
     /// `.cancelled`.
     ///
     /// - Parameters:
     ///   - template: the request. A method that isn't idempotent is `.invalidRequest`, unless you mark the template
     ///     with ``RequestTemplate/idempotent(key:)`` or set the reconnection's `allowsAnyMethod`.
     ///   - interval: the wait from a request's end to the next one's start. A longer `Retry-After` applies instead, up
-    ///     to ``Reconnection/longestServerDelay``. Zero or less is `.invalidRequest`.
+    ///     to ``Backoff/longestServerDelay``. Zero or less is `.invalidRequest`.
     ///   - isLast: whether a value is the last one. Default: never (the sequence ends when you leave the loop).
     ///   - reconnection: what happens after a failed request, the whole sequence's deadline, and the clock. Default: at
-    ///     most 5 attempts in a row, and no deadline.
+    ///     most 5 retries in a row, and no deadline.
     public func changes<Template: RequestTemplate>(
         of template: Template, every interval: Duration,
         until isLast: @escaping @Sendable (Template.Response) -> Bool = { _ in false },
-        reconnecting reconnection: Reconnection = .whenClosed(maximumAttempts: 5)
+        reconnecting reconnection: Reconnection = .whenClosed(Backoff(maximumRetries: 5))
     ) -> some AsyncSequence<Template.Response, any Error> & Sendable where Template.Response: Equatable {
         ChangeSequence(
             client: self, template: template, interval: interval, isLast: isLast, reconnection: reconnection)
@@ -112,16 +112,16 @@ where Template.Response: Equatable {
                     let template = ConditionalTemplate(base: sequence.template, earlier: earlier)
                     let (value, response) = try await client.sendWithResponse(template)
                     (failures, failure) = (0, nil)
-                    let asked = response.headers.retryAfter(now: sequence.reconnection.now()) ?? .zero
-                    wait = Swift.max(sequence.interval, Swift.min(asked, sequence.reconnection.longestServerDelay))
+                    let asked = sequence.reconnection.backoff.serverDelay(in: response) ?? .zero
+                    wait = Swift.max(sequence.interval, asked)
                     guard let value else { continue }
                     if !client.parts.hasCache { earlier = response.headers }
                     if let last, last == value { continue }
                     last = value
                     return value
-                } catch let error as HTTPError where sequence.reconnection.acceptsFailure(error) {
+                } catch let error as HTTPError where sequence.reconnection.isEnabled && error.isTemporary() {
                     failures += 1
-                    let pause = sequence.reconnection.wait(before: failures, reconnectionTime: nil, after: error)
+                    let pause = sequence.reconnection.backoff.wait(before: failures, after: error)
                     guard let pause else { throw error }
                     (wait, failure) = (Swift.max(pause, sequence.interval), error)
                 }
@@ -143,7 +143,7 @@ where Template.Response: Equatable {
                 throw HTTPError(.invalidRequest, request: request, message: rule, mayHaveBeenSent: false)
             }
             client.sequence?.deadline = reconnection.deadline.map {
-                DeadlinePoint(in: $0, on: Timeline(reconnection.clock))
+                DeadlinePoint(in: $0, on: Timeline(reconnection.backoff.clock))
             }
             self.client = client
             return client
@@ -156,7 +156,7 @@ where Template.Response: Equatable {
                     .timedOut, request: failure?.request ?? request, response: failure?.response, underlying: failure,
                     message: "the deadline passes before the next request for changes")
             }
-            try await client.generation.pause(for: wait, on: sequence.reconnection.clock)
+            try await client.generation.pause(for: wait, on: sequence.reconnection.backoff.clock)
             try client.generation.check(request.resetError(mayHaveBeenSent: false))
         }
     }

@@ -9,13 +9,13 @@ extension HTTPClient {
         let authenticate: Authenticate
         let cookies: CookieJar?
         let hasCache: Bool
-        let retry: Retry.Settings
+        let retry: Backoff
         /// Nil if the client has neither observers nor a trace, so that nothing is recorded.
         let hub: ObservationHub?
 
         init(
             provider: ApplyEnvironment, authenticate: Authenticate, cookies: CookieJar?, hasCache: Bool,
-            retry: Retry.Settings, hub: ObservationHub?
+            retry: Backoff, hub: ObservationHub?
         ) {
             (resetGuard, self.provider, self.authenticate) = (ResetGuard(of: identity), provider, authenticate)
             environment = provider.environment.map { ClientEnvironment($0) }

@@ -59,8 +59,9 @@ public struct HTTPClient: Sendable {
     ///   - transformers: change each response before it is validated. They run in order, before the request's.
     ///   - validators: check each attempt's result. They run in order, after the request's. Default:
     ///     ``DefaultValidator``.
-    ///   - retrying: the settings for retries. Its clock also measures deadlines. Default: only requests that set a
-    ///     maximum number of retries are retried.
+    ///   - retrying: how often and when requests are retried, such as `.exponential`. Its clock also measures
+    ///     deadlines. Default: only requests that set a maximum number of retries are retried.
+    ///   - retryBudget: limits the retries to each origin.
     ///   - links: links that run once for each load, before all other links. Default: nil.
     ///   - attemptLinks: links that run for each attempt and redirect, directly before the transport. Default: nil.
     ///   - observers: receive each load's events, in order. Default: none.
@@ -70,7 +71,7 @@ public struct HTTPClient: Sendable {
         environment: ServerEnvironment? = nil, decoder: any HTTPBodyDecoder = JSONDecoder(),
         authentication: HTTPAuthentication? = nil, cookies: CookieJar? = nil, cache: (any LoaderLink)? = nil,
         transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
-        retrying: Retry.Settings = Retry.Settings(), links: (any LoaderLink)? = nil,
+        retrying: Backoff = Backoff(), retryBudget: Retry.Budget = .standard, links: (any LoaderLink)? = nil,
         attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
         tracing: TraceContextPropagation? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
@@ -86,7 +87,7 @@ public struct HTTPClient: Sendable {
             --> JoinedChain(
                 parts.resetGuard
                     ==> Deadline(clock: retrying.clock)
-                    ==> Retry(transformers: transformers, validators: validators, retrying)
+                    ==> Retry(transformers: transformers, validators: validators, retrying, budget: retryBudget)
                     ==> FollowRedirects()
                     ==> parts.provider
                     ==> parts.authenticate

@@ -198,7 +198,7 @@ private struct Explaining {
 
     private mutating func explainRetries() {
         let standard = client.parts.retry
-        let maximum = adopted.maximumRetries ?? standard.maximumRetries
+        let maximum = adopted.maximumRetries ?? standard.requestMaximum
         let strategy = adopted.retryStrategy ?? standard.strategy
         let source =
             source(MaximumRetriesOption.self) ?? source(RetryStrategyOption.self) ?? "the client's retrying"

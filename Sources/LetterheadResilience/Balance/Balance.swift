@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// ```swift
 /// let client = HTTPClient(
-///     environment: ServerEnvironment("https://orders.example.com"), retrying: Retry.Settings(maximumRetries: 2),
+///     environment: ServerEnvironment("https://orders.example.com"), retrying: Backoff(maximumRetries: 2),
 ///     attemptLinks: Balance(among: ["https://a.example.com", "https://b.example.com"]))
 /// ```
 ///

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
-public import LetterheadFoundation
 import Synchronization
 
 /// Stops sending requests to a server that fails, so that the server can recover and your callers do not wait for it.
@@ -22,30 +21,27 @@ public final class CircuitBreaker: LoaderLink {
     private let table = Mutex(CircuitTable())
     private let scope: Scope
     private let rule: Rule
-    private let (openTime, longestServerDelay): (Duration, Duration)
+    private let openTime: Duration
+    private let backoff: Backoff
     private let probes: Int
     private let condition: Retry.Condition?
     private let stopwatch: Stopwatch
-    private let date: @Sendable () -> Date
 
     /// - Parameters:
     ///   - scope: the requests that share a circuit.
     ///   - rule: when a circuit opens. Default: when half of at least 20 requests in 10 seconds have failed.
     ///   - openTime: the time until the first probe. A longer `Retry-After` from the server applies instead.
-    ///   - longestServerDelay: the longest `Retry-After` that is accepted.
     ///   - probes: how many probes may be sent at the same time, and how many successes close the circuit.
     ///   - condition: the outcomes that are failures. Default: nil (`.serverFailures`).
-    ///   - clock: measures the open time and the rule's period.
-    ///   - now: returns the current date, for a `Retry-After` that is a date.
+    ///   - backoff: its `longestServerDelay` limits the `Retry-After`. Its clock and its date are used as well, but
+    ///     neither its waits nor its number of retries.
     public init(
         per scope: Scope, opening rule: Rule = .failureRatio(), openTime: Duration = .seconds(30),
-        longestServerDelay: Duration = .seconds(120), probes: Int = 1,
-        counting condition: Retry.Condition? = nil,
-        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
+        probes: Int = 1, counting condition: Retry.Condition? = nil, backoff: Backoff = Backoff()
     ) {
         (self.scope, self.rule, self.condition) = (scope, rule, condition)
-        (self.openTime, self.longestServerDelay, self.probes) = (openTime, longestServerDelay, max(1, probes))
-        (stopwatch, date) = (Stopwatch(clock), now)
+        (self.openTime, self.probes, self.backoff) = (openTime, max(1, probes), backoff)
+        stopwatch = Stopwatch(backoff.clock)
     }
 
     /// - Throws: `.circuitOpen`, with nothing sent, and the errors of the next loader.
@@ -112,8 +108,8 @@ extension CircuitBreaker {
     ) {
         let health = result.health(of: request, counting: condition)
         let now = stopwatch.now
-        let asked = health == .bad ? (try? result.get())?.headers.retryAfter(now: date()) : nil
-        let openTime = max(openTime, min(asked ?? .zero, longestServerDelay))
+        let asked = health == .bad ? backoff.serverDelay(in: try? result.get()) : nil
+        let openTime = max(openTime, asked ?? .zero)
         let change = table.withLock { table in
             table.settle(permit, health, at: now, probes: probes, openTime: openTime)
             return table.takeChange()

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
-public import LetterheadFoundation
 import Synchronization
 
 /// Keeps your requests below a rate: your own limit, or the limits that servers report.
@@ -34,10 +33,8 @@ public final class LimitRate: LoaderLink {
     private let state: Mutex<RateState<Waiter>>
     private let scope: Throttle.Settings.Scope
     private let queueLimit: Int
-    private let longestServerDelay: Duration
-    private let clock: any Clock<Duration>
+    private let backoff: Backoff
     private let timeline: Timeline
-    private let now: @Sendable () -> Date
     private let brokenRule: String?
 
     /// If a setting is out of range, each request fails with `.invalidRequest`.
@@ -48,30 +45,24 @@ public final class LimitRate: LoaderLink {
     ///   - window: the period, more than zero and at most one year.
     ///   - scope: the requests that share a limit.
     ///   - queueLimit: the maximum number of requests in a scope's queue. Further requests fail with `.queueFull`.
-    ///   - longestServerDelay: the longest pause that a server can cause, as in `Retry.Settings`. A window or a
-    ///     `Retry-After` that ends later ends here. If the `longestServerDelay` of the `Retry` above is shorter than by
-    ///     default, the shorter of both applies to the responses to its requests.
-    ///   - clock: measures the time.
-    ///   - now: returns the current date, for headers that contain one.
+    ///   - backoff: its `longestServerDelay` is the longest pause that a server can cause: a window or a `Retry-After`
+    ///     that ends later ends here. Its clock and its date are used as well, but neither its strategy nor its number
+    ///     of retries. If the `longestServerDelay` of the `Retry` above is shorter than by default, the shorter of both
+    ///     applies to the responses to its requests.
     public init(
         _ count: Int = .max, per window: Duration = .seconds(1), by scope: Throttle.Settings.Scope = .host,
-        queueLimit: Int = .max, longestServerDelay: Duration = .seconds(120),
-        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
+        queueLimit: Int = .max, backoff: Backoff = Backoff()
     ) {
         let year = Duration.seconds(366 * 86_400)
         let isBroken = count < 1 || window <= .zero || window > year || queueLimit < 0
         brokenRule =
-            isBroken || longestServerDelay < .zero || longestServerDelay > year
+            isBroken || backoff.longestServerDelay < .zero || backoff.longestServerDelay > year
             ? "a setting of LimitRate is out of range: the count must be at least 1, the window more than zero, the "
                 + "limits not negative, and every duration at most one year" : nil
         let bucket = isBroken ? RateBucket(count: .max, per: .seconds(1)) : RateBucket(count: count, per: window)
         state = Mutex(RateState(bucket))
-        self.longestServerDelay = longestServerDelay
-        self.scope = scope
-        self.queueLimit = queueLimit
-        self.clock = clock
-        timeline = Timeline(clock)
-        self.now = now
+        (self.scope, self.queueLimit, self.backoff) = (scope, queueLimit, backoff)
+        timeline = Timeline(backoff.clock)
     }
 
     public var waiting: Int { state.withLock { $0.waiting } }
@@ -85,9 +76,7 @@ public final class LimitRate: LoaderLink {
             try await waitTurn(of: request, key, priority: priority)
         }
         let response = try await next.load(request)
-        if let report = RateReport(response, now: { now().timeIntervalSince1970 }) {
-            learn(report, key, from: request)
-        }
+        if let report = RateReport(response, now: backoff.now) { learn(report, key, from: request) }
         return response
     }
 
@@ -140,7 +129,7 @@ public final class LimitRate: LoaderLink {
                     state.withLock { $0.leaveLine(key, place: place) }?.turn.set(outcome)
                 }
                 let outcome = await waiter.turn.value(
-                    within: left, on: clock, onTimeout: { leave(.tooLate) }, onCancel: { leave(.cancelled) })
+                    within: left, on: backoff.clock, onTimeout: { leave(.tooLate) }, onCancel: { leave(.cancelled) })
                 guard case .turn = outcome else { throw Self.error(outcome, request) }
             }
             try await waitAsFirst(key, place, request)
@@ -162,7 +151,7 @@ public final class LimitRate: LoaderLink {
                 var outcome = Outcome.tooLate
                 if request.timeLeft.map({ wait <= $0 }) ?? true {
                     outcome = await waiter.turn.value(
-                        within: wait, on: clock, onTimeout: { waiter.turn.set(.turn) },
+                        within: wait, on: backoff.clock, onTimeout: { waiter.turn.set(.turn) },
                         onCancel: { waiter.turn.set(.cancelled) })
                 }
                 if case .turn = outcome { continue }
@@ -174,7 +163,8 @@ public final class LimitRate: LoaderLink {
 
     private func learn(_ report: RateReport, _ key: Key, from request: HTTPRequest) {
         let time = timeline.now
-        let longest = min(longestServerDelay, request.loadValues[option: ServerDelayLimit.self] ?? longestServerDelay)
+        let own = backoff.longestServerDelay
+        let longest = min(own, request.loadValues[option: ServerDelayLimit.self] ?? own)
         let late = state.withLock { state in
             request.unlessReset { state.learn(report, key, at: time, longestServerDelay: longest) }
         }

@@ -15,14 +15,10 @@ struct RateReport: Equatable {
     /// or 529.
     var hold: Duration?
 
-    /// Returns nil if the response reports no limit. `now`, in seconds since 1970, is called only if a header needs it.
-    init?(_ response: HTTPResponse, now: () -> Double) {
+    /// Returns nil if the response reports no limit. `now` is called only if a header needs it.
+    init?(_ response: HTTPResponse, now: () -> Date) {
         let headers = response.headers
-        if [403, 429, 503, 529].contains(response.status.code),
-            headers.contains(.retryAfter) || headers.contains(.retryAfterMilliseconds)
-        {
-            hold = headers.retryAfter(now: Date(timeIntervalSince1970: now()))
-        }
+        if [403, 429, 503, 529].contains(response.status.code) { hold = headers.retryAfter(now: now()) }
         for case (let remaining?, let reset?) in headers.rateLimits(now: now) {
             let new = Window(remaining: Int(min(remaining, Double(Int32.max))), reset: .seconds(reset))
             let isLess = window.map { ($0.remaining, new.reset) > (new.remaining, $0.reset) } ?? true

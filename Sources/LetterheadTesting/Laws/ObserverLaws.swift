@@ -88,7 +88,7 @@ private enum ObserverScene: String, CaseIterable {
         let count = Atomic(0)
         let transport = AnyLoader { try respond(to: $0, count.add(1, ordering: .relaxed).newValue) }
         let client = HTTPClient(
-            retrying: Retry.Settings(maximumRetries: 2, strategy: .immediate), links: isAbove ? link : nil,
+            retrying: Backoff(.immediate, maximumRetries: 2), links: isAbove ? link : nil,
             attemptLinks: isAbove ? nil : link, observers: [recorder], transport: transport)
         let request = HTTPRequest(url: URL(string: "https://laws.example/1") ?? URL(filePath: "/1"))
         // One scene cancels its task.

@@ -214,7 +214,7 @@ let replicas: [Replica] = ["https://a.test", "https://b.test", "https://c.test:8
 
     @Test func `the attempts of a load are sent to different replicas while others are left`() async throws {
         let mock = MockLoader.answering { _ in .badGateway }
-        let settings = Retry.Settings(maximumRetries: 5, strategy: .immediate, clock: clock)
+        let settings = Backoff(.immediate, maximumRetries: 5, clock: clock)
         // A random source that would always choose the first two.
         let chain = Retry(settings) --> balance(.lessBusyOfTwo) --> mock
         #expect(await chain.outcome(of: request()) == "502")
@@ -224,7 +224,7 @@ let replicas: [Replica] = ["https://a.test", "https://b.test", "https://c.test:8
     @Test func `a request that is sent again has its full choice`() async throws {
         let mock = MockLoader.answering { $0.host == "a.test" ? .badGateway : .ok }
         let client = HTTPClient(
-            retrying: Retry.Settings(maximumRetries: 1, strategy: .immediate, clock: clock),
+            retrying: Backoff(.immediate, maximumRetries: 1, clock: clock),
             attemptLinks: balance(.ordered, restingAfter: 100), transport: mock)
         let response = try await client.send(request())
         try await client.send(response.request)
@@ -258,7 +258,7 @@ let replicas: [Replica] = ["https://a.test", "https://b.test", "https://c.test:8
 
     @Test func `an open circuit sends the request to another replica`() async throws {
         let mock = MockLoader.answering { $0.host == "a.test" ? .badGateway : .ok }
-        let breaker = CircuitBreaker(per: .host, opening: .consecutiveFailures(1), clock: clock)
+        let breaker = CircuitBreaker(per: .host, opening: .consecutiveFailures(1), backoff: Backoff(clock: clock))
         let chain = balance(.ordered, restingAfter: 100) --> breaker --> mock
         #expect(await chain.outcomes(3) == ["502", "200", "200"])
         #expect(mock.hosts == ["a.test", "b.test", "b.test"])

@@ -12,8 +12,8 @@ import Testing
         per scope: CircuitBreaker.Scope = .host, _ rule: CircuitBreaker.Rule = .consecutiveFailures(3), probes: Int = 1
     ) -> CircuitBreaker {
         CircuitBreaker(
-            per: scope, opening: rule, openTime: .seconds(30), probes: probes, clock: clock,
-            now: { [clock] in date(after: clock.now.offset) })
+            per: scope, opening: rule, openTime: .seconds(30), probes: probes,
+            backoff: Backoff(clock: clock, now: { [clock] in date(after: clock.now.offset) }))
     }
 
     private func server(_ headers: HTTPHeaders = [:]) -> (MockLoader, set: @Sendable (Bool) -> Void) {
@@ -181,7 +181,9 @@ import Testing
 
     @Test func `what counts is a condition`() async throws {
         let chain =
-            CircuitBreaker(per: .host, opening: .consecutiveFailures(2), counting: .statuses([404]), clock: clock)
+            CircuitBreaker(
+                per: .host, opening: .consecutiveFailures(2), counting: .statuses([404]), backoff: Backoff(clock: clock)
+            )
             --> MockLoader.answering { $0.path.string == "/lost" ? .notFound : .serviceUnavailable }
         #expect(await chain.outcomes(3) == ["503", "503", "503"])
         #expect(await chain.outcomes(3, of: request("/lost")) == ["404", "404", "circuitOpen"])
@@ -279,7 +281,7 @@ import Testing
 
     @Test func `a retry does not repeat an open circuit`() async throws {
         let (mock, _) = server()
-        let chain = Retry(Retry.Settings(maximumRetries: 9, strategy: .immediate, clock: clock)) --> breaker() --> mock
+        let chain = Retry(Backoff(.immediate, maximumRetries: 9, clock: clock)) --> breaker() --> mock
         #expect(await chain.outcome(of: request()) == "circuitOpen")
         #expect(mock.requests.count == 3)
     }

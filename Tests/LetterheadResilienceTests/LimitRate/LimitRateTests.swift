@@ -34,7 +34,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
     }
 
     @Test func `the allowed number starts at once, and the others follow at the rate`() async throws {
-        let link = LimitRate(2, per: .seconds(1), clock: clock)
+        let link = LimitRate(2, per: .seconds(1), backoff: Backoff(clock: clock))
         let mock = MockLoader { .ok($0) }
         let tasks = await start((1...5).map { limited("/\($0)") }, link, mock)
         #expect(mock.requests.count == 2 && link.waiting == 3)
@@ -49,7 +49,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
     }
 
     @Test func `hosts are limited separately`() async throws {
-        let link = LimitRate(1, per: .seconds(1), clock: clock)
+        let link = LimitRate(1, per: .seconds(1), backoff: Backoff(clock: clock))
         let chain = link --> MockLoader { .ok($0) }
         _ = try await chain.load(limited())
         _ = try await chain.load(limited(host: "b.test"))
@@ -57,13 +57,13 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
     }
 
     @Test func `a request can opt out`() async throws {
-        let chain = LimitRate(1, per: .seconds(1), clock: clock) --> MockLoader { .ok($0) }
+        let chain = LimitRate(1, per: .seconds(1), backoff: Backoff(clock: clock)) --> MockLoader { .ok($0) }
         for _ in 0..<5 { _ = try await chain.load(limited("/", .never)) }
         #expect(clock.sleeps.isEmpty)
     }
 
     @Test func `the higher priority is sent first`() async throws {
-        let link = LimitRate(1, per: .seconds(1), clock: clock)
+        let link = LimitRate(1, per: .seconds(1), backoff: Backoff(clock: clock))
         let mock = MockLoader { .ok($0) }
         let tasks = await start(
             [limited("/1"), limited("/first"), limited("/low", .priority(-1)), limited("/high", .priority(1))], link,
@@ -87,7 +87,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
             status: Int, headers: HTTPHeaders
         ) async throws
     {
-        let link = LimitRate(clock: clock, now: { Date(timeIntervalSince1970: 970) })
+        let link = LimitRate(backoff: Backoff(clock: clock, now: { Date(timeIntervalSince1970: 970) }))
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: HTTPStatus(status), headers: headers) }
         for told in await start([limited("/told")], link, mock) { _ = try await told.value }
@@ -103,7 +103,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
     }
 
     @Test func `requests in the queue wait for a pause, too`() async throws {
-        let link = LimitRate(1, per: .seconds(1), clock: clock)
+        let link = LimitRate(1, per: .seconds(1), backoff: Backoff(clock: clock))
         let held = HeldLoader()
         let mock = MockLoader { .ok($0) }.then { request in
             _ = try await held.load(request)
@@ -124,7 +124,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
     }
 
     @Test func `a pause of the server is limited`() async throws {
-        let link = LimitRate(longestServerDelay: .seconds(10), clock: clock)
+        let link = LimitRate(backoff: Backoff(longestServerDelay: .seconds(10), clock: clock))
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: 429, headers: ["Retry-After": "999999999999999999999"]) }
         _ = try await (link --> mock).load(limited())
@@ -136,10 +136,10 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
 
     @Test(arguments: [(30, 30), (90, 90), (3_600, 90)])
     func `the shorter limit of the link and of the retry above limits a pause`(longest: Int, pause: Int) async throws {
-        let link = LimitRate(longestServerDelay: .seconds(90), clock: clock)
+        let link = LimitRate(backoff: Backoff(longestServerDelay: .seconds(90), clock: clock))
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: 429, headers: ["Retry-After": "100"]) }
-        let retry = Retry(Retry.Settings(longestServerDelay: .seconds(longest)))
+        let retry = Retry(Backoff(longestServerDelay: .seconds(longest)))
         _ = try await (retry --> link --> mock).load(limited())
         let tasks = await start([limited()], link, mock)
         await clock.waitForSleepers(1)
@@ -149,7 +149,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
     }
 
     @Test func `a wait that would pass the deadline fails at once`() async throws {
-        let link = LimitRate(1, per: .seconds(10), clock: clock)
+        let link = LimitRate(1, per: .seconds(10), backoff: Backoff(clock: clock))
         let chain = Deadline(.seconds(9), clock: clock) --> link --> MockLoader { .ok($0) }
         _ = try await chain.load(limited())
         let error = await #expect(throws: HTTPError.self) { try await chain.load(limited()) }
@@ -160,7 +160,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
     @Test(arguments: [false, true]) func `a pause fails at once the queued requests whose deadline it passes`(
         isFirst: Bool
     ) async throws {
-        let link = LimitRate(1, per: .seconds(1), clock: clock)
+        let link = LimitRate(1, per: .seconds(1), backoff: Backoff(clock: clock))
         let held = HeldLoader()
         let mock = MockLoader { .ok($0) }.then { request in
             _ = try await held.load(request)
@@ -183,7 +183,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
     @Test(arguments: [1, 2]) func `a cancelled request leaves the queue, and the others continue`(index: Int)
         async throws
     {
-        let link = LimitRate(1, per: .seconds(1), clock: clock)
+        let link = LimitRate(1, per: .seconds(1), backoff: Backoff(clock: clock))
         let mock = MockLoader { .ok($0) }
         let tasks = await start((0...3).map { limited("/\($0)") }, link, mock)
         await clock.waitForSleepers(1)
@@ -199,7 +199,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
     }
 
     @Test func `a reset fails all waiting requests, and removes the reported limits`() async throws {
-        let link = LimitRate(clock: clock)
+        let link = LimitRate(backoff: Backoff(clock: clock))
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: 429, headers: ["Retry-After": "60"]) }
         _ = try await (link --> mock).load(limited())
@@ -215,7 +215,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
     }
 
     @Test func `the queue can be limited`() async throws {
-        let link = LimitRate(1, per: .seconds(1), queueLimit: 1, clock: clock)
+        let link = LimitRate(1, per: .seconds(1), queueLimit: 1, backoff: Backoff(clock: clock))
         let mock = MockLoader { .ok($0) }
         let tasks = await start([limited("/1"), limited("/2")], link, mock)
         let error = await #expect(throws: HTTPError.self) { try await (link --> mock).load(limited("/3")) }
@@ -227,7 +227,8 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
 
     @Test(arguments: [
         LimitRate(0), LimitRate(-1), LimitRate(1, per: .zero), LimitRate(1, per: .seconds(-1)),
-        LimitRate(1, per: .seconds(Int64.max)), LimitRate(queueLimit: -1), LimitRate(longestServerDelay: .seconds(-1)),
+        LimitRate(1, per: .seconds(Int64.max)), LimitRate(queueLimit: -1),
+        LimitRate(backoff: Backoff(longestServerDelay: .seconds(-1))),
     ]) func `a setting out of its range is an error`(link: LimitRate) async throws {
         let error = await #expect(throws: HTTPError.self) { try await (link --> MockLoader()).load(limited()) }
         #expect(error?.code == .invalidRequest && error?.message.contains("LimitRate") == true)

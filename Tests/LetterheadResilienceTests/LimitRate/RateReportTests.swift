@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 import LetterheadTesting
 import Testing
 
@@ -7,7 +8,9 @@ import Testing
 
 @Suite struct RateReportTests {
     private func report(_ headers: HTTPHeaders, status: HTTPStatus = .ok) -> RateReport? {
-        RateReport(HTTPResponse(request: HTTPRequest(), status: status, headers: headers), now: { 1_800_000_000 })
+        RateReport(
+            HTTPResponse(request: HTTPRequest(), status: status, headers: headers),
+            now: { Date(timeIntervalSince1970: 1_800_000_000) })
     }
 
     @Test(
@@ -98,7 +101,8 @@ import Testing
         var bucket = RateBucket(count: .max, per: .seconds(1))
         func learn(_ remaining: Int, _ reset: Int, at now: Int) {
             var report = RateReport(
-                HTTPResponse(request: HTTPRequest(), status: 429, headers: ["Retry-After": "0"]), now: { 0 })
+                HTTPResponse(request: HTTPRequest(), status: 429, headers: ["Retry-After": "0"]),
+                now: { Date(timeIntervalSince1970: 0) })
             report?.window = RateReport.Window(remaining: remaining, reset: .seconds(reset))
             if let report { bucket.learn(report, at: .seconds(now), longestServerDelay: .seconds(3_600)) }
         }
@@ -129,7 +133,7 @@ import Testing
         var reads = 0
         let report = RateReport(response) {
             reads += 1
-            return 1_800_000_000
+            return Date(timeIntervalSince1970: 1_800_000_000)
         }
         #expect(report?.hold == .seconds(5_000) && reads == 1)
     }

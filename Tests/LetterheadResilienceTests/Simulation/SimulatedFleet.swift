@@ -16,11 +16,12 @@ enum Policy: String, CaseIterable, Sendable {
     func chain(over service: SimulatedService, _ time: SimulatedTime, _ random: Seeded) -> any HTTPLoader {
         func retry(_ budget: Retry.Budget) -> Retry {
             Retry(
-                Retry.Settings(
-                    maximumRetries: 3, strategy: .exponential(base: .milliseconds(100)), budget: budget, clock: time,
-                    random: { random.unit() }))
+                Backoff(
+                    .exponential(base: .milliseconds(100)), maximumRetries: 3, clock: time, random: { random.unit() }),
+                budget: budget)
         }
-        let breaker = CircuitBreaker(per: .host, opening: .consecutiveFailures(3), openTime: .seconds(4), clock: time)
+        let breaker = CircuitBreaker(
+            per: .host, opening: .consecutiveFailures(3), openTime: .seconds(4), backoff: Backoff(clock: time))
         let hedge = Hedge(after: .fixed(.milliseconds(100)), share: 0.1, clock: time, executor: time)
         let budget = Retry.Budget.ratio(capacity: 4, perSuccess: 0.1)
         return switch self {

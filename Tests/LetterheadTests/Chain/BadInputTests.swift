@@ -39,9 +39,11 @@ private struct Lost: Error, CustomStringConvertible {
         Case("a negative window", LimitRate(1, per: .seconds(-1)), says: "the window more than zero"),
         Case("an endless window", LimitRate(1, per: .seconds(Int64.max)), says: "every duration at most one year"),
         Case("a negative line of a rate", LimitRate(queueLimit: -1), says: "limits not negative"),
-        Case("a negative hold", LimitRate(longestServerDelay: .seconds(-1)), says: "limits not negative"),
         Case(
-            "an endless hold", LimitRate(longestServerDelay: .seconds(Int64.max)),
+            "a negative hold", LimitRate(backoff: Backoff(longestServerDelay: .seconds(-1))),
+            says: "limits not negative"),
+        Case(
+            "an endless hold", LimitRate(backoff: Backoff(longestServerDelay: .seconds(Int64.max))),
             says: "every duration at most one year"),
         Case("a deadline of zero", Deadline(.zero), says: "the deadline is zero or less"),
         Case("a negative deadline", Deadline(.seconds(Int64.min)), says: "the deadline is zero or less"),
@@ -83,7 +85,7 @@ private struct Lost: Error, CustomStringConvertible {
         Case(
             "as short as there is", LimitRate(.max - 1, per: Duration(secondsComponent: 0, attosecondsComponent: 1)),
             says: ""),
-        Case("no hold", LimitRate(longestServerDelay: .zero), says: ""),
+        Case("no hold", LimitRate(backoff: Backoff(longestServerDelay: .zero)), says: ""),
         Case("an endless deadline", Deadline(.seconds(Int64.max)), says: ""),
         Case("the most redirects", FollowRedirects(.safely.limit(.max)), says: ""),
     ]

@@ -27,7 +27,7 @@ import Testing
     }
 
     private func retry() -> Retry {
-        Retry(validators: [], Retry.Settings(maximumRetries: 1, clock: clock, random: { 1 }))
+        Retry(validators: [], Backoff(maximumRetries: 1, clock: clock, random: { 1 }))
     }
 
     private func request(_ path: RequestPath = "/") -> HTTPRequest {
@@ -122,7 +122,8 @@ import Testing
         order: Order
     ) async throws {
         let throttle = Throttle(limit: 4)
-        let chain = order.join(LimitRate(1, per: .seconds(1), clock: clock), throttle, MockLoader { .ok($0) })
+        let chain = order.join(
+            LimitRate(1, per: .seconds(1), backoff: Backoff(clock: clock)), throttle, MockLoader { .ok($0) })
         _ = try await chain.load(request())
         let task = Task { try await chain.load(request()) }
         await clock.waitForSleepers(1)

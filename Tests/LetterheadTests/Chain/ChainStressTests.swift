@@ -84,7 +84,7 @@ import Testing
         let rate = LimitRate(1_000_000, per: .milliseconds(1))
         let chain =
             ResetGuard() --> autocancel --> Deadline()
-            --> Retry(Retry.Settings(maximumRetries: 1, clock: TestClock(isAutomatic: true)))
+            --> Retry(Backoff(maximumRetries: 1, clock: TestClock(isAutomatic: true)))
             --> FollowRedirects() --> ApplyEnvironment() --> deduplicate --> rate --> throttle --> Faults(tally: tally)
         await withTaskGroup(of: Void.self) { group in
             var dice = SystemRandomNumberGenerator()

@@ -23,10 +23,12 @@ import Testing
 
     @Test(arguments: endless) func `an endless back-off can be cancelled`(delay: Duration) async throws {
         let log = AsyncStream<Void>.makeStream()
-        let settings = Retry.Settings(maximumRetries: 1, onRetry: { _ in log.continuation.yield() })
-        let chain = Retry(validators: [], settings) --> MockLoader { throw HTTPError(.connectionLost, request: $0) }
+        let chain =
+            Retry(validators: [], Backoff(maximumRetries: 1))
+            --> MockLoader { throw HTTPError(.connectionLost, request: $0) }
         var request = try HTTPRequest.to("https://a.test")
         request.retryStrategy = .delayed(delay)
+        request.onRetry = { _ in log.continuation.yield() }
         let sent = request
         let task = Task { try await chain.load(sent) }
         for await _ in log.stream { break }

@@ -78,7 +78,7 @@ private enum Context {
         let refresh = ClosureValidator(
             sending: { original, _ in original.attemptNumber == 1 ? .plain(.put) : nil }, after: [200],
             onResponse: { _, _ in note("response") })
-        let chain = Retry(validators: [refresh], Retry.Settings(maximumRetries: 1)) --> transport()
+        let chain = Retry(validators: [refresh], Backoff(maximumRetries: 1)) --> transport()
         _ = try await asCaller { try await chain.load(.plain()) }
         #expect(
             journal.all == [

@@ -27,10 +27,10 @@ struct ChangeSequenceTests {
 
     private func reconnection(maximumAttempts: Int? = 5, deadline: Duration? = nil) -> Reconnection {
         .whenClosed(
-            strategy: .exponential(base: .seconds(1)), maximumAttempts: maximumAttempts, deadline: deadline,
-            clock: clock,
-            now: { [clock] in Date(timeIntervalSince1970: 784_111_777 + clock.now.offset / .seconds(1)) }, random: { 1 }
-        )
+            Backoff(
+                .exponential(base: .seconds(1)), maximumRetries: maximumAttempts, clock: clock,
+                now: { [clock] in Date(timeIntervalSince1970: 784_111_777 + clock.now.offset / .seconds(1)) },
+                random: { 1 }), deadline: deadline)
     }
 
     private func job(_ request: HTTPRequest, _ state: String, headers: HTTPHeaders = [:]) throws -> HTTPResponse {
@@ -139,7 +139,7 @@ struct ChangeSequenceTests {
             let mock = MockLoader { try job($0, "queued") }
             let client = client(mock)
             let task = Task {
-                await client.changes(of: GetJob(), every: .seconds(2), reconnecting: .whenClosed(clock: clock))
+                await client.changes(of: GetJob(), every: .seconds(2), reconnecting: .whenClosed(Backoff(clock: clock)))
                     .allAndError()
             }
             await clock.waitForSleepers(1)

@@ -40,7 +40,7 @@ private struct EndsItsRequests: HTTPLoader {
 
     private func client(
         _ server: MockServer, validators: [any HTTPValidator] = [DefaultValidator()],
-        retrying: Retry.Settings = Retry.Settings()
+        retrying: Backoff = Backoff()
     ) -> HTTPClient {
         HTTPClient(
             environment: ServerEnvironment(baseURL: server.url), validators: validators, retrying: retrying,
@@ -56,7 +56,7 @@ private struct EndsItsRequests: HTTPLoader {
     func `a reset does not wait for a validator, and what it decides is too late`(asksForRetry: Bool) async throws {
         let server = try await MockServer.start { _ in .text("a") }
         let client = client(
-            server, validators: [waiting(asksForRetry: asksForRetry)], retrying: Retry.Settings(maximumRetries: 3))
+            server, validators: [waiting(asksForRetry: asksForRetry)], retrying: Backoff(maximumRetries: 3))
         let load = Task { try await client.send(Get<String>("a")) }
         await reached.value
         await client.reset()
@@ -220,7 +220,7 @@ private struct EndsItsRequests: HTTPLoader {
     @Test func `a reset ends the wait for a retry`() async throws {
         let clock = TestClock()
         let server = try await MockServer.start { _ in MockServer.Response(status: 503) }
-        let client = client(server, retrying: Retry.Settings(maximumRetries: 1, clock: clock))
+        let client = client(server, retrying: Backoff(maximumRetries: 1, clock: clock))
         let load = Task { try await client.send(Get<String>("a").retry(.delayed(.seconds(600)))) }
         await clock.waitForSleepers(1)
         await client.reset()
@@ -329,7 +329,7 @@ private struct EndsItsRequests: HTTPLoader {
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
         var events = client.events(
             of: Resetting { holder.value?.endGeneration() },
-            reconnecting: .whenClosed(clock: TestClock(isAutomatic: true))
+            reconnecting: .whenClosed(Backoff(clock: TestClock(isAutomatic: true)))
         ).makeAsyncIterator()
         #expect(try await events.next()?.data == "a")
         // The reset comes when the request for the reconnection is built.
@@ -342,7 +342,9 @@ private struct EndsItsRequests: HTTPLoader {
         }
     }
 
-    @Test(arguments: [Throttle(limit: 1), LimitRate(1, per: .seconds(3_600), clock: TestClock())] as [any LoaderLink])
+    @Test(
+        arguments: [Throttle(limit: 1), LimitRate(1, per: .seconds(3_600), backoff: Backoff(clock: TestClock()))]
+            as [any LoaderLink])
     func `a link of two clients ends the waits of the one that is reset`(link: any LoaderLink) async throws {
         let (held, one, other) = (HeldLoader(), ClientIdentity(), ClientIdentity())
         let chain = link --> held
@@ -369,7 +371,9 @@ private struct EndsItsRequests: HTTPLoader {
         #expect(try await loads[1].value.status == .ok)
     }
 
-    @Test(arguments: [Throttle(limit: 1), LimitRate(1, per: .seconds(3_600), clock: TestClock())] as [any LoaderLink])
+    @Test(
+        arguments: [Throttle(limit: 1), LimitRate(1, per: .seconds(3_600), backoff: Backoff(clock: TestClock()))]
+            as [any LoaderLink])
     func `a request of an ended generation enters no queue`(link: any LoaderLink) async throws {
         let (held, identity) = (HeldLoader(), ClientIdentity())
         let chain = link --> held
@@ -389,7 +393,7 @@ private struct EndsItsRequests: HTTPLoader {
                 identity.endGeneration()
                 return HTTPResponse(request: request, status: .tooManyRequests, headers: ["Retry-After": "30"])
             }
-        let chain = LimitRate(clock: clock) --> mock
+        let chain = LimitRate(backoff: Backoff(clock: clock)) --> mock
         let request = try HTTPRequest.to("https://a.test/").of(identity)
         #expect(try await chain.load(request).status == .tooManyRequests)
         #expect(try await chain.load(HTTPRequest.to("https://a.test/")).status == .ok)

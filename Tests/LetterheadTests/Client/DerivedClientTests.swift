@@ -110,7 +110,7 @@ import Testing
             do { return try await inner.send(request) } catch { throw HTTPError(error, request: request) }
         }
         let outer = HTTPClient(
-            environment: .of("https://h"), retrying: Retry.Settings(maximumRetries: 1), transport: transport)
+            environment: .of("https://h"), retrying: Backoff(maximumRetries: 1), transport: transport)
         _ = try await outer.send(TestEndpoint("a"))
         #expect(log.names.withLock { $0 } == ["inner"])
     }
@@ -155,7 +155,7 @@ import Testing
         let log = Journal()
         let clock = TestClock()
         let mock = MockLoader { .ok($0) }.then { HTTPResponse(request: $0, status: 503) }
-        let client = HTTPClient(environment: .of("https://h"), retrying: Retry.Settings(clock: clock), transport: mock)
+        let client = HTTPClient(environment: .of("https://h"), retrying: Backoff(clock: clock), transport: mock)
             .retry(.immediate, maximumRetries: 1).onRetry { _ in log.names.withLock { $0.append("client") } }
         _ = try? await client.send(TestEndpoint("a").onRetry { _ in log.names.withLock { $0.append("template") } })
         #expect(log.names.withLock { $0 } == ["client", "template"])

@@ -279,7 +279,7 @@ import Testing
             })
         let client = HTTPClient(
             environment: .of("https://h"), validators: [token, DefaultValidator()],
-            retrying: Retry.Settings(maximumRetries: 1), transport: mock)
+            retrying: Backoff(maximumRetries: 1), transport: mock)
         let response = try await client.download(TestEndpoint("a"), to: folder.file)
         #expect(response.status == 200 && folder.content == "after" && folder.files == ["saved"])
     }

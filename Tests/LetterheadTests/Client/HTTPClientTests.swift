@@ -47,7 +47,7 @@ private final class Passing: LoaderLink {
         let error = await #expect(throws: HTTPError.self) { try await HTTPClient(baseURL: "h").send(TestEndpoint("a")) }
         #expect(error?.code == .invalidRequest && error?.message.contains("https://host/path") == true)
         let mock = MockLoader { HTTPResponse(request: $0, status: 503) }
-        var retrying = Retry.Settings.exponential
+        var retrying = Backoff.exponential
         retrying.clock = TestClock(isAutomatic: true)
         let client = HTTPClient(environment: environment, retrying: retrying, transport: mock)
         _ = HTTPClient(environment: environment, retrying: .exponential)

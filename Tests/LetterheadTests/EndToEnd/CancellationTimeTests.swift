@@ -45,9 +45,9 @@
                 return await time(once: { limit.waiting == 1 }) { _ = try await chain.load(.plain()) }
             case .retry:
                 let journal = Journal()
-                let retrying = Retry.Settings(
-                    maximumRetries: 1, strategy: .delayed(.seconds(3600)), onRetry: { _ in journal.write("waits") })
+                let retrying = Backoff(.delayed(.seconds(3600)), maximumRetries: 1)
                 let client = HTTPClient(retrying: retrying, transport: MockLoader.answering(503))
+                    .onRetry { _ in journal.write("waits") }
                 return await time(once: { !journal.all.isEmpty }) { try await client.send(HTTPRequest.plain()) }
             case .sharedLoad:
                 let (link, gate) = (Deduplicate(), HeldLoader())

@@ -165,7 +165,7 @@ private struct Plain: Error, CustomStringConvertible {
 
     @Test func `a page's deadline names the URL`() async throws {
         let client = HTTPClient(environment: environment, transport: MockLoader { .ok($0) })
-        let settings = PageSettings(deadline: .zero, clock: clock)
+        let settings = PageSettings(deadline: .zero)
         let pages = client.pages(of: TestEndpoint("users/7").paginated(), settings: settings)
         let error = try await #require(throws: HTTPError.self) { for try await _ in pages {} }
         #expect("\(error)".contains("h.test/api/users/7"))

@@ -121,7 +121,7 @@ extension ProgressUpdatesTests {
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
         let updates = ProgressUpdates()
         let events = client.events(
-            of: TestEndpoint().onProgress(updates), reconnecting: .whenClosed(maximumAttempts: -1))
+            of: TestEndpoint().onProgress(updates), reconnecting: .whenClosed(Backoff(maximumRetries: -1)))
         let (_, error) = await events.allAndError()
         #expect((error as? HTTPError)?.code == .invalidRequest)
         for await _ in updates {}

@@ -24,7 +24,7 @@ struct ProgressUpdatesTests {
         let environment = base.map { ServerEnvironment(baseURL: $0) }
         let client = HTTPClient(
             environment: environment,
-            retrying: Retry.Settings(maximumRetries: retries, clock: TestClock(isAutomatic: true)), transport: transport
+            retrying: Backoff(maximumRetries: retries, clock: TestClock(isAutomatic: true)), transport: transport
         )
         let updates = ProgressUpdates()
         async let receipt = client.send(template.idempotent().onProgress(updates))

@@ -75,7 +75,9 @@ import Testing
         #expect(LinkHeader.links(in: ["<a>; rel=\"next \(mark)x\""]).first?.relations.contains("next") == true)
         let rate: HTTPHeaders = ["RateLimit": "\"a\";r=0;\(mark);t=5"]
         let response = HTTPResponse(request: HTTPRequest(), status: .ok, headers: rate)
-        #expect(RateReport(response, now: { 0 })?.window == .init(remaining: 0, reset: .seconds(5)))
+        #expect(
+            RateReport(response, now: { Date(timeIntervalSince1970: 0) })?.window
+                == .init(remaining: 0, reset: .seconds(5)))
         #expect(HTTPOrigin(URLParts("https://a\(mark).example")) == nil)
     }
 

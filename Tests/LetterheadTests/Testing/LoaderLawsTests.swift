@@ -33,7 +33,7 @@ struct LoaderLawsTests {
         .init(name: "Deadline") { Deadline() },
         .init(name: "Deadline with a limit") { Deadline(.seconds(3_600)) },
         .init(name: "Retry") { Retry() },
-        .init(name: "Retry that repeats") { Retry(Retry.Settings(maximumRetries: 3)) },
+        .init(name: "Retry that repeats") { Retry(Backoff(maximumRetries: 3)) },
         .init(name: "ResetGuard") { ResetGuard() },
         .init(name: "Autocancel") { Autocancel() },
         .init(name: "Deduplicate") { Deduplicate() },
@@ -54,7 +54,7 @@ struct LoaderLawsTests {
         .init(name: "LinkGroup") { (Autocancel() --> Deduplicate()).named("both") },
         .init(name: "two joined") { FollowRedirects() --> Throttle(limit: 7) },
         .init(name: "the recommended chain") {
-            ResetGuard() --> Autocancel() --> Deadline(.seconds(3_600)) --> Retry(Retry.Settings(maximumRetries: 1))
+            ResetGuard() --> Autocancel() --> Deadline(.seconds(3_600)) --> Retry(Backoff(maximumRetries: 1))
                 --> FollowRedirects() --> ApplyEnvironment() --> Authenticate(.bearer("t")) --> Deduplicate()
                 --> LimitRate(1_000_000, per: .milliseconds(1)) --> Throttle(limit: 8)
         },

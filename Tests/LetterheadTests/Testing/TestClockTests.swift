@@ -71,7 +71,7 @@ import Testing
     {
         let clock = TestClock(isAutomatic: true)
         let mock = MockLoader(clock: clock) { .ok($0) }.then { HTTPResponse(request: $0, status: 503) }
-        let retrying = Retry.Settings(maximumRetries: 1, clock: clock, random: { 1 })
+        let retrying = Backoff(maximumRetries: 1, clock: clock, random: { 1 })
         let client = HTTPClient(environment: .of("https://h"), retrying: retrying, transport: mock)
         _ = try await client.deadline(in: .seconds(30)).send(
             TestEndpoint().retry(.delayed(.seconds(2)), maximumRetries: 1))

@@ -102,7 +102,7 @@
             }
             let url = try #require(URL(string: "https://127.0.0.1:\(front.port)/"))
             let client = HTTPClient(environment: ServerEnvironment(baseURL: url), transport: CurlLoader(trusting))
-            let reconnection = Reconnection.whenClosed(clock: TestClock(isAutomatic: true))
+            let reconnection = Reconnection.whenClosed(Backoff(clock: TestClock(isAutomatic: true)))
             var events: [String] = []
             for try await event in client.events(of: TestEndpoint(), reconnecting: reconnection) {
                 events.append(event.data)

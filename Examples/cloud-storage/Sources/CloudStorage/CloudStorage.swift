@@ -25,7 +25,7 @@ public struct CloudStorage: ObjectStore {
         client = HTTPClient(
             environment: environment, decoder: JSONDecoder.storage,
             authentication: .shared(Tokens(source: tokens), name: "bearer", header: .authorization),
-            retrying: Retry.Settings(maximumRetries: 4, strategy: self.backOff), transport: transport
+            retrying: Backoff(self.backOff, maximumRetries: 4), transport: transport
         ).idleTimeout(.seconds(30))
     }
 
@@ -44,7 +44,7 @@ public struct CloudStorage: ObjectStore {
     public func download(_ object: StorageObject, to file: URL) async throws {
         try await typed {
             try await client.download(
-                Media(object: object), to: file, resuming: .fromPart, continuing: ContinueBodies(backOff))
+                Media(object: object), to: file, resuming: .fromPart, continuing: Backoff(backOff))
         }
     }
 

@@ -38,7 +38,7 @@ public struct Bookshop: Sendable {
     /// Creates a client. Tests pass a mock as the transport, and a program in production a `FlightRecorder`.
     public init(
         environment: ServerEnvironment = Bookshop.environment, authentication: HTTPAuthentication? = nil,
-        retrying: Retry.Settings = Retry.Settings(maximumRetries: 3), attemptLinks: (any LoaderLink)? = nil,
+        retrying: Backoff = Backoff(maximumRetries: 3), attemptLinks: (any LoaderLink)? = nil,
         observers: [any HTTPObserver] = [], transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
         client = HTTPClient(

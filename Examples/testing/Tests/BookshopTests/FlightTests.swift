@@ -10,7 +10,7 @@ import Testing
 /// The client of an app is often a constant. In tests its transport is a `ScopedLoader`.
 private let clock = TestClock()
 private let shared = Bookshop(
-    retrying: Retry.Settings(maximumRetries: 3, clock: clock), transport: ScopedLoader())
+    retrying: Backoff(maximumRetries: 3, clock: clock), transport: ScopedLoader())
 
 /// From a failure in production to a test: the program fails and writes a file, the file becomes a failing test, and the
 /// fix makes the test pass.
@@ -18,7 +18,7 @@ private let shared = Bookshop(
     /// The client before the fix: it passed the error of a removed book on.
     private func beforeTheFix(_ observers: [any HTTPObserver] = [], over transport: any HTTPLoader) -> HTTPClient {
         HTTPClient(
-            environment: Bookshop.environment, retrying: Retry.Settings(maximumRetries: 3, strategy: .immediate),
+            environment: Bookshop.environment, retrying: Backoff(.immediate, maximumRetries: 3),
             observers: observers, transport: transport)
     }
 
@@ -43,7 +43,7 @@ private let shared = Bookshop(
         // 3. The fix makes it pass.
         let clock = TestClock()
         let fixed = try Cassette(flight: file, clock: clock)
-        let shop = Bookshop(retrying: Retry.Settings(maximumRetries: 3, clock: clock), transport: fixed.loader)
+        let shop = Bookshop(retrying: Backoff(maximumRetries: 3, clock: clock), transport: fixed.loader)
         await #expect(throws: Bookshop.Failure.unknownBook) { try await clock.run { try await shop.book("7") } }
         try fixed.verify()
         #expect(fixed.unused == 0)

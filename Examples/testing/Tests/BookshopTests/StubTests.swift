@@ -49,7 +49,7 @@ import Testing
     @Test func `a busy shop is asked again`() async throws {
         let clock = TestClock()
         let stubs = StubLoader(clock: clock).on(GetBook.self, inOrder: .status(.serviceUnavailable), .value(book))
-        let shop = Bookshop(retrying: Retry.Settings(maximumRetries: 3, clock: clock), transport: stubs)
+        let shop = Bookshop(retrying: Backoff(maximumRetries: 3, clock: clock), transport: stubs)
         #expect(try await clock.run { try await shop.book("1") } == book)
         try stubs.verify()
     }
@@ -57,7 +57,7 @@ import Testing
     @Test func `a slow shop is given up after ten seconds, which take no time`() async throws {
         let clock = TestClock()
         let stubs = StubLoader(clock: clock).on(GetBook.self) { [book] _ in .delayed(.seconds(30), book) }
-        let shop = Bookshop(retrying: Retry.Settings(clock: clock), transport: stubs)
+        let shop = Bookshop(retrying: Backoff(clock: clock), transport: stubs)
         await #expect(throws: Bookshop.Failure.tooSlow) { try await clock.run { try await shop.book("1") } }
         #expect(clock.now.offset == .seconds(10))
     }

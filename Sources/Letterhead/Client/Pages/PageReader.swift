@@ -74,7 +74,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
         }
         guard !isAtMaximum else { return nil }
         if let deadline = settings.deadline, loader.client.sequence?.deadline == nil {
-            let point = DeadlinePoint(in: deadline, on: Timeline(settings.clock))
+            let point = DeadlinePoint(in: deadline, on: Timeline(loader.client.parts.retry.clock))
             loader.client.sequence?.deadline = point
         }
         try refuseIfStale()
@@ -163,7 +163,7 @@ extension PageReader {
                     message: "the deadline of the page sequence passes before the page can be requested",
                     mayHaveBeenSent: false)
             }
-            if delay > .zero { try await client.generation.pause(for: delay, on: settings.clock) }
+            if delay > .zero { try await client.generation.pause(for: delay, on: client.parts.retry.clock) }
             let (value, response) = try await client.sendWithResponse(template)
             return Page(value, itemCount: itemCount(value), response: response, number: template.page)
         }

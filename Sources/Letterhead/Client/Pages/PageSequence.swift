@@ -95,7 +95,7 @@ public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence,
 
 extension PageSequence.Iterator: Sendable where Element: Sendable {}
 
-/// Limits and delays for an iteration over pages.
+/// Limits and delays for an iteration over pages. The clock of the client's retries measures the delay and the deadline.
 public struct PageSettings: Sendable {
     /// Ends the sequence after this many pages without an error. Default: nil (no limit other than ``pageLimit``).
     public var maximumPages: Int?
@@ -114,20 +114,16 @@ public struct PageSettings: Sendable {
     public var maximumEmptyPages: Int
     /// Fails the iteration with `.paginationLoop` if another page follows this many pages. Default: 100,000.
     public var pageLimit: Int
-    /// The clock for the delay and the deadline. Default: the continuous clock.
-    public var clock: any Clock<Duration>
 
     /// Creates the settings. If a number or the delay is negative, or if the deadline is zero or less, an iterator's
     /// first call throws `.invalidRequest`, and nothing is sent.
     public init(
         maximumPages: Int? = nil, maximumItems: Int? = nil, delay: Duration = .zero, deadline: Duration? = nil,
-        prefetches: Bool = false, maximumEmptyPages: Int = 100, pageLimit: Int = 100_000,
-        clock: any Clock<Duration> = ContinuousClock()
+        prefetches: Bool = false, maximumEmptyPages: Int = 100, pageLimit: Int = 100_000
     ) {
         (self.maximumPages, self.maximumItems, self.delay) = (maximumPages, maximumItems, delay)
         self.deadline = deadline
         (self.prefetches, self.maximumEmptyPages, self.pageLimit) = (prefetches, maximumEmptyPages, pageLimit)
-        self.clock = clock
     }
 
     var brokenRule: String? {

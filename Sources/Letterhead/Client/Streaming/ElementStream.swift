@@ -181,7 +181,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
                 throw HTTPError(.invalidRequest, request: request, message: rule)
             }
             reconnects = connections.restart != nil || reconnection.allowsRepeating(request)
-            deadline = reconnection.deadline.map { DeadlinePoint(in: $0, on: Timeline(reconnection.clock)) }
+            deadline = reconnection.deadline.map { DeadlinePoint(in: $0, on: Timeline(reconnection.backoff.clock)) }
         }
         do {
             try await connect(after: nil)
@@ -207,7 +207,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
                     return element
                 }
             } catch let error as HTTPError where reconnects {
-                if connections?.reconnection.accepts(error, isReading: true) != true {
+                if !error.isTemporary(whileReading: true) {
                     try await restart(after: error)
                 }
                 try await connectAgain(after: error)
@@ -253,13 +253,12 @@ extension ElementStream {
         var error = error
         while true {
             attempts += 1
-            let wait = reconnection.wait(
-                before: attempts, reconnectionTime: parser.reconnectionTime, after: error)
+            let wait = reconnection.backoff.wait(before: attempts, after: error, from: parser.reconnectionTime)
             guard let wait else {
                 guard let error else { return end() }
                 throw error
             }
-            try await pause(for: wait, on: reconnection.clock, after: error)
+            try await pause(for: wait, on: reconnection.backoff.clock, after: error)
             do {
                 if let cause = unrestarted { try await restart(after: cause) }
                 guard unrestarted == nil else { continue }
@@ -268,7 +267,7 @@ extension ElementStream {
                 try refuseToRepeat(after: error)
                 return try await connect(after: parser.lastID)
             } catch let failure as HTTPError {
-                if !reconnection.accepts(failure, isReading: false) { try await restart(after: failure) }
+                if !failure.isTemporary() { try await restart(after: failure) }
                 error = failure
             }
         }
@@ -286,7 +285,7 @@ extension ElementStream {
             (unrestarted, resume) = (nil, nil)
         } catch is Unchanged {
             throw cause
-        } catch let failure as HTTPError where connections.reconnection.accepts(failure, isReading: false) {
+        } catch let failure as HTTPError where failure.isTemporary() {
             unrestarted = cause
         }
     }

@@ -77,15 +77,14 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     /// request left. They are retried in addition to what ``when(_:)`` selects.
     ///
     /// ```swift
-    /// Retry.Settings(
-    ///     maximumRetries: 2, strategy: .exponential.honoringRateLimits(), longestServerDelay: .seconds(3_600))
+    /// Backoff(.exponential.honoringRateLimits(), maximumRetries: 2, longestServerDelay: .seconds(3_600))
     /// ```
     ///
     /// The response reports the limit in `RateLimit`, or in `RateLimit-Remaining` and `RateLimit-Reset`, also with the
     /// prefixes `X-RateLimit` and `X-Rate-Limit`, and for requests or tokens as in `X-RateLimit-Reset-Tokens`. A reset
     /// is in seconds, a time since 1970, a date (as in RFC 3339 or in `Retry-After`), or a duration such as `6m0s`.
     /// `LimitRate` of `LetterheadResilience` reads the same. `Retry-After` takes precedence. If the wait is longer than
-    /// ``Retry/Settings/longestServerDelay``, the request isn't retried. If the response reports no reset, or if
+    /// ``Backoff/longestServerDelay``, the request isn't retried. If the response reports no reset, or if
     /// requests are left, the strategy's own wait applies.
     ///
     /// A request with a method that isn't idempotent also needs ``retryingRefusals()``.
@@ -318,8 +317,7 @@ enum RetryObserverOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Default: nil (the strategy of the client's ``Retry/Settings``, if any, and otherwise only validators request
-    /// retries).
+    /// Default: nil (the strategy of the client's ``Backoff``, if any, and otherwise only validators request retries).
     public var retryStrategy: HTTPRetryStrategy? {
         get { self[option: RetryStrategyOption.self] }
         set { self[option: RetryStrategyOption.self] = newValue }

@@ -105,7 +105,7 @@ public enum HTTPValidatorResult: Sendable {
 /// ```
 ///
 /// In an error response, `X-Should-Retry` decides instead. The suggestion is a fallback
-/// (``HTTPRetryStrategy/asFallback()``): the server's `Retry-After`, the request's strategy and the settings' strategy
+/// (``HTTPRetryStrategy/asFallback()``): the server's `Retry-After`, the request's strategy and the client's strategy
 /// take precedence, and if no retry is possible, the next validator judges the result. The client, not this validator,
 /// checks the final response's status.
 public struct DefaultValidator: HTTPValidator {

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
-public import LetterheadFoundation
 
 /// Retries a request when a validator, or the request's own strategy, asks for it. Put it above redirects, so that
 /// validators see the final response, and above the environment and authentication, so that each attempt is signed
 /// anew.
 ///
 /// ```swift
-/// Retry(validators: [EnvelopeValidator(), DefaultValidator()], Retry.Settings(maximumRetries: 2))
+/// Retry(validators: [EnvelopeValidator(), DefaultValidator()], Backoff(maximumRetries: 2))
 /// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
 /// ```
 ///
 /// Transformers change each attempt's response: first the link's, then the request's. Validators then judge it, the
-/// request's first. One maximum limits all retries of a load. It is 0 unless the request or the settings raise it. The
+/// request's first. One maximum limits all retries of a load. It is 0 unless the request or the ``Backoff`` raises it. The
 /// wait comes from the first of these:
 ///
 /// 1. The strategy of a validator other than ``DefaultValidator``.
 /// 2. The server's `Retry-After`, or with ``HTTPRetryStrategy/honoringRateLimits()`` the reset of its rate limit.
-/// 3. The request's strategy, then the settings' strategy.
+/// 3. The request's strategy, then the strategy of the ``Backoff``.
 /// 4. The suggestion of ``DefaultValidator``.
 ///
 /// These are never retried:
@@ -42,24 +41,32 @@ public import LetterheadFoundation
 public struct Retry: LoaderLink {
     private let transformers: [ModifyResponse]
     private let validators: [any HTTPValidator]
-    let settings: Retry.Settings
+    private let backoff: Backoff
     private let timeline: Timeline
     let budgets: Retry.Budget.Accounts
 
-    /// Creates a link. For each attempt, transformers change the response, and validators then judge it, in order.
+    /// Creates a link.
+    ///
+    /// - Parameters:
+    ///   - transformers: change the response of each attempt, in order.
+    ///   - validators: judge it then, in order. Default: ``DefaultValidator``.
+    ///   - backoff: the waits and the number of retries for requests that don't set their own. Its strategy replaces
+    ///     the waits that ``DefaultValidator`` suggests. By default, only validators suggest retries, and only requests
+    ///     that set ``RequestSettings/maximumRetries`` are retried.
+    ///   - budget: limits the retries to each origin.
     public init(
         transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
-        _ settings: Retry.Settings = Retry.Settings()
+        _ backoff: Backoff = Backoff(), budget: Retry.Budget = .standard
     ) {
-        (self.transformers, self.validators, self.settings) = (transformers, validators, settings)
-        timeline = Timeline(settings.clock)
-        budgets = Retry.Budget.Accounts(settings.budget)
+        (self.transformers, self.validators, self.backoff) = (transformers, validators, backoff)
+        timeline = Timeline(backoff.clock)
+        budgets = Retry.Budget.Accounts(budget)
     }
 
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
-        let longest = settings.longestServerDelay
+        var load = try RetryLoad(request, backoff, timeline: timeline)
+        let longest = backoff.longestServerDelay
         if longest < .seconds(120) { load.request.loadValues[option: ServerDelayLimit.self] = longest }
         while true {
             if let cancellation = load.request.cancellation() { throw load.ended(by: cancellation) }
@@ -80,7 +87,6 @@ public struct Retry: LoaderLink {
             }
             load.request.loadValues.replace(with: result.request.loadValues)
             let context = load.context(after: result, strategy: strategy, delay: delay)
-            await settings.onRetry(context)
             await request.additions.onRetry?(context)
             await load.request.onRetry?(context)
             // During the wait, a streamed response would hold its connection and its place in a throttle.
@@ -90,7 +96,7 @@ public struct Retry: LoaderLink {
                     if strategy.maximumAlternates != nil { load.alternates += 1 }
                     load.request = try await alternate(load.request, next, timeline)
                 }
-                try await pause(load.request, for: delay)
+                try await backoff.pause(load.request, for: delay)
             } catch {
                 throw load.ended(by: error)
             }
@@ -103,11 +109,6 @@ public struct Retry: LoaderLink {
         budgets.wipe()
         await next.reset()
     }
-
-    private func pause(_ request: HTTPRequest, for delay: Duration) async throws(HTTPError) {
-        if let left = request.timeLeft, left <= delay { throw request.deadlinePassed(while: "waiting to retry") }
-        if delay > .zero { try await request.pause(for: delay, on: settings.clock) }
-    }
 }
 
 // MARK: The decision
@@ -116,7 +117,7 @@ extension Retry {
     /// Asks the validators, which may replace the result, and then ``RetryRules``.
     ///
     /// A validator's required strategy decides. A suggestion, such as ``DefaultValidator``'s, only says that a retry
-    /// makes sense: the rules then prefer the request's or the settings' strategy, which also decides if no validator
+    /// makes sense: the rules then prefer the request's or the link's strategy, which also decides if no validator
     /// asks. A suggestion that cannot be followed does not end the calls.
     @inline(__always)
     private func decision(on result: inout Outcome, of load: inout RetryLoad) async -> RetryRules.Decision {
@@ -141,7 +142,7 @@ extension Retry {
             case .nextValidator, .retry: break
             }
         }
-        guard refusals.isEmpty, request.retryStrategy != nil || settings.strategy != nil else {
+        guard refusals.isEmpty, request.retryStrategy != nil || backoff.strategy != nil else {
             return .pass(refusals.compactMap(\.self).first)
         }
         return decision(after: result, of: &load)
@@ -151,7 +152,7 @@ extension Retry {
     private func decision(
         asked: HTTPRetryStrategy? = nil, after result: Outcome, of load: inout RetryLoad
     ) -> RetryRules.Decision {
-        let rules = RetryRules(settings: settings, maximumRetries: load.maximum, alternates: load.alternates)
+        let rules = RetryRules(backoff: backoff, maximumRetries: load.maximum, alternates: load.alternates)
         let decision = rules.decision(asked: asked, in: load.context(after: result))
         guard case .retry = decision, result.showsTrouble else { return decision }
         let isTimeout = result.failure?.code == .timedOut
@@ -226,12 +227,11 @@ private struct RetryLoad {
 
     /// All attempts use one idempotency key.
     ///
-    /// - Throws: `.invalidRequest` if a maximum is negative.
-    init(_ request: HTTPRequest, standardMaximum: Int, timeline: Timeline) throws(HTTPError) {
-        maximum = request.maximumRetries ?? standardMaximum
-        guard maximum >= 0 else {
-            throw HTTPError(
-                .invalidRequest, request: request, message: "maximumRetries is negative (use 0 for no retries)")
+    /// - Throws: `.invalidRequest` if a limit is negative.
+    init(_ request: HTTPRequest, _ backoff: Backoff, timeline: Timeline) throws(HTTPError) {
+        maximum = request.maximumRetries ?? backoff.requestMaximum
+        if let rule = backoff.brokenRule(maximumRetries: maximum) {
+            throw HTTPError(.invalidRequest, request: request, message: rule)
         }
         (self.request, self.timeline) = (request, timeline)
         start = maximum > 0 ? timeline.now : .zero
@@ -365,7 +365,7 @@ private struct RetryLoad {
 
 enum AttemptNumberOption: HTTPRequestOption { static let defaultOptionValue: Int? = nil }
 
-/// The ``Retry/Settings/longestServerDelay`` of the link above, for `LimitRate`. Nil unless it is shorter than by
+/// The ``Backoff/longestServerDelay`` of the link above, for `LimitRate`. Nil unless it is shorter than by
 /// default, so that a `LimitRate` can have a longer limit of its own.
 package enum ServerDelayLimit: HTTPRequestOption { package static let defaultOptionValue: Duration? = nil }
 
@@ -381,53 +381,5 @@ extension HTTPRequest {
             guard let newValue else { return options.remove(AttemptNumberOption.self) }
             self[option: AttemptNumberOption.self] = newValue
         }
-    }
-}
-
-// MARK: Settings
-
-extension Retry {
-    /// Set the limits, the clocks and the random source of ``Retry`` for a client.
-    public struct Settings: Sendable {
-        /// For requests that don't set their own. Default: 0. A negative number is `.invalidRequest`.
-        public var maximumRetries: Int
-
-        /// For requests that have none. Default: nil (only validators suggest retries). It replaces the waits that
-        /// ``DefaultValidator`` suggests, and has no effect on requests with a maximum of 0 retries.
-        public var strategy: HTTPRetryStrategy?
-
-        /// The longest accepted `Retry-After`, or time until a rate limit resets. If the server requests a longer wait,
-        /// the request isn't retried, because any earlier retry would be too early. Default: 120 seconds.
-        public var longestServerDelay: Duration
-
-        /// Limits the retries to each origin. Default: ``Retry/Budget/standard``.
-        public var budget: Retry.Budget
-
-        /// Measures waits and a client's deadlines.
-        public var clock: any Clock<Duration>
-
-        /// The current date, for comparison with a date in `Retry-After` or in a rate limit's reset.
-        public var now: @Sendable () -> Date
-
-        /// Returns numbers from 0 to 1, for jitter. 1 results in the longest wait.
-        public var random: @Sendable () -> Double
-
-        /// Called before each retry's wait.
-        public var onRetry: @Sendable (Retry.Context) async -> Void
-
-        public init(
-            maximumRetries: Int = 0, strategy: HTTPRetryStrategy? = nil, longestServerDelay: Duration = .seconds(120),
-            budget: Retry.Budget = .standard, clock: any Clock<Duration> = ContinuousClock(),
-            now: @escaping @Sendable () -> Date = { Date() },
-            random: @escaping @Sendable () -> Double = { .random(in: 0...1) },
-            onRetry: @escaping @Sendable (Retry.Context) async -> Void = { _ in }
-        ) {
-            (self.maximumRetries, self.strategy, self.budget, self.clock) = (maximumRetries, strategy, budget, clock)
-            (self.longestServerDelay, self.now, self.random, self.onRetry) = (longestServerDelay, now, random, onRetry)
-        }
-
-        /// Retries each request that may be sent twice up to 3 times, with the waits of
-        /// ``HTTPRetryStrategy/exponential``: `HTTPClient(environment: .production, retrying: .exponential)`.
-        public static var exponential: Self { Self(maximumRetries: 3, strategy: .exponential) }
     }
 }

@@ -26,46 +26,38 @@ struct RetryRules {
         }
     }
 
-    var settings: Retry.Settings
+    let backoff: Backoff
     var maximumRetries: Int
     /// How many alternate requests with a maximum the load has sent.
     var alternates = 0
 
     /// - Parameter asked: the strategy that a validator returned. Nil for the request's strategy, or else the
-    ///   settings'.
+    ///   client's.
     func decision(asked: HTTPRetryStrategy? = nil, in context: Retry.Context) -> Decision {
         let isRequired = asked?.isFallback == false
         guard isRequired || context.serverWantsRetry != false, let strategy = strategy(asked: asked, in: context) else {
             return .no(nil, asked: asked)
         }
         if let refusal = refusal(of: strategy, in: context) { return .no(refusal, asked: asked) }
-        let server = isRequired ? nil : serverDelay(for: strategy, in: context)
+        let server = isRequired ? nil : backoff.requestedDelay(in: context.response, for: strategy)
         // The server's wait has no jitter.
-        let random = server == nil ? settings.random : { 1 }
+        let random = server == nil ? backoff.random : { 1 }
         guard let wait = strategy.delay(before: context.retry, after: context.result, random: random) else {
             return .no(.strategyEnded, asked: asked)
         }
-        let (delay, longest) = (server ?? wait, settings.longestServerDelay)
+        let (delay, longest) = (server ?? wait, backoff.longestServerDelay)
         if let server, server > longest { return .no(.serverDelay(server, longest: longest), asked: asked) }
-        if let left = context.request.timeLeft, delay >= left { return .no(.deadline, asked: asked) }
+        guard context.request.hasTime(for: delay) else { return .no(.deadline, asked: asked) }
         return .retry(strategy, after: delay, reason: server == nil ? "\(strategy)" : "the server requires a wait")
     }
 
-    /// The wait that the server requires: its `Retry-After`, or the time until its rate limit resets.
-    private func serverDelay(for strategy: HTTPRetryStrategy, in context: Retry.Context) -> Duration? {
-        guard let headers = context.response?.headers else { return nil }
-        let now = settings.now()
-        if let delay = headers.retryAfter(now: now) { return delay }
-        return strategy.honorsRateLimits && context.isLimited ? headers.rateLimit(now: now).wait : nil
-    }
-
-    /// Picks a validator's strategy unless it is a suggestion, then the request's, then the settings', and last the
+    /// Picks a validator's strategy unless it is a suggestion, then the request's, then the client's, and last the
     /// suggestion. Nil if the strategy doesn't apply to the outcome.
     private func strategy(asked: HTTPRetryStrategy?, in context: Retry.Context) -> HTTPRetryStrategy? {
         if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
-        guard let strategy = context.request.retryStrategy ?? settings.strategy ?? asked else { return nil }
+        guard let strategy = context.request.retryStrategy ?? backoff.strategy ?? asked else { return nil }
         if strategy.retriesRefusals, context.isRefusal { return strategy }
-        if strategy.honorsRateLimits, context.isLimited { return strategy }
+        if strategy.honorsRateLimits, context.response?.isLimited == true { return strategy }
         if strategy.condition == nil {
             if context.serverWantsRetry == true { return strategy }
             // A validator has judged the outcome already.
@@ -95,7 +87,7 @@ struct RetryRules {
         if context.isIdempotent || context.failure?.mayHaveBeenSent == false { return true }
         if strategy.retriesRefusals {
             if context.isRefusal { return true }
-            if strategy.honorsRateLimits, context.isLimited, context.hasKeptMethod { return true }
+            if strategy.honorsRateLimits, context.response?.isLimited == true, context.hasKeptMethod { return true }
         }
         guard strategy.alternate != nil, context.hasKeptMethod else { return false }
         return [.unauthorized, .forbidden].contains(context.response?.status)
@@ -167,14 +159,6 @@ extension Retry.Context {
         if request.accepts(status) { return response.reportsFailure }
         if [.tooManyRequests, .overloaded].contains(status) { return true }
         return [.serviceUnavailable, .forbidden].contains(status) && response.headers.retryAfter() != nil
-    }
-
-    /// Whether a rate limit refused the request: 429, or 403 with `Retry-After` or without a request left.
-    fileprivate var isLimited: Bool {
-        guard let response, !request.accepts(response.status) else { return false }
-        if response.status == .tooManyRequests { return true }
-        guard response.status == .forbidden else { return false }
-        return response.headers.retryAfter() != nil || response.headers.rateLimit().isUsedUp
     }
 }
 
@@ -263,8 +247,8 @@ extension Retry {
 
     /// The state of a load after an attempt that may be retried.
     ///
-    /// A ``Retry/Condition`` receives it before a retry is decided. ``Retry/Settings/onRetry`` and
-    /// ``RequestSettings/onRetry`` receive it only if a retry follows, with the strategy and the wait.
+    /// A ``Retry/Condition`` receives it before a retry is decided. ``RequestSettings/onRetry`` receives it
+    /// only if a retry follows, with the strategy and the wait.
     public struct Context: Sendable, CustomStringConvertible {
         /// The load's request, with the changes of earlier alternates.
         public let request: HTTPRequest

@@ -46,6 +46,9 @@ extension HTTPRequest {
     /// ``deadlinePassed(while:response:mayHaveBeenSent:)``.
     public var timeLeft: Duration? { liveDeadline?.timeLeft }
 
+    /// Returns whether a wait ends before the deadline, or true without one.
+    public func hasTime(for wait: Duration) -> Bool { timeLeft.map { wait < $0 } ?? true }
+
     /// Returns the error for a deadline that has passed, or would pass during a wait.
     ///
     /// - Parameters:

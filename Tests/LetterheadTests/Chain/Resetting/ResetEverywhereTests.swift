@@ -17,9 +17,9 @@ import Testing
 
     private func chain() -> any HTTPLoader {
         let held = held
-        let rate = LimitRate(1, per: .seconds(3_600), clock: clock)
+        let rate = LimitRate(1, per: .seconds(3_600), backoff: Backoff(clock: clock))
         return ResetGuard() --> autocancel --> Deadline(.seconds(7_200), clock: clock)
-            --> Retry(validators: [], Retry.Settings(maximumRetries: 1, clock: clock)) --> FollowRedirects()
+            --> Retry(validators: [], Backoff(maximumRetries: 1, clock: clock)) --> FollowRedirects()
             --> Authenticate() --> deduplicate --> rate.when { $0.host == "slow.test" }
             --> throttle
             --> AnyLoader { request in

@@ -27,17 +27,19 @@ struct PageResetTests {
     }
 
     /// Iterates over pages with ten minutes between them.
-    private func slowWalk(_ client: HTTPClient, _ clock: TestClock) -> Task<Void, any Error> {
-        Task {
+    private func slowWalk(over transport: any HTTPLoader, _ clock: TestClock) -> (HTTPClient, Task<Void, any Error>) {
+        let client = HTTPClient(
+            environment: .of("https://a.test"), retrying: Backoff(clock: clock), transport: transport)
+        let task = Task {
             let numbers = TestEndpoint("numbers", answering: [Int].self).paginated(size: 1)
-            for try await _ in client.pages(of: numbers, settings: PageSettings(delay: .seconds(600), clock: clock)) {}
+            for try await _ in client.pages(of: numbers, settings: PageSettings(delay: .seconds(600))) {}
         }
+        return (client, task)
     }
 
     @Test func `a reset ends the delay before a page, and the page is not requested`() async throws {
         let (clock, mock) = (TestClock(), MockLoader { try .ok($0, json: [1]) })
-        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
-        let load = slowWalk(client, clock)
+        let (client, load) = slowWalk(over: mock, clock)
         await clock.waitForSleepers(1)
         await client.reset()
         let error = await #expect(throws: HTTPError.self) { try await load.value }
@@ -51,7 +53,7 @@ struct PageResetTests {
             if !isBetweenPages { try await clock.sleep(for: .seconds(600)) }
             return try .ok(request, json: [1])
         }
-        let load = slowWalk(HTTPClient(environment: .of("https://a.test"), transport: mock), clock)
+        let (_, load) = slowWalk(over: mock, clock)
         await clock.waitForSleepers(1)
         load.cancel()
         await #expect(throws: CancellationError.self) { try await load.value }

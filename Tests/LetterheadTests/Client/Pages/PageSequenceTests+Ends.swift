@@ -102,8 +102,8 @@ extension PageSequenceTests {
         prefetches: Bool
     ) async throws {
         let clock = TestClock(isAutomatic: true)
-        let settings = PageSettings(delay: .seconds(2), deadline: .seconds(5), prefetches: prefetches, clock: clock)
-        let (client, mock) = numbers(100)
+        let settings = PageSettings(delay: .seconds(2), deadline: .seconds(5), prefetches: prefetches)
+        let (client, mock) = numbers(100, retrying: Backoff(clock: clock))
         var pages = 0
         let error = await #expect(throws: HTTPError.self) {
             for try await _ in client.pages(of: Numbers().paginated(), settings: settings) { pages += 1 }
@@ -125,8 +125,8 @@ extension PageSequenceTests {
             return try .ok(request, json: [1])
         }
         let client = HTTPClient(
-            environment: .of("https://api.example.com"), links: Deadline(clock: clock), transport: mock)
-        let settings = PageSettings(deadline: .seconds(10), clock: clock)
+            environment: .of("https://api.example.com"), retrying: Backoff(clock: clock), transport: mock)
+        let settings = PageSettings(deadline: .seconds(10))
         var iterator = client.pages(of: Numbers().paginated(), settings: settings).makeAsyncIterator()
         for _ in 0..<3 { _ = try await iterator.next() }
         let own = client.pages(of: Numbers().deadline(in: .seconds(4)).paginated(), settings: settings)

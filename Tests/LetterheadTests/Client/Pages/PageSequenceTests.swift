@@ -25,7 +25,9 @@ struct PageSequenceTests {
     }
 
     /// Pages of two out of `count` numbers.
-    func numbers(_ count: Int, failing page: Int? = nil) -> (client: HTTPClient, mock: MockLoader) {
+    func numbers(
+        _ count: Int, failing page: Int? = nil, retrying: Backoff = Backoff()
+    ) -> (client: HTTPClient, mock: MockLoader) {
         let failures = Mutex(1)
         let mock = MockLoader { request in
             let number = Int(request[query: "page"] ?? "1") ?? 1
@@ -36,7 +38,7 @@ struct PageSequenceTests {
             if fails { return HTTPResponse(request: request, status: 500) }
             return try .ok(request, json: Array(Array(0..<count).dropFirst((number - 1) * 2).prefix(2)))
         }
-        return (client(over: mock), mock)
+        return (client(over: mock, retrying: retrying), mock)
     }
 
     func cursors(_ answer: @escaping @Sendable (String?) -> Cursors) -> (client: HTTPClient, mock: MockLoader) {
@@ -44,8 +46,8 @@ struct PageSequenceTests {
         return (client(over: mock), mock)
     }
 
-    func client(over mock: MockLoader) -> HTTPClient {
-        HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+    func client(over mock: MockLoader, retrying: Backoff = Backoff()) -> HTTPClient {
+        HTTPClient(retrying: retrying, links: ModifyRequest { $0.host = "example.test" }, transport: mock)
     }
 
     let byCursor = ByCursor().paginated(by: .cursor(\.next, parameter: "c"))

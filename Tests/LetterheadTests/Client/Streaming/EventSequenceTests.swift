@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 @Suite struct EventSequenceTests {
-    private func client(_ mock: any HTTPLoader, retrying: Retry.Settings = Retry.Settings()) -> HTTPClient {
+    private func client(_ mock: any HTTPLoader, retrying: Backoff = Backoff()) -> HTTPClient {
         HTTPClient(environment: .of("http://a.example"), retrying: retrying, transport: mock)
     }
 
@@ -79,7 +79,7 @@ import Testing
     @Test func `a retry of the client happens before the first event`() async throws {
         let mock = StubLoader().on(
             .any(), inOrder: .status(.serviceUnavailable), .events([ServerSentEvent(data: "a")]))
-        let settings = Retry.Settings(maximumRetries: 1, clock: TestClock(isAutomatic: true))
+        let settings = Backoff(maximumRetries: 1, clock: TestClock(isAutomatic: true))
         #expect(try await client(mock, retrying: settings).events(of: TestEndpoint()).all().count == 1)
     }
 

@@ -27,8 +27,7 @@ struct EventStreamChainTests {
                 }
             let client = HTTPClient(
                 environment: .of("https://a.example"),
-                retrying: Retry.Settings(
-                    maximumRetries: 2, strategy: strategy, clock: TestClock(isAutomatic: true)),
+                retrying: Backoff(strategy, maximumRetries: 2, clock: TestClock(isAutomatic: true)),
                 transport: mock)
             let (events, _) = await client.events(of: TestEndpoint().with { $0.method = .post }).allAndError()
             return (mock.requests.count, events.count)

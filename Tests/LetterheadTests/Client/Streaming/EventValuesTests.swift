@@ -27,7 +27,7 @@ struct EventValuesTests {
     private func client(_ mock: any HTTPLoader, maximumRetries: Int = 0) -> HTTPClient {
         HTTPClient(
             environment: .of("http://a.example"),
-            retrying: Retry.Settings(maximumRetries: maximumRetries, clock: clock, random: { 1 }), transport: mock)
+            retrying: Backoff(maximumRetries: maximumRetries, clock: clock, random: { 1 }), transport: mock)
     }
 
     private func stream(_ request: HTTPRequest, _ pieces: [String], failing code: HTTPError.Code? = nil)
@@ -114,7 +114,7 @@ struct EventValuesTests {
         let mock = MockLoader { stream($0, "event: ping\ndata: {}\n\ndata: x\n\n") }
         let values = client(mock).events(
             of: TestEndpoint(), as: Int.self, undecodable: .skip { _ in },
-            reconnecting: .whenClosed(maximumAttempts: 2, clock: clock, random: { 1 }))
+            reconnecting: .whenClosed(Backoff(maximumRetries: 2, clock: clock, random: { 1 })))
         #expect(await values.allAndError().elements.isEmpty)
         #expect(mock.requests.count == 3)
     }
@@ -246,7 +246,7 @@ struct EventValuesTests {
         server.enqueue(.response(.events([ServerSentEvent(event: "error", data: "{}")])))
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: server.url),
-            retrying: Retry.Settings(maximumRetries: 1, clock: clock))
+            retrying: Backoff(maximumRetries: 1, clock: clock))
         #expect(try await client.events(of: Completion(), as: Int.self).all() == [1])
         #expect(server.requests.count == 2)
         await server.stop()
@@ -343,7 +343,7 @@ struct EventValuesTests {
             .then { stream($0, "data: 1\n\n") }
             .then { HTTPResponse(request: $0, status: .noContent) }
         let values = client(mock, maximumRetries: 1).events(
-            of: Completion(), as: Int.self, reconnecting: .whenClosed(clock: clock))
+            of: Completion(), as: Int.self, reconnecting: .whenClosed(Backoff(clock: clock)))
         #expect(try await values.all() == [1])
         #expect(mock.requests.count == 3)
     }
@@ -353,7 +353,8 @@ struct EventValuesTests {
             .then { stream($0, "id: 7\ndata: 1\n\nid: 8\nevent: ping\ndata: {}\n\n") }
             .then { stream($0, "data: 2\n\n") }
             .then { HTTPResponse(request: $0, status: .noContent) }
-        let values = client(mock).events(of: Completion(), as: Int.self, reconnecting: .whenClosed(clock: clock))
+        let values = client(mock).events(
+            of: Completion(), as: Int.self, reconnecting: .whenClosed(Backoff(clock: clock)))
         #expect(try await values.all() == [1, 2])
         #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == [nil, "8", "8"])
     }
@@ -372,7 +373,7 @@ struct EventValuesTests {
     /// A client that looks for a failure as soon as the semaphore is signaled.
     private func client(_ server: MockServer, signaling arrived: DispatchSemaphore) -> HTTPClient {
         HTTPClient(
-            environment: ServerEnvironment(baseURL: server.url), retrying: Retry.Settings(maximumRetries: 1),
+            environment: ServerEnvironment(baseURL: server.url), retrying: Backoff(maximumRetries: 1),
             attemptLinks: ModifyResponse { _ in arrived.signal() })
     }
 

@@ -22,7 +22,7 @@ struct FollowingTests {
     private let clock = TestClock(isAutomatic: true)
 
     private var reconnection: Reconnection {
-        .whenClosed(strategy: .exponential(base: .seconds(1)), clock: clock, random: { 1 })
+        .whenClosed(Backoff(.exponential(base: .seconds(1)), clock: clock, random: { 1 }))
     }
 
     private func client(_ mock: MockLoader) -> HTTPClient {
@@ -128,7 +128,7 @@ struct FollowingTests {
         let client = client(mock)
         let reading = Task {
             await client.values(
-                of: Watch(), as: Change.self, reconnecting: .whenClosed(clock: clock),
+                of: Watch(), as: Change.self, reconnecting: .whenClosed(Backoff(clock: clock)),
                 resuming: { Watch(after: $0.revision) }
             ).allAndError()
         }
@@ -208,8 +208,8 @@ struct FollowingTests {
         let (_, error) = await client(mock).values(
             of: Watch(), as: Change.self,
             reconnecting: .whenClosed(
-                strategy: .exponential(base: .seconds(1)), maximumAttempts: maximumAttempts, deadline: deadline,
-                clock: clock, random: { 1 }),
+                Backoff(.exponential(base: .seconds(1)), maximumRetries: maximumAttempts, clock: clock, random: { 1 }),
+                deadline: deadline),
             restarting: { _ in Watch(after: 0) }
         ).allAndError()
         #expect((error as? HTTPError)?.code == (deadline == nil ? .cannotDecodeResponse : .timedOut))
@@ -274,7 +274,7 @@ struct FollowingTests {
         let (_, error) = await client(mock).values(
             of: Watch(), as: Change.self,
             reconnecting: .whenClosed(
-                strategy: .exponential(base: .seconds(1)), deadline: .seconds(5), clock: clock, random: { 1 }),
+                Backoff(.exponential(base: .seconds(1)), clock: clock, random: { 1 }), deadline: .seconds(5)),
             resuming: { Watch(after: $0.revision) }
         ).allAndError()
         let failure = try #require(error as? HTTPError)

@@ -30,10 +30,10 @@ struct ReconnectionTests {
         strategy: HTTPRetryStrategy = .exponential(base: .seconds(1))
     ) -> Reconnection {
         .whenClosed(
-            strategy: strategy, maximumAttempts: maximumAttempts, deadline: deadline, allowsAnyMethod: allowsAnyMethod,
-            clock: clock,
-            now: { [clock] in Date(timeIntervalSince1970: 784_111_777 + clock.now.offset / .seconds(1)) }, random: { 1 }
-        )
+            Backoff(
+                strategy, maximumRetries: maximumAttempts, clock: clock,
+                now: { [clock] in Date(timeIntervalSince1970: 784_111_777 + clock.now.offset / .seconds(1)) },
+                random: { 1 }), deadline: deadline, allowsAnyMethod: allowsAnyMethod)
     }
 
     @Test func `a stream that closes reconnects with the last identifier after the wait of the server`()
@@ -215,9 +215,9 @@ struct ReconnectionTests {
 
     @Test(
         arguments: [
-            Reconnection.whenClosed(maximumAttempts: -1), .whenClosed(deadline: .zero),
-            .whenClosed(longestServerDelay: .seconds(-1)),
-            .whenClosed(strategy: .afterTask { _ in }),
+            Reconnection.whenClosed(Backoff(maximumRetries: -1)), .whenClosed(deadline: .zero),
+            .whenClosed(Backoff(longestServerDelay: .seconds(-1))),
+            .whenClosed(Backoff(.afterTask { _ in })),
         ])
     func `a setting out of its range is an error before anything is sent`(settings: Reconnection)
         async throws
@@ -233,7 +233,7 @@ struct ReconnectionTests {
         let mock = MockLoader { stream($0, "data: a\n\n") }
         let client = client(mock)
         let reading = Task {
-            await client.events(of: TestEndpoint(), reconnecting: .whenClosed(clock: clock)).allAndError()
+            await client.events(of: TestEndpoint(), reconnecting: .whenClosed(Backoff(clock: clock))).allAndError()
         }
         await clock.waitForSleepers(1)
         await client.reset()
@@ -248,7 +248,7 @@ struct ReconnectionTests {
         let clock = TestClock()
         let mock = MockLoader { stream($0, "data: a\n\n") }
         let reading = Task { [client = client(mock)] in
-            await client.events(of: TestEndpoint(), reconnecting: .whenClosed(clock: clock)).allAndError()
+            await client.events(of: TestEndpoint(), reconnecting: .whenClosed(Backoff(clock: clock))).allAndError()
         }
         await clock.waitForSleepers(1)
         reading.cancel()

@@ -243,7 +243,7 @@ private final class Switch: Sendable {
         let alternate = ClosureValidator(sending: { _, _ in HTTPRequest(url: second) }, onResponse: { _, _ in })
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: first), authentication: .bearer("t"), validators: [alternate],
-            retrying: Retry.Settings(maximumRetries: 1), transport: mock)
+            retrying: Backoff(maximumRetries: 1), transport: mock)
         await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint<HTTPResponse>("me")) }
         #expect(mock.requests.map(\.host) == ["a.example", "b.example", "a.example"])
         #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])

@@ -104,7 +104,7 @@ import Testing
             let body = HTTPResponseBody(length: nil) { throw HTTPError(.connectionLost, request: request) }
             return HTTPResponse(request: request, status: .ok, body: body)
         }
-        let limit = Retry.Settings(clock: clock)
+        let limit = Backoff(clock: clock)
         let client = HTTPClient(
             environment: ServerEnvironment("https://a.test"), retrying: limit,
             links: Deadline(.seconds(60), clock: clock), transport: mock

@@ -29,7 +29,7 @@ import Testing
                 ? HTTPResponse(request: request, status: 303, headers: ["Location": "/orders/7"])
                 : HTTPResponse(request: request, status: request.path == "/token" ? 200 : 401)
         }
-        let retry = Retry(validators: [refresh { $0.host = "a.test" }], Retry.Settings(maximumRetries: 1))
+        let retry = Retry(validators: [refresh { $0.host = "a.test" }], Backoff(maximumRetries: 1))
         let chain = retry --> FollowRedirects() --> mock
         let error = await #expect(throws: HTTPError.self) { try await chain.load(.plain(.post)) }
         #expect(mock.requests.map(\.path) == ["/x", "/orders/7"])
@@ -42,7 +42,7 @@ import Testing
         let client = HTTPClient(
             environment: .provided { $0.path == "/token" ? tokens : home },
             validators: [refresh({ _ in }, onResponse: { [journal] original, _ in journal.write("\(original)") })],
-            retrying: Retry.Settings(maximumRetries: 1), transport: mock)
+            retrying: Backoff(maximumRetries: 1), transport: mock)
         await #expect(throws: HTTPError.self) { try await client.send(Get<String>("x")) }
         #expect(mock.requests.map(\.host) == ["a.test", "tokens.test", "a.test"])
         #expect(journal.all.count == 1 && journal.all.first?.contains("https://a.test/x") == true)
@@ -87,7 +87,7 @@ import Testing
         let refresh = refresh(onResponse: { original, _ in
             original.headers["Authorization"] = original.headers["X-Load"]
         })
-        let chain = Retry(validators: [refresh], Retry.Settings(maximumRetries: 1)) --> mock
+        let chain = Retry(validators: [refresh], Backoff(maximumRetries: 1)) --> mock
         let statuses = try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
             for number in 1...5 {
                 group.addTask { try await chain.load(.plain(.post) { $0.headers["X-Load"] = "\(number)" }).status }
@@ -101,7 +101,7 @@ import Testing
     @Test func `an alternate belongs to the client and the observation of its original`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.path == "/token" ? 204 : 401) }
         let client = HTTPClient(
-            validators: [refresh()], retrying: Retry.Settings(maximumRetries: 1), observers: [StatisticsRecorder()],
+            validators: [refresh()], retrying: Backoff(maximumRetries: 1), observers: [StatisticsRecorder()],
             transport: mock)
         await #expect(throws: HTTPError.self) { try await client.send(.plain()) }
         #expect(mock.requests.map(\.path) == ["/x", "/token", "/x"])
@@ -129,7 +129,7 @@ import Testing
                 return HTTPRequest(method: .post, url: try #require(URL(string: "https://api.test/token")))
             }, onResponse: { original, _ in original.headers.setSecret("Bearer new", for: .authorization) })
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.path == "/token" ? .ok : .unauthorized) }
-        let chain = Retry(validators: [refresh], Retry.Settings(maximumRetries: 1)) --> mock
+        let chain = Retry(validators: [refresh], Backoff(maximumRetries: 1)) --> mock
         for host in ["evil.test", "api.test"] {
             _ = try? await chain.load(try HTTPRequest.to("https://\(host)/"))
         }

@@ -55,7 +55,7 @@ private struct MyError: Error, Equatable {}
             if request.path == "/token" { await whole.value?.reset() }
             return HTTPResponse(request: request, status: 401)
         }
-        let retry = Retry(validators: [refresh()], Retry.Settings(maximumRetries: 1))
+        let retry = Retry(validators: [refresh()], Backoff(maximumRetries: 1))
         let chain = ResetGuard() --> Autocancel() --> retry --> mock
         whole.change { $0 = chain }
         let request = try HTTPRequest.to("https://a.test")
@@ -126,7 +126,7 @@ private struct MyError: Error, Equatable {}
         let base = try #require(URL(string: "http://a.test"))
         let mock = MockLoader.answering(401, 200)
         let chain =
-            Retry(validators: [ask], Retry.Settings(maximumRetries: 1))
+            Retry(validators: [ask], Backoff(maximumRetries: 1))
             --> ApplyEnvironment(
                 .provided { _ in
                     ServerEnvironment(baseURL: base, headers: ["X-Setting": "\(settings.value)"])

@@ -93,9 +93,10 @@ import Testing
     }
 
     @Test func `a failure takes one token, however many validators ask for a retry`() async throws {
-        let settings = Retry.Settings(
-            maximumRetries: 3, budget: .ratio(capacity: 4, perSuccess: 1), clock: TestClock(isAutomatic: true))
-        let retry = Retry(validators: [DefaultValidator(), DefaultValidator(), DefaultValidator()], settings)
+        let retry = Retry(
+            validators: [DefaultValidator(), DefaultValidator(), DefaultValidator()],
+            Backoff(maximumRetries: 3, clock: TestClock(isAutomatic: true)),
+            budget: .ratio(capacity: 4, perSuccess: 1))
         let response = try await (retry --> MockLoader.answering(503)).load(.plain())
         // Half of the tokens are left after the second attempt, so that a third is not sent.
         #expect(response.attempts.count == 2)

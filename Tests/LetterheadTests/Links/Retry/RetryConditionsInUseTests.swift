@@ -81,7 +81,7 @@ import Testing
         let mock = MockLoader {
             HTTPResponse(request: $0, status: HTTPStatus(statuses[min(number.next(), statuses.count) - 1]))
         }
-        let settings = Retry.Settings(maximumRetries: maximum, strategy: strategy, clock: clock, random: { 1 })
+        let settings = Backoff(strategy, maximumRetries: maximum, clock: clock, random: { 1 })
         _ = try await (Retry(validators: validators, settings) --> mock).load(.plain(.get, configure))
         return clock.sleeps
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// What a real server saw.
 @Suite(.timeLimit(.minutes(3))) struct RetryOverTheWireTests {
-    private let client = HTTPClient(retrying: Retry.Settings(clock: TestClock(isAutomatic: true)))
+    private let client = HTTPClient(retrying: Backoff(clock: TestClock(isAutomatic: true)))
 
     private func error(_ request: HTTPRequest) async -> HTTPError? {
         var request = request

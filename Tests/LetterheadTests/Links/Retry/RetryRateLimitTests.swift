@@ -17,8 +17,8 @@ import Testing
         let clock = TestClock(isAutomatic: true)
         let mock = MockLoader.answering(status, 200, headers: headers)
         let retry = Retry(
-            Retry.Settings(
-                maximumRetries: 1, strategy: strategy, longestServerDelay: longest, clock: clock,
+            Backoff(
+                strategy, maximumRetries: 1, longestServerDelay: longest, clock: clock,
                 now: { Date(timeIntervalSince1970: 1_700_000_000) }))
         let response = try await (retry --> mock).load(.plain(method, configure))
         return (mock.requests.count, clock.sleeps, response.attempts)

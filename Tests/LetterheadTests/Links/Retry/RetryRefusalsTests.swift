@@ -69,7 +69,7 @@ import Testing
 
     @Test func `retryingRefusals applies in the settings of a client and in the verdict of a validator`() async throws {
         let clock = TestClock(isAutomatic: true)
-        let settings = Retry.Settings(maximumRetries: 1, strategy: word, clock: clock)
+        let settings = Backoff(word, maximumRetries: 1, clock: clock)
         let mock = MockLoader.answering(429, 201)
         #expect(try await (Retry(settings) --> mock).load(.plain(.post)).status == 201)
         let ask = ClosureValidator(response: { [word] response, _ in
@@ -88,7 +88,7 @@ import Testing
                 ? HTTPResponse(request: request, status: HTTPStatus(redirect), headers: ["Location": "/y"])
                 : HTTPResponse(request: request, status: 429)
         }
-        let retry = Retry(Retry.Settings(clock: TestClock(isAutomatic: true)))
+        let retry = Retry(Backoff(clock: TestClock(isAutomatic: true)))
         let response = try await (retry --> FollowRedirects() --> mock).load(
             .plain(.post) {
                 $0.retryStrategy = word; $0.maximumRetries = 2

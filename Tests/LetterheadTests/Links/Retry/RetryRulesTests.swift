@@ -52,7 +52,7 @@ import Testing
             ? .failure(HTTPError(facts.code, request: request, mayHaveBeenSent: facts.wasSent))
             : .success(HTTPResponse(request: request, status: facts.status, headers: facts.headers))
         let rules = RetryRules(
-            settings: Retry.Settings(strategy: facts.standard, random: { facts.isDrawn }),
+            backoff: Backoff(facts.standard, random: { facts.isDrawn }),
             maximumRetries: facts.maximum, alternates: facts.alternates)
         return rules.decision(
             asked: facts.asked, in: Retry.Context(request: request, result: result, retry: facts.retry))

@@ -41,7 +41,7 @@ import Testing
     @Test func `the method that an environment sets is checked`() async throws {
         let mock = MockLoader.answering(503)
         let base = ServerEnvironment(baseURL: try #require(URL(string: "http://a.test")), method: .post)
-        let chain = Retry(Retry.Settings(clock: TestClock(isAutomatic: true))) --> ApplyEnvironment(base) --> mock
+        let chain = Retry(Backoff(clock: TestClock(isAutomatic: true))) --> ApplyEnvironment(base) --> mock
         var request = HTTPRequest()
         request.retryStrategy = .immediate
         request.maximumRetries = 2
@@ -56,7 +56,7 @@ import Testing
             }
             return HTTPResponse(request: request, status: 303, headers: ["Location": "/y"])
         }
-        let chain = Retry(Retry.Settings(maximumRetries: 2)) --> FollowRedirects() --> mock
+        let chain = Retry(Backoff(maximumRetries: 2)) --> FollowRedirects() --> mock
         let error = await #expect(throws: HTTPError.self) { try await chain.load(.plain(.post)) }
         #expect(mock.requests.map(\.path.string) == ["/x", "/y"] && error?.mayHaveBeenSent == true)
     }

@@ -10,25 +10,32 @@ struct RetryScene {
     let clock: TestClock
     let mock: MockLoader
     let chain: any HTTPLoader
+    private let onRetry: (@Sendable (Retry.Context) async -> Void)?
 
     init(
         _ mock: MockLoader, validators: [any HTTPValidator] = [DefaultValidator()],
         clock: TestClock = TestClock(isAutomatic: true),
         maximumRetries: Int = 0, budget: Retry.Budget = .standard, random: @escaping @Sendable () -> Double = { 1 },
-        onRetry: @escaping @Sendable (Retry.Context) async -> Void = { _ in }
+        onRetry: (@Sendable (Retry.Context) async -> Void)? = nil
     ) {
-        self.clock = clock
-        self.mock = mock
-        let settings = Retry.Settings(
-            maximumRetries: maximumRetries, budget: budget, clock: clock,
-            now: { Date(timeIntervalSince1970: 784_111_777) }, random: random, onRetry: onRetry)
-        chain = Deadline(clock: clock) --> Retry(validators: validators, settings) --> mock
+        (self.clock, self.mock, self.onRetry) = (clock, mock, onRetry)
+        let backoff = Backoff(
+            maximumRetries: maximumRetries, clock: clock, now: { Date(timeIntervalSince1970: 784_111_777) },
+            random: random)
+        chain = Deadline(clock: clock) --> Retry(validators: validators, backoff, budget: budget) --> mock
     }
 
     /// How many requests were sent.
     var sent: Int { mock.requests.count }
 
     func load(_ request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
+        var request = request
+        if let onRetry {
+            request.onRetry = { [own = request.onRetry] context in
+                await onRetry(context)
+                await own?(context)
+            }
+        }
         do throws(HTTPError) { return .success(try await chain.load(request)) } catch { return .failure(error) }
     }
 

@@ -55,7 +55,7 @@ import Testing
     @Test func `the error of a status names a wait past the longest allowed, and the setting that limits it`() async {
         let clock = TestClock(isAutomatic: true)
         let client = HTTPClient(
-            environment: .of("https://h.test"), retrying: Retry.Settings(maximumRetries: 1, clock: clock),
+            environment: .of("https://h.test"), retrying: Backoff(maximumRetries: 1, clock: clock),
             transport: MockLoader.answering(503, 200, headers: ["Retry-After": "300"]))
         let error = await #expect(throws: HTTPError.self) { try await client.send(Get<Void>("a")) }
         #expect(error?.code == .unacceptableStatus && error?.attempts.count == 1)
@@ -78,7 +78,7 @@ import Testing
         let clock = TestClock(isAutomatic: true)
         let mock = MockLoader.answering(503, 200, headers: ["Retry-After": "\(seconds)"])
         let longest = Duration.seconds(seconds == 1 ? 0 : 2)
-        let retry = Retry(Retry.Settings(maximumRetries: 1, longestServerDelay: longest, clock: clock))
+        let retry = Retry(Backoff(maximumRetries: 1, longestServerDelay: longest, clock: clock))
         let response = try await (retry --> mock).load(.plain())
         #expect(mock.requests.count == sent && clock.sleeps == (sent == 2 ? [.seconds(seconds)] : []))
         #expect(response.attempts.count == sent)

@@ -149,7 +149,7 @@ import Testing
 
     @Test func `the attempts of two retry links in one chain do not multiply`() async {
         let mock = MockLoader.answering(503)
-        let chain = Retry() --> Retry(Retry.Settings(maximumRetries: 5)) --> mock
+        let chain = Retry() --> Retry(Backoff(maximumRetries: 5)) --> mock
         let request = HTTPRequest.plain {
             $0.retryStrategy = .immediate; $0.maximumRetries = 2
         }
@@ -159,11 +159,11 @@ import Testing
 
     @Test func `the attempts of two clients do not multiply if one is the transport of the other`() async {
         let mock = MockLoader.failing(.connectionLost)
-        let inner = HTTPClient(retrying: Retry.Settings(maximumRetries: 5, strategy: .immediate), transport: mock)
+        let inner = HTTPClient(retrying: Backoff(.immediate, maximumRetries: 5), transport: mock)
         let transport = AnyLoader { request in
             do { return try await inner.send(request) } catch { throw HTTPError(error, request: request) }
         }
-        let outer = HTTPClient(retrying: Retry.Settings(maximumRetries: 2, strategy: .immediate), transport: transport)
+        let outer = HTTPClient(retrying: Backoff(.immediate, maximumRetries: 2), transport: transport)
         let error = await #expect(throws: HTTPError.self) { try await outer.send(.plain()) }
         #expect(mock.requests.count == 3 && error?.attempts.count == 3)
     }
@@ -174,7 +174,7 @@ import Testing
         }
         let mock = MockLoader.answering(503, 503, 200)
         let clock = TestClock(isAutomatic: true)
-        let client = HTTPClient(retrying: Retry.Settings(clock: clock), transport: mock)
+        let client = HTTPClient(retrying: Backoff(clock: clock), transport: mock)
         let template = Get().environment(ServerEnvironment(baseURL: try #require(URL(string: "http://a.test"))))
         let response = try await client.send(template.retry(.delayed(.seconds(1)), maximumRetries: 2))
         #expect(response.attempts.count == 3 && clock.sleeps == [.seconds(1), .seconds(1)])

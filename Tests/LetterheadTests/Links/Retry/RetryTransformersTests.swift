@@ -37,8 +37,7 @@ private enum Note: HTTPRequestOption {
         _ mock: MockLoader, transformers: [ModifyResponse], validators: [any HTTPValidator]? = nil,
         maximumRetries: Int = 0
     ) -> any HTTPLoader {
-        let settings = Retry.Settings(
-            maximumRetries: maximumRetries, clock: TestClock(isAutomatic: true), random: { 1 })
+        let settings = Backoff(maximumRetries: maximumRetries, clock: TestClock(isAutomatic: true), random: { 1 })
         return Retry(
             transformers: transformers, validators: validators ?? [validator("V1"), validator("V2")], settings)
             --> mock

@@ -169,7 +169,7 @@ private struct GuestToken: RequestTemplate {
             let home = ServerEnvironment(baseURL: server.url.appending(path: "api"))
             let asking = HTTPClient(
                 environment: .provided { _ in home }, validators: [refreshing, DefaultValidator()],
-                retrying: Retry.Settings(maximumRetries: 1))
+                retrying: Backoff(maximumRetries: 1))
             for client in [client, client.environment(elsewhere), asking] {
                 await #expect(throws: HTTPError.self) {
                     try await client.send(GetSecret().maximumRetries(1).environment(elsewhere))
@@ -295,7 +295,7 @@ private struct GuestToken: RequestTemplate {
                 answers.withLock { $0.append(answer.request) }
                 original.headers["X-Token"] = answer.headers["X-Token"]
             })
-        let retry = Retry(validators: [refreshing], Retry.Settings(maximumRetries: 1))
+        let retry = Retry(validators: [refreshing], Backoff(maximumRetries: 1))
         let response = try await (retry --> Throttle(limit: 1) --> mock).load(
             .plain { $0.responseDelivery = .streamed })
         #expect(response.status == 200)

@@ -10,7 +10,7 @@ import Testing
     private func client(_ mock: MockLoader, _ strategy: HTTPRetryStrategy? = nil) -> HTTPClient {
         HTTPClient(
             environment: .of("http://a.example"),
-            retrying: Retry.Settings(maximumRetries: 1, strategy: strategy, clock: TestClock(isAutomatic: true)),
+            retrying: Backoff(strategy, maximumRetries: 1, clock: TestClock(isAutomatic: true)),
             transport: mock)
     }
 

@@ -43,7 +43,7 @@ extension Person {
 extension HTTPClient {
     /// A client over a mock.
     static func over(
-        _ transport: any HTTPLoader, retrying: Retry.Settings = Retry.Settings(),
+        _ transport: any HTTPLoader, retrying: Backoff = Backoff(),
         decoder: any HTTPBodyDecoder = JSONDecoder()
     ) -> HTTPClient {
         HTTPClient(

@@ -23,7 +23,7 @@ import Testing
     ) async throws {
         let stubs = StubLoader(clock: clock)
         stubs.on(GetPerson.self) { _ in .delayed(.seconds(30_000), .ada) }
-        let client = HTTPClient.over(stubs, retrying: isClientClock ? Retry.Settings(clock: clock) : Retry.Settings())
+        let client = HTTPClient.over(stubs, retrying: isClientClock ? Backoff(clock: clock) : Backoff())
         let error = try await #require(throws: HTTPError.self) {
             try await clock.run { try await client.send(GetPerson(login: "a").deadline(in: .seconds(10_000))) }
         }
@@ -67,7 +67,7 @@ import Testing
         stubs.on(
             GetPerson.self, inOrder: .status(.serviceUnavailable, headers: ["Retry-After": "60"]),
             .delayed(.seconds(3), .status(.serviceUnavailable, headers: ["Retry-After": "60"])), .value(.ada))
-        let client = HTTPClient.over(stubs, retrying: Retry.Settings(maximumRetries: 3, clock: clock))
+        let client = HTTPClient.over(stubs, retrying: Backoff(maximumRetries: 3, clock: clock))
         let task = Task { try await client.send(GetPerson(login: "a")) }
         try await stubs.waitForCalls(of: GetPerson.self)
         await clock.waitForSleepers(1)

@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+public import LetterheadFoundation
 
 /// A limit that a response reports: the requests or tokens that are left, and the seconds until it resets. A part that
 /// isn't reported is nil.
 package typealias ReportedLimit = (remaining: Double?, reset: Double?)
 
 extension HTTPHeaders {
+    /// Returns the wait that the server requests in `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms`, or nil if
+    /// neither has a valid value.
+    ///
+    /// `Retry-After` is in whole seconds, or a date in one of HTTP's three formats. A date in the past results in a
+    /// wait of zero. A negative, signed, fractional or otherwise malformed value counts as absent. `Retry-After-Ms` is
+    /// in milliseconds, may have a fraction, and takes precedence. The longest of several values applies. The wait may
+    /// be very long, so limit it, or use ``Backoff/serverDelay(in:)``.
+    ///
+    /// - Parameter now: the current date, to calculate the wait until a date. Default: the system's date.
+    public func retryAfter(now: @autoclosure () -> Date = Date()) -> Duration? {
+        let milliseconds = values(for: .retryAfterMilliseconds).compactMap(ServerDelays.number).max()
+        return milliseconds.map { .microseconds(Int64($0 * 1000)) }
+            ?? values(for: .retryAfter).compactMap { ServerDelays.delay($0, now: now) }.max()
+    }
+
     /// The rate limits that the fields report. A malformed value counts as absent.
     ///
     /// - `RateLimit` in its two forms (draft-ietf-httpapi-ratelimit-headers): `"default";r=0;t=30`, and in earlier
@@ -18,17 +33,17 @@ extension HTTPHeaders {
     /// A reset is in seconds, a time since 1970 in seconds or milliseconds, a duration such as `6m0s`, or a date as in
     /// RFC 3339 or in `Retry-After`.
     ///
-    /// - Parameter now: returns the current time in seconds since 1970. It is called only if a field needs it.
-    package func rateLimits(now: () -> Double) -> [ReportedLimit] {
+    /// - Parameter now: returns the current date. It is called only if a field needs it.
+    package func rateLimits(now: () -> Date) -> [ReportedLimit] {
         var limits: [ReportedLimit] = []
         var budgets: [String: ReportedLimit] = [:]
-        for field in self where RateLimitFields.isCandidate(field.name.rawValue) {
-            if field.name == "RateLimit" { limits += RateLimitFields.windows(in: field.value) }
-            guard let (budget, isReset) = RateLimitFields.place(of: field.name.rawValue) else { continue }
+        for field in self where ServerDelays.isCandidate(field.name.rawValue) {
+            if field.name == "RateLimit" { limits += ServerDelays.windows(in: field.value) }
+            guard let (budget, isReset) = ServerDelays.place(of: field.name.rawValue) else { continue }
             var limit = budgets[budget] ?? (nil, nil)
-            if isReset, let reset = RateLimitFields.time(field.value, now: now) {
+            if isReset, let reset = ServerDelays.time(field.value, now: now) {
                 limit.reset = Swift.max(reset, limit.reset ?? reset)
-            } else if !isReset, let count = RateLimitFields.number(field.value) {
+            } else if !isReset, let count = ServerDelays.number(field.value) {
                 limit.remaining = Swift.min(count, limit.remaining ?? count)
             }
             budgets[budget] = limit
@@ -41,7 +56,7 @@ extension HTTPHeaders {
     ///
     /// - Parameter now: the current date, for a reset that is a date. Default: the system's date.
     func rateLimit(now: Date = Date()) -> (isUsedUp: Bool, wait: Duration?) {
-        let limits = rateLimits { now.timeIntervalSince1970 }
+        let limits = rateLimits { now }
         let usedUp = limits.filter { $0.remaining.map { $0 < 1 } ?? false }
         if usedUp.isEmpty, limits.contains(where: { $0.remaining != nil }) { return (false, nil) }
         let wait = (usedUp.isEmpty ? limits : usedUp).compactMap(\.reset).max()
@@ -49,8 +64,8 @@ extension HTTPHeaders {
     }
 }
 
-/// Parses the fields in which servers report their rate limits.
-private enum RateLimitFields {
+/// Parses the fields in which servers ask for a wait or report their rate limits.
+private enum ServerDelays {
     /// A quick check that excludes most header names.
     static func isCandidate(_ name: String) -> Bool { name.utf8.first.map { "RrXxAa".utf8.contains($0) } ?? false }
 
@@ -83,34 +98,51 @@ private enum RateLimitFields {
         }
     }
 
-    /// Parses a count or a number in seconds. A number above 10^15 becomes 10^15. Returns nil if the text does not
-    /// begin with a digit or is not a finite number.
+    /// Parses a number of digits, which may have a fraction. A number above 10^15 becomes 10^15. `Double` alone would
+    /// also read exponents and hexadecimal digits.
     static func number(_ text: String) -> Double? {
         let text = ASCII.trimmed(text)
-        guard text.utf8.first.map({ (48...57).contains($0) }) == true, let number = Double(text) else { return nil }
-        return number.isFinite ? min(number, 1e15) : nil
+        guard text.utf8.first.map(isDigit) == true, text.utf8.allSatisfy({ isDigit($0) || $0 == UInt8(ascii: ".") })
+        else { return nil }
+        return Double(text).map { min($0, 1e15) }
+    }
+
+    /// Parses a `Retry-After`: whole seconds or a date.
+    static func delay(_ text: String, now: () -> Date) -> Duration? {
+        guard !text.isEmpty, text.utf8.allSatisfy(isDigit) else { return wait(until: text, now: now) }
+        return .seconds(Int64(text) ?? .max)
     }
 
     /// Returns the seconds from now until a time. A number as large as the seconds or milliseconds since 1970 is a
     /// date.
-    static func time(_ text: String, now: () -> Double) -> Double? {
+    static func time(_ text: String, now: () -> Date) -> Double? {
         let text = ASCII.trimmed(text)
         if let number = number(text) {
-            return number > 1e9 ? max(0, number / (number > 1e11 ? 1_000 : 1) - now()) : number
+            return number > 1e9 ? max(0, number / (number > 1e11 ? 1_000 : 1) - now().timeIntervalSince1970) : number
         }
         if text.utf8.contains(UInt8(ascii: "T")), text.utf8.count < 64, let date = try? Date(text, strategy: .iso8601) {
-            return max(0, date.timeIntervalSince1970 - now())
+            return max(0, date.timeIntervalSince(now()))
         }
-        if let seconds = duration(text) { return seconds }
-        return HTTPDate.seconds(of: text, now: Int64(exactly: now().rounded()) ?? 0).map { max(0, Double($0) - now()) }
+        return duration(text) ?? wait(until: text, now: now).map { $0 / .seconds(1) }
     }
+
+    /// Returns the wait until a date in one of HTTP's three formats, or zero if it has passed.
+    private static func wait(until text: String, now: () -> Date) -> Duration? {
+        let now = now().timeIntervalSince1970
+        guard abs(now) < 1e12, let date = HTTPDate.seconds(of: text, now: Int64(now)) else { return nil }
+        // Subtract whole seconds first, because a date in seconds is too large for exact fractions.
+        let second = Int64(now.rounded(.down))
+        return max(.zero, .seconds(date - second) - .seconds(now - Double(second)))
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
 
     /// Returns a duration's seconds. The text contains days, hours, minutes, seconds and milliseconds, in this order,
     /// each with its unit.
     private static func duration(_ text: String) -> Double? {
         var (rest, seconds) = (text.utf8[...], 0.0)
         for (unit, factor) in [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1), ("ms", 0.001)] as [(String, Double)] {
-            let digits = rest.prefix { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
+            let digits = rest.prefix { isDigit($0) || $0 == UInt8(ascii: ".") }
             let name = rest.dropFirst(digits.count).prefix { (97...122).contains($0 | 0x20) }
             guard name.elementsEqual(unit.utf8) else { continue }
             guard let number = number(String(Substring(digits))) else { return nil }
@@ -118,5 +150,16 @@ private enum RateLimitFields {
             rest = rest.dropFirst(digits.count + name.count)
         }
         return rest.isEmpty && !text.isEmpty ? min(seconds, 1e15) : nil
+    }
+}
+
+extension HTTPHeaders {
+    /// The value of `X-Should-Retry`, which some APIs send with an error, or nil if it is neither `true` nor `false`.
+    var shouldRetry: Bool? {
+        switch self["X-Should-Retry"].map(ASCII.keyword) {
+        case "true": true
+        case "false": false
+        default: nil
+        }
     }
 }
