@@ -11,8 +11,7 @@ extension HTTPClient {
     /// ```
     ///
     /// If a response has an `ETag` or a `Last-Modified`, the next request is conditional (RFC 9110, 13.1), so that a
-    /// server can respond with 304 and no body. A client's cache does the same, but then changes stay unseen until a
-    /// stored response is stale.
+    /// server can respond with 304 and no body. Only the first request can be answered from a cache.
     ///
     /// The sequence ends after the first value that meets `until`, and after an error. If the error of a failed
     /// request is temporary (``HTTPError/isTemporary(statuses:whileReading:)``), the request is sent again, with growing waits. After ``reset()``, the error is
@@ -77,8 +76,8 @@ where Template.Response: Equatable {
 
     struct Iterator: AsyncIteratorProtocol {
         private let sequence: ChangeSequence
-        /// The client with the deadline, in the first request's generation.
-        private var client: HTTPClient?
+        /// Nil before the first request.
+        private var series: RequestSeries?
         private var last: Template.Response?
         private var earlier: HTTPHeaders?
         /// Nil before the first request.
@@ -105,17 +104,20 @@ where Template.Response: Equatable {
         }
 
         private mutating func change() async throws -> Template.Response {
-            let client = try begun()
+            let series = try begun()
             while true {
-                if let wait { try await pause(for: wait, client) }
+                if let wait {
+                    try await series.pause(
+                        for: wait, after: failure, before: try series.request(for: sequence.template))
+                }
                 do {
                     let template = ConditionalTemplate(base: sequence.template, earlier: earlier)
-                    let (value, response) = try await client.sendWithResponse(template)
+                    let (value, response) = try await series.client.sendWithResponse(template)
                     (failures, failure) = (0, nil)
                     let asked = sequence.reconnection.backoff.serverDelay(in: response) ?? .zero
                     wait = Swift.max(sequence.interval, asked)
                     guard let value else { continue }
-                    if !client.parts.hasCache { earlier = response.headers }
+                    earlier = response.headers
                     if let last, last == value { continue }
                     last = value
                     return value
@@ -129,11 +131,12 @@ where Template.Response: Equatable {
         }
 
         /// - Throws: `.invalidRequest` if a setting is invalid, or if the request must not be sent again.
-        private mutating func begun() throws -> HTTPClient {
-            if let client { return client }
-            var client = sequence.client.pinned(asOneOf: "change")
-            let request = try client.sendable(sequence.template).adoptedRequest()
+        private mutating func begun() throws -> RequestSeries {
+            if let series { return series }
             let (reconnection, interval) = (sequence.reconnection, sequence.interval)
+            let series = sequence.client.series(
+                within: reconnection.deadline, kind: "change", clock: reconnection.backoff.clock)
+            let request = try series.request(for: sequence.template)
             let rule =
                 interval <= .zero ? "the interval of changes(of:every:) is zero or less" : reconnection.brokenRule
             let repeats =
@@ -142,22 +145,8 @@ where Template.Response: Equatable {
             if let rule = rule ?? (isRepeatable ? nil : repeats + "(mark the template with idempotent(key: .none))") {
                 throw HTTPError(.invalidRequest, request: request, message: rule, mayHaveBeenSent: false)
             }
-            client.sequence?.deadline = reconnection.deadline.map {
-                DeadlinePoint(in: $0, on: Timeline(reconnection.backoff.clock))
-            }
-            self.client = client
-            return client
-        }
-
-        private func pause(for wait: Duration, _ client: HTTPClient) async throws {
-            let request = try client.sendable(sequence.template).adoptedRequest()
-            if let deadline = client.sequence?.deadline, deadline.timeLeft <= wait {
-                throw HTTPError(
-                    .timedOut, request: failure?.request ?? request, response: failure?.response, underlying: failure,
-                    message: "the deadline passes before the next request for changes")
-            }
-            try await client.generation.pause(for: wait, on: sequence.reconnection.backoff.clock)
-            try client.generation.check(request.resetError(mayHaveBeenSent: false))
+            self.series = series
+            return series
         }
     }
 }

@@ -8,40 +8,18 @@ extension HTTPClient {
         let environment: ClientEnvironment?
         let authenticate: Authenticate
         let cookies: CookieJar?
-        let hasCache: Bool
         let retry: Backoff
         /// Nil if the client has neither observers nor a trace, so that nothing is recorded.
         let hub: ObservationHub?
 
         init(
-            provider: ApplyEnvironment, authenticate: Authenticate, cookies: CookieJar?, hasCache: Bool,
-            retry: Backoff, hub: ObservationHub?
+            provider: ApplyEnvironment, authenticate: Authenticate, cookies: CookieJar?, retry: Backoff,
+            hub: ObservationHub?
         ) {
             (resetGuard, self.provider, self.authenticate) = (ResetGuard(of: identity), provider, authenticate)
             environment = provider.environment.map { ClientEnvironment($0) }
-            (self.cookies, self.hasCache, self.retry, self.hub) = (cookies, hasCache, retry, hub)
+            (self.cookies, self.retry, self.hub) = (cookies, retry, hub)
         }
-    }
-
-    /// What one sequence's requests have in common.
-    struct Series: Sendable {
-        fileprivate let family: LoadFamily?
-        fileprivate let generation: ClientGeneration
-        var deadline: DeadlinePoint?
-    }
-
-    /// The generation of new requests. Sequences use it to detect that they belong to the previous user.
-    var generation: ClientGeneration { sequence?.generation ?? parts.identity.generation }
-
-    /// Returns the client for one sequence's requests. They all belong to the current generation, so that a reset ends
-    /// the sequence.
-    ///
-    /// - Parameter kind: what each request is, for observers. Default: nil (the requests are unrelated).
-    func pinned(asOneOf kind: String? = nil) -> HTTPClient {
-        var client = self
-        let family = sequence?.family ?? kind.flatMap { parts.hub == nil ? nil : LoadFamily(kind: $0) }
-        client.sequence = Series(family: family, generation: generation, deadline: sequence?.deadline)
-        return client
     }
 
     /// Begins a load's observation. Nil if the client has no observers and sends no trace.

@@ -41,7 +41,7 @@ public struct HTTPClient: Sendable {
     private(set) var chain: any HTTPLoader
     let parts: Parts
     private(set) var sharedDefaults: CopyOnWrite<ClientDefaults>
-    /// The sequence that the client sends requests for. Nil for other requests.
+    /// The series that the client sends requests for. Nil for other requests.
     var sequence: Series?
 
     /// Creates a client and its chain. Usually, you pass only the environment.
@@ -78,7 +78,7 @@ public struct HTTPClient: Sendable {
         let hub = observers.isEmpty && tracing == nil ? nil : ObservationHub(observers, tracing: tracing)
         parts = Parts(
             provider: ApplyEnvironment(environment), authenticate: Authenticate(authentication ?? .anonymous),
-            cookies: cookies, hasCache: cache != nil, retry: retrying, hub: hub)
+            cookies: cookies, retry: retrying, hub: hub)
         sharedDefaults = CopyOnWrite(wrappedValue: ClientDefaults(decoder: decoder))
         let endsItself = attemptLinks == nil && transport.endsItsRequests
         // This list is the order of the links. Documents and tests are compared with it.

@@ -143,7 +143,14 @@ struct Load: Sendable {
         }
         let lease = ResourceLedger.lease("a task that loads \(request.outline)")
         defer { lease?.release() }
-        guard let deadline = client?.sequence?.deadline else { return try current(try await loader.load(request)) }
+        guard let sequence = client?.sequence, let deadline = sequence.deadline else {
+            return try current(try await loader.load(request))
+        }
+        if sequence.isInvalid {
+            throw HTTPError(
+                .invalidRequest, request: request,
+                message: "the deadline of the series is zero or less (use nil for no limit)")
+        }
         let response = try await request.load(within: deadline.timeLeft, on: deadline.timeline) {
             (limited) async throws(HTTPError) in
             try await loader.load(limited)

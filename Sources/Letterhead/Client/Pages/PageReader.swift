@@ -21,7 +21,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
         _ client: HTTPClient, _ template: Template, from checkpoint: PageCheckpoint?, _ settings: PageSettings,
         itemCount: @escaping @Sendable (Template.Response) -> Int? = { _ in nil }
     ) {
-        loader = Loader(client: client, settings: settings, itemCount: itemCount)
+        loader = Loader(client, settings, itemCount)
         let start = checkpoint.map { template.resumed(from: $0) } ?? template
         unreached = checkpoint.flatMap { $0.page == start.page ? nil : $0.page }
         (self.start, nextTemplate, seen) = (start, start, [start.position.seenKey])
@@ -30,11 +30,11 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
     /// Returns the reader for a new iteration in the client's current generation.
     func begun() -> PageReader {
         var reader = self
-        reader.loader.client = loader.client.pinned(asOneOf: "page")
+        reader.loader = Loader(loader.client, loader.settings, loader.itemCount)
         return reader
     }
 
-    var generation: ClientGeneration { loader.client.generation }
+    var generation: ClientGeneration { loader.series.generation }
 
     var isAtMaximum: Bool { loader.settings.maximumPages.map { pages >= $0 } ?? false }
 
@@ -69,14 +69,11 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
         }
         let settings = loader.settings
         if let rule = settings.brokenRule ?? brokenCheckpoint {
-            let request = try loader.client.sendable(template).adoptedRequest()
-            throw HTTPError(.invalidRequest, request: request, message: rule)
+            throw HTTPError(.invalidRequest, request: try loader.series.request(for: template), message: rule)
         }
         guard !isAtMaximum else { return nil }
-        if let deadline = settings.deadline, loader.client.sequence?.deadline == nil {
-            let point = DeadlinePoint(in: deadline, on: Timeline(loader.client.parts.retry.clock))
-            loader.client.sequence?.deadline = point
-        }
+        // The time counts from the first page on: a later deadline changes nothing.
+        loader.series = loader.series.client.series(within: settings.deadline)
         try refuseIfStale()
         let arrival: Page<Template.Response>
         // Another copy of this reader may have cancelled the shared prefetch.
@@ -151,20 +148,22 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
 
 extension PageReader {
     fileprivate struct Loader: Sendable {
-        /// The client, in the generation in effect when the iteration began.
-        var client: HTTPClient
+        let client: HTTPClient
+        var series: RequestSeries
         let settings: PageSettings
         let itemCount: @Sendable (Template.Response) -> Int?
 
+        /// Begins in the current generation of the client.
+        init(
+            _ client: HTTPClient, _ settings: PageSettings, _ itemCount: @escaping @Sendable (Template.Response) -> Int?
+        ) {
+            (self.client, self.settings, self.itemCount) = (client, settings, itemCount)
+            series = client.series(kind: "page")
+        }
+
         func load(_ template: Template, after delay: Duration) async throws -> Page<Template.Response> {
-            if let deadline = client.sequence?.deadline, deadline.timeLeft <= delay {
-                throw HTTPError(
-                    .timedOut, request: try client.sendable(template).adoptedRequest(),
-                    message: "the deadline of the page sequence passes before the page can be requested",
-                    mayHaveBeenSent: false)
-            }
-            if delay > .zero { try await client.generation.pause(for: delay, on: client.parts.retry.clock) }
-            let (value, response) = try await client.sendWithResponse(template)
+            try await series.pause(for: delay, before: try series.request(for: template))
+            let (value, response) = try await series.client.sendWithResponse(template)
             return Page(value, itemCount: itemCount(value), response: response, number: template.page)
         }
     }

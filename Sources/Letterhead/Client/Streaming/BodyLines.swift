@@ -34,7 +34,7 @@ extension HTTPResponseBody {
 
             fileprivate init(body: HTTPResponseBody, limit: Int) {
                 pieces = body.makeAsyncIterator()
-                splitter = LineSplitter(.lineFeed, limit: limit)
+                splitter = LineSplitter(limit: limit)
                 origin = body.origin
             }
 
@@ -56,14 +56,19 @@ extension HTTPResponseBody {
                     do {
                         try splitter.takeLines(into: &batch)
                         if let line = batch.popLast() { return line }
-                        if let line = try splitter.next({ unsafe String(decoding: $0, as: UTF8.self) }) { return line }
+                        var line: String?
+                        try splitter.next { bytes in
+                            line = unsafe String(decoding: bytes, as: UTF8.self)
+                            return true
+                        }
+                        if let line { return line }
                         guard let piece = try await pieces?.next() else {
                             pieces = nil
                             return try splitter.rest { unsafe String(decoding: $0, as: UTF8.self) }
                         }
                         splitter.append(piece)
                     } catch {
-                        (pieces, splitter) = (nil, LineSplitter(.lineFeed, limit: 0))
+                        (pieces, splitter) = (nil, LineSplitter(limit: 0))
                         guard let error = error as? LineSplitter.LineTooLong else { throw error }
                         throw HTTPResponseBody.Origin.error(
                             origin, .responseTooLarge, "a line is longer than the \(error.limit) bytes allowed")

@@ -41,7 +41,7 @@ struct StreamFault: Error {
 
 struct StreamConnection: Sendable {
     /// Builds the request, which determines whether it may be sent again.
-    let request: @Sendable (HTTPClient) throws -> HTTPRequest
+    let request: @Sendable (RequestSeries) throws -> HTTPRequest
     /// Sends the request, with an identifier in `Last-Event-ID` unless it is nil.
     let open: @Sendable (HTTPClient, _ lastID: String?) async throws -> HTTPResponse
 
@@ -87,9 +87,8 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     /// Returns the next connection's request. Nil to send the last one again.
     var resume: (@Sendable () async throws -> StreamConnection?)?
     private(set) var parser: Parser
-    private(set) var origin: HTTPResponseBody.Origin?
-    /// The request's decoder, or else a plain one.
-    private(set) var decoder: any HTTPBodyDecoder = JSONDecoder()
+    /// The response, without its body.
+    private(set) var head: HTTPResponse?
 
     private let connections: StreamConnections?
     /// The first connection's response, if the caller has sent the request.
@@ -99,11 +98,12 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     private var isNew = true
     /// The last connection's error, while no request to restart is available yet.
     private var unrestarted: HTTPError?
-    /// The client, in the first connection's generation.
-    private var client: HTTPClient?
+    /// Nil if the caller has sent the request.
+    private var series: RequestSeries?
+    /// The waits until the deadline, which doesn't end an open connection.
+    private var waits: RequestSeries?
     private var generation: ClientGeneration?
     private var state = State.notConnected
-    private var deadline: DeadlinePoint?
     private var reconnects = false
     /// The attempts to reconnect since the last delivered element.
     private var attempts = 0
@@ -152,7 +152,8 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     }
 
     func error(_ code: HTTPError.Code, _ message: String, underlying: (any Error)? = nil) -> HTTPError {
-        HTTPResponseBody.Origin.error(origin, code, message, underlying: underlying)
+        HTTPError(
+            code, request: head?.request ?? HTTPRequest(), response: head, underlying: underlying, message: message)
     }
 
     private mutating func ended(by error: any Error) -> any Error {
@@ -168,20 +169,20 @@ struct ElementStream<Parser: ElementParser>: Sendable {
 
     private mutating func begin() async throws {
         if let response {
-            generation = response.request.context.generation
+            generation = response.request.generation
             return try begin(response)
         }
         guard let connections else { return }
-        let client = connections.client.pinned()
-        (self.client, generation) = (client, client.generation)
+        let series = connections.client.series()
+        (self.series, generation) = (series, series.generation)
         let reconnection = connections.reconnection
         if reconnection.isEnabled {
-            let request = try connections.first.request(client)
+            let request = try connections.first.request(series)
             if let rule = reconnection.brokenRule {
                 throw HTTPError(.invalidRequest, request: request, message: rule)
             }
             reconnects = connections.restart != nil || reconnection.allowsRepeating(request)
-            deadline = reconnection.deadline.map { DeadlinePoint(in: $0, on: Timeline(reconnection.backoff.clock)) }
+            waits = series.client.series(within: reconnection.deadline, clock: reconnection.backoff.clock)
         }
         do {
             try await connect(after: nil)
@@ -237,7 +238,8 @@ struct ElementStream<Parser: ElementParser>: Sendable {
 
     /// Throws `.cancelled` if the client was reset since the first connection was opened.
     private func refuseIfStale() throws {
-        try generation?.check(error(.cancelled, "the client was reset (start a new \(Parser.name))"))
+        guard generation?.hasEnded == true else { return }
+        throw error(.cancelled, "the client was reset (start a new \(Parser.name))")
     }
 }
 
@@ -258,7 +260,8 @@ extension ElementStream {
                 guard let error else { return end() }
                 throw error
             }
-            try await pause(for: wait, on: reconnection.backoff.clock, after: error)
+            try await waits?.pause(for: wait, after: error, before: try request())
+            try refuseIfStale()
             do {
                 if let cause = unrestarted { try await restart(after: cause) }
                 guard unrestarted == nil else { continue }
@@ -297,8 +300,8 @@ extension ElementStream {
     }
 
     private func refuseToRepeat(after error: HTTPError?) throws {
-        guard !isNew, error?.mayHaveBeenSent != false, let client, let connection, let connections else { return }
-        let request = try connection.request(client)
+        guard !isNew, error?.mayHaveBeenSent != false, let connections else { return }
+        let request = try request()
         guard !connections.reconnection.allowsRepeating(request) else { return }
         throw error
             ?? HTTPError(
@@ -312,27 +315,22 @@ extension ElementStream {
             )
     }
 
-    private func pause(for wait: Duration, on clock: any Clock<Duration>, after failure: HTTPError?) async throws {
-        if let deadline, deadline.timeLeft <= wait {
-            throw error(
-                .timedOut, "the deadline of the \(Parser.name) passed before it could reconnect", underlying: failure)
-        }
-        try await generation?.pause(for: wait, on: clock)
-        try refuseIfStale()
+    private func request() throws -> HTTPRequest {
+        guard let series, let connection else { return HTTPRequest() }
+        return try connection.request(series)
     }
 
     private mutating func connect(after lastID: String?) async throws {
-        guard let client, let connection else { return end() }
+        guard let series, let connection else { return end() }
         if let lastID, !ASCII.isFieldValue(lastID) {
             throw error(.invalidResponse, "the identifier of the last event cannot be sent in Last-Event-ID")
         }
         isNew = false
-        try begin(try await connection.open(client, lastID.flatMap { $0.isEmpty ? nil : $0 }))
+        try begin(try await connection.open(series.client, lastID.flatMap { $0.isEmpty ? nil : $0 }))
     }
 
     private mutating func begin(_ response: HTTPResponse) throws {
-        origin = HTTPResponseBody.Origin(response)
-        decoder = response.request.decoder ?? JSONDecoder()
+        head = response.head
         self.response = nil
         guard response.status != .noContent else { return end() }
         do {
@@ -346,3 +344,15 @@ extension ElementStream {
 }
 
 private struct Unchanged: Error {}
+
+extension HTTPResponse {
+    /// The response without its body.
+    var head: HTTPResponse {
+        var head = self
+        head.body = HTTPResponseBody()
+        return head
+    }
+
+    /// The decoder of the request, or else a plain one.
+    var decoder: any HTTPBodyDecoder { request.decoder ?? JSONDecoder() }
+}

@@ -108,8 +108,8 @@ struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     }
 
     var connection: StreamConnection {
-        StreamConnection { client in
-            try client.sendable(base).adoptedRequest()
+        StreamConnection { series in
+            try series.request(for: base)
         } open: { client, lastID in
             var template = self
             template.lastEventID = lastID
@@ -145,7 +145,7 @@ struct EventSequence: AsyncSequence, Sendable {
         /// Returns the next event, which the caller may skip.
         mutating func element() async throws -> ServerSentEvent? {
             guard var event = try await stream.next() else { return nil }
-            event.origin = stream.origin
+            event.response = stream.head
             if let resume { stream.resume = { [event] in try await resume(event) } }
             return event
         }

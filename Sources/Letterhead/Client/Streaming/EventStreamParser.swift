@@ -18,7 +18,7 @@ struct EventStreamParser: ElementParser {
     /// - Parameter limit: the maximum number of bytes in a line and in an event's data.
     init(_ types: ServerSentEvent.ContentTypes = .eventStream, limit: Int) {
         (self.types, self.limit) = (types, limit)
-        lines = LineSplitter(.carriageReturnToo, limit: limit)
+        lines = LineSplitter(limit: limit, endsAtCarriageReturn: true)
         fields = EventFields(limit: limit)
     }
 
@@ -28,7 +28,7 @@ struct EventStreamParser: ElementParser {
             let rule = "expected a response of type text/event-stream, and received \(type ?? "no Content-Type")"
             throw StreamFault(rule + " (if it is an event stream, set contentTypes to .any)")
         }
-        lines = LineSplitter(.carriageReturnToo, limit: limit)
+        lines = LineSplitter(limit: limit, endsAtCarriageReturn: true)
         fields = EventFields(limit: limit, lastID: lastID, reconnectionTime: reconnectionTime)
     }
 
@@ -42,13 +42,18 @@ struct EventStreamParser: ElementParser {
     /// The event that the body's end has cut before its blank line.
     var incompleteEvent: ServerSentEvent? {
         var (lines, fields) = (lines, fields)
-        _ = try? lines.rest { try unsafe fields.take($0) }
-        return fields.dispatch()
+        lines.append(Data("\n\n".utf8))
+        return (try? Self.next(&lines, &fields)) ?? nil
     }
 
     private static func next(_ lines: inout LineSplitter, _ fields: inout EventFields) throws -> ServerSentEvent? {
+        var event: ServerSentEvent?
         do {
-            return try lines.next { try unsafe fields.take($0) }
+            try lines.next { line in
+                event = try unsafe fields.take(line)
+                return event != nil
+            }
+            return event
         } catch let error as LineSplitter.LineTooLong {
             throw StreamFault(
                 code: .responseTooLarge, message: "a line is larger than the \(error.limit) bytes allowed")

@@ -46,8 +46,7 @@ extension HTTPClient {
         contentTypes types: ServerSentEvent.ContentTypes = .eventStream,
         reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
-        let decoder = template.options.decoder ?? defaults.options.decoder ?? JSONDecoder()
-        let choice = EventChoice<Value, Template.Failure>(names: names, sentinel: sentinel, decoder: decoder)
+        let choice = EventChoice<Value, Template.Failure>(names: names, sentinel: sentinel)
         let opening = EventStreamTemplate(
             base: template,
             validators: [
@@ -74,20 +73,13 @@ private struct EventChoice<Value: Decodable & Sendable, Failure: Decodable & Sen
 
     let names: Set<String>?
     let sentinel: String?
-    private let hasFailures: Bool
-    /// Whether an event that is a value may be a failure nevertheless.
-    private let isVague: Bool
+    /// Whether events report failures, and whether an event that is a value may be a failure nevertheless. Nil before
+    /// an event names the decoder.
+    private var rules: (hasFailures: Bool, isVague: Bool)?
 
-    init(names: Set<String>?, sentinel: String?, decoder: any HTTPBodyDecoder) {
-        func isAnyObject(_ type: any Decodable.Type) -> Bool {
-            (try? decoder.value(of: type, from: Data("{}".utf8))) != nil
-        }
-        (self.names, self.sentinel) = (names, sentinel)
-        hasFailures = Failure.self != Never.self && !isAnyObject(Failure.self)
-        isVague = hasFailures && isAnyObject(Value.self)
-    }
+    init(names: Set<String>?, sentinel: String?) { (self.names, self.sentinel) = (names, sentinel) }
 
-    func reading(of event: ServerSentEvent) throws -> Reading {
+    mutating func reading(of event: ServerSentEvent) throws -> Reading {
         if isLast(event) { return .end }
         let isChosen = names?.contains(event.event)
         if event.event.isSame(as: "error"), isChosen != true { return .failure }
@@ -95,7 +87,7 @@ private struct EventChoice<Value: Decodable & Sendable, Failure: Decodable & Sen
         guard isChosen != false else { return reportsFailure(event) ? .failure : .skipped }
         do {
             let value = try event.decode(Value.self)
-            return isVague && reportsFailure(event) ? .failure : .value(value)
+            return rules(for: event).isVague && reportsFailure(event) ? .failure : .value(value)
         } catch let error as HTTPError {
             return reportsFailure(event) ? .failure : .undecodable(error)
         }
@@ -105,9 +97,22 @@ private struct EventChoice<Value: Decodable & Sendable, Failure: Decodable & Sen
         sentinel.map { event.data.isSame(as: $0) || event.event.isSame(as: $0) } == true
     }
 
-    private func reportsFailure(_ event: ServerSentEvent) -> Bool {
-        let decoder = event.origin?.request.decoder ?? JSONDecoder()
-        return hasFailures && (try? decoder.value(of: Failure.self, from: Data(event.data.utf8))) != nil
+    private mutating func rules(for event: ServerSentEvent) -> (hasFailures: Bool, isVague: Bool) {
+        if let rules { return rules }
+        let decoder = event.response?.decoder ?? JSONDecoder()
+        func isAnyObject(_ type: any Decodable.Type) -> Bool {
+            (try? decoder.value(of: type, from: Data("{}".utf8))) != nil
+        }
+        let hasFailures = Failure.self != Never.self && !isAnyObject(Failure.self)
+        let found = (hasFailures, isVague: hasFailures && isAnyObject(Value.self))
+        rules = found
+        return found
+    }
+
+    private mutating func reportsFailure(_ event: ServerSentEvent) -> Bool {
+        let decoder = event.response?.decoder ?? JSONDecoder()
+        return rules(for: event).hasFailures
+            && (try? decoder.value(of: Failure.self, from: Data(event.data.utf8))) != nil
     }
 }
 
@@ -120,17 +125,17 @@ private struct FirstValue<Value: Decodable & Sendable, Failure: Decodable & Send
     let parser: EventStreamParser
 
     func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
-        var parser = parser
+        var (parser, choice) = (parser, choice)
         guard request.attemptNumber != nil, request.accepts(response.status), (try? parser.begin(response)) != nil
         else { return .nextValidator }
-        let origin = HTTPResponseBody.Origin(response)
+        let head = response.head
         var (response, count, isFailure) = (response, 0, Bool?.none)
         response.body = await response.body.seen { piece in
             count += piece.count
             parser.append(piece)
             // The reader of the stream throws a fault.
             while isFailure == nil, var event = try? parser.next() {
-                event.origin = origin
+                event.response = head
                 switch try? choice.reading(of: event) {
                 case .skipped: break
                 case .failure: isFailure = true
@@ -156,7 +161,7 @@ private struct EventValues<Value: Decodable & Sendable, Failure: Decodable & Sen
     struct Iterator: AsyncIteratorProtocol {
         /// Nil after the end.
         var events: EventSequence.Iterator?
-        let choice: EventChoice<Value, Failure>
+        var choice: EventChoice<Value, Failure>
         let undecodable: ServerSentEvent.Undecodable
 
         mutating func next(isolation actor: (any Actor)?) async throws -> Value? { try await next() }
@@ -192,7 +197,7 @@ private struct EventValues<Value: Decodable & Sendable, Failure: Decodable & Sen
 extension ServerSentEvent {
     /// The error of an event that reports a failure.
     fileprivate var failure: HTTPError {
-        var response = origin?.response ?? HTTPResponse(request: HTTPRequest(), status: .ok)
+        var response = response ?? HTTPResponse(request: HTTPRequest(), status: .ok)
         let isJSON = data.utf8.first { $0 > 0x20 }.map { "{[\"".utf8.contains($0) } == true
         response.headers[.contentType] = isJSON ? "application/json" : "text/plain"
         response.body = HTTPResponseBody(Data(data.utf8))

@@ -108,20 +108,26 @@ protocol JSONSplitter: Sendable {
 private struct JSONLineSplitter: JSONSplitter {
     private var lines: LineSplitter
 
-    init(limit: Int) { lines = LineSplitter(.lineFeed, limit: limit) }
+    init(limit: Int) { lines = LineSplitter(limit: limit) }
 
     mutating func append(_ piece: Data) { lines.append(piece) }
 
     mutating func next() throws -> Data? {
-        do { return try lines.next { unsafe Self.content($0) } } catch let error as LineSplitter.LineTooLong {
-            throw StreamFault(error)
+        var content: Data?
+        do {
+            try lines.next { line in
+                content = unsafe Self.content(line)
+                return content != nil
+            }
+            return content
+        } catch let error as LineSplitter.LineTooLong {
+            throw StreamFault(tooLargeFor: error.limit)
         }
     }
 
     mutating func end() throws -> Data? {
-        do { return try lines.rest { unsafe Self.content($0) } ?? nil } catch let error as LineSplitter.LineTooLong {
-            throw StreamFault(error)
-        }
+        lines.append(Data("\n".utf8))
+        return try next()
     }
 
     /// Returns a copy of a line's bytes without surrounding whitespace. Nil for a blank line.
@@ -134,8 +140,6 @@ private struct JSONLineSplitter: JSONSplitter {
 }
 
 extension StreamFault {
-    init(_ error: LineSplitter.LineTooLong) { self.init(tooLargeFor: error.limit) }
-
     init(tooLargeFor limit: Int) {
         self.init(code: .responseTooLarge, message: "it is larger than the \(limit) bytes allowed")
     }

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+package import LetterheadFoundation
 
 /// Splits bytes that arrive in chunks into lines, in linear time and without copying all bytes.
 ///
 /// A line inside one chunk is read in place. Only a line that spans several chunks is copied, into ``partial``.
 ///
 /// A line's bytes live until the closure that receives them returns, and offsets are at most the chunk's length.
-struct LineSplitter: Sendable {
-    enum Ending {
-        /// LF, or CR followed by LF.
-        case lineFeed
-        /// LF, CR, or CR followed by LF, as in event streams.
-        case carriageReturnToo
-    }
-
+package struct LineSplitter: Sendable {
     /// A line is longer than the limit, in bytes.
-    struct LineTooLong: Error {
-        let limit: Int
+    package struct LineTooLong: Error {
+        package let limit: Int
     }
 
     private static let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
@@ -25,7 +18,7 @@ struct LineSplitter: Sendable {
     /// larger batches, allocating the strings takes more time.
     private static let batchSize = 7
 
-    private let ending: Ending
+    private let endsAtCarriageReturn: Bool
     private let limit: Int
     private var piece = Data()
     /// The next line's index in the chunk.
@@ -37,13 +30,14 @@ struct LineSplitter: Sendable {
     /// Whether the last chunk ended with CR, so that an LF at the next chunk's beginning belongs to it.
     private var skipsLineFeed = false
 
-    init(_ ending: Ending, limit: Int) {
-        self.ending = ending
+    /// - Parameter endsAtCarriageReturn: whether CR ends a line, as in event streams, and not only LF or CR and LF.
+    package init(limit: Int, endsAtCarriageReturn: Bool = false) {
+        self.endsAtCarriageReturn = endsAtCarriageReturn
         self.limit = min(max(limit, 0), .max - 1)
     }
 
     /// Adds the next chunk. Read all of the previous chunk's lines first.
-    mutating func append(_ next: Data) {
+    package mutating func append(_ next: Data) {
         (piece, offset, nextOffsets) = (next, 0, (-1, -1))
         if skipsLineFeed, let first = next.first {
             skipsLineFeed = false
@@ -51,42 +45,41 @@ struct LineSplitter: Sendable {
         }
     }
 
-    /// Calls a closure with each complete line, without its ending, until the closure returns a value.
+    /// Calls a closure with each complete line, without its ending, until the closure returns true.
     ///
-    /// - Returns: nil if the closure needs another chunk's line.
     /// - Throws: ``LineTooLong``, and the closure's errors.
-    @inline(__always) @safe
-    mutating func next<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result?) throws -> Result? {
-        let (piece, ending, limit) = (piece, ending, limit)
+    @safe
+    package mutating func next(_ body: (UnsafeRawBufferPointer) throws -> Bool) throws {
+        let (piece, limit, dropsReturn) = (piece, limit, !endsAtCarriageReturn)
         // A call that takes all of `self` by value would copy it for each line.
-        return try unsafe piece.withUnsafeBytes { bytes -> Result? in
+        try unsafe piece.withUnsafeBytes { bytes in
             while offset < bytes.count {
                 let start = offset
                 guard let (end, after) = unsafe endOfLine(in: bytes, from: start) else {
                     try unsafe keep(bytes[start...])
                     offset = bytes.count
-                    return nil
+                    return
                 }
                 offset = after
                 if !partial.isEmpty {
                     try unsafe keep(bytes[start..<end])
                     defer { partial.removeAll(keepingCapacity: partial.capacity <= 65_536) }
-                    let result = try unsafe partial.withUnsafeBytes { try unsafe body(Self.line($0, ending, limit)) }
-                    if let result { return result }
+                    if try unsafe partial.withUnsafeBytes({ try unsafe body(Self.line($0, dropsReturn, limit)) }) {
+                        return
+                    }
                 } else {
                     let line = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-                    if let result = try unsafe body(Self.line(line, ending, limit)) { return result }
+                    if try unsafe body(Self.line(line, dropsReturn, limit)) { return }
                 }
             }
-            return nil
         }
     }
 
     /// Returns a line without its ending's CR.
     private static func line(
-        _ line: UnsafeRawBufferPointer, _ ending: Ending, _ limit: Int
+        _ line: UnsafeRawBufferPointer, _ dropsReturn: Bool, _ limit: Int
     ) throws -> UnsafeRawBufferPointer {
-        let hasReturn = unsafe ending == .lineFeed && line.last == carriageReturn
+        let hasReturn = unsafe dropsReturn && line.last == carriageReturn
         guard line.count - (hasReturn ? 1 : 0) <= limit else { throw LineTooLong(limit: limit) }
         return unsafe hasReturn ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
     }
@@ -96,7 +89,7 @@ struct LineSplitter: Sendable {
     ///
     /// - Throws: ``LineTooLong`` if the first line is longer than the limit.
     mutating func takeLines(into lines: inout [String]) throws {
-        guard partial.isEmpty, ending == .lineFeed else { return }
+        guard partial.isEmpty, !endsAtCarriageReturn else { return }
         let (piece, limit, first) = (piece, limit, offset)
         offset = try unsafe piece.withUnsafeBytes { bytes in
             var start = first
@@ -135,10 +128,11 @@ struct LineSplitter: Sendable {
         if nextOffsets.lineFeed < start {
             nextOffsets.lineFeed = unsafe Self.offset(of: "\n", in: bytes, from: start) ?? bytes.count
         }
-        if ending == .carriageReturnToo, nextOffsets.carriageReturn < start {
+        if endsAtCarriageReturn, nextOffsets.carriageReturn < start {
             nextOffsets.carriageReturn = unsafe Self.offset(of: "\r", in: bytes, from: start) ?? bytes.count
         }
-        let end = ending == .lineFeed ? nextOffsets.lineFeed : min(nextOffsets.lineFeed, nextOffsets.carriageReturn)
+        let end =
+            endsAtCarriageReturn ? min(nextOffsets.lineFeed, nextOffsets.carriageReturn) : nextOffsets.lineFeed
         guard end < bytes.count else { return nil }
         guard end != nextOffsets.lineFeed else { return (end, end + 1) }
         // The line ends here, even if an LF follows, so that an event isn't delayed until the next byte arrives.

@@ -67,6 +67,6 @@ public struct Reconnection: Sendable {
     /// Whether a request may be sent again for another connection.
     func allowsRepeating(_ request: HTTPRequest) -> Bool {
         guard request.body.isReplayable else { return false }
-        return request.method.isIdempotent || request.isMarkedIdempotent || allowsAnyMethod
+        return request.isIdempotent || allowsAnyMethod
     }
 }

@@ -116,8 +116,8 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     }
 
     var connection: StreamConnection {
-        StreamConnection { client in
-            try client.sendable(base).adoptedRequest()
+        StreamConnection { series in
+            try series.request(for: base)
         } open: { client, _ in
             try await client.stream(self)
         }
@@ -143,14 +143,15 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
 
         mutating func next() async throws -> Value? {
             while let text = try await stream.next() {
+                let decoder = stream.head?.decoder ?? JSONDecoder()
                 do {
-                    let value = try stream.decoder.value(of: Value.self, from: text)
+                    let value = try decoder.value(of: Value.self, from: text)
                     if let resume { stream.resume = { try await resume(value) } }
                     stream.delivered()
                     return value
                 } catch {
-                    let problem = DecodingProblem(
-                        error, type: Value.self, in: text, decoder: stream.decoder, for: stream.origin?.request)
+                    let problem = decoder.problem(
+                        error, decoding: Value.self, from: text, for: stream.head?.request)
                     try await stream.recover(
                         from: stream.error(
                             .cannotDecodeResponse, "value \(stream.parser.count): \(problem)", underlying: error))

@@ -127,7 +127,7 @@ extension RequestSettings {
         if !progressUpdates.contains(where: { $0.identity === updates.identity }) { progressUpdates.append(updates) }
     }
 
-    var progressUpdates: [ProgressUpdates] {
+    package var progressUpdates: [ProgressUpdates] {
         get { self[option: ProgressUpdatesOption.self] }
         set { self[option: ProgressUpdatesOption.self] = newValue }
     }

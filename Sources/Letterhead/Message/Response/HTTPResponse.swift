@@ -248,7 +248,7 @@ extension HTTPResponse {
 
 extension HTTPResponse {
     /// Whether the body reports a failure although the status doesn't: an event stream's `error` event.
-    var reportsFailure: Bool {
+    package var reportsFailure: Bool {
         get { self[option: ReportsFailure.self] }
         set { self[option: ReportsFailure.self] = newValue }
     }

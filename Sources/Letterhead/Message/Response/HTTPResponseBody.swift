@@ -163,7 +163,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
 
     /// Reads a body until a closure has seen enough of it, and returns the same body for a reader that has seen
     /// nothing. An error of the body is thrown to that reader, after the pieces before it.
-    func seen(until isEnough: (Data) -> Bool) async -> HTTPResponseBody {
+    package func seen(until isEnough: (Data) -> Bool) async -> HTTPResponseBody {
         guard case .stream(let stream) = released().source else {
             if let buffered { _ = isEnough(buffered) }
             return self

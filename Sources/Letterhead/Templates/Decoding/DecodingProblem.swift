@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+package import LetterheadFoundation
 
 extension HTTPError {
     init(ofDecoding error: any Error, as type: Any.Type, response: HTTPResponse) {
@@ -14,6 +14,15 @@ extension HTTPError {
                 .cannotDecodeResponse, request: response.request, response: response, underlying: error,
                 message: problem.description + (isForeign ? response.foreignBody(for: response.request) : ""))
         }
+    }
+}
+
+extension HTTPBodyDecoder {
+    /// Describes why a part of a response, such as an event, could not be decoded.
+    package func problem(
+        _ error: any Error, decoding type: Any.Type, from data: Data, for request: HTTPRequest?
+    ) -> String {
+        DecodingProblem(error, type: type, in: data, decoder: self, for: request).description
     }
 }
 

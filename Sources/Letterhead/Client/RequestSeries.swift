@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+
+extension HTTPClient {
+    /// Begins a series of requests that belong together.
+    ///
+    /// The series of a series client belongs to the outer one: it has the same generation, and the earlier of the two
+    /// deadlines.
+    ///
+    /// - Parameters:
+    ///   - limit: the time for all requests and waits, counted from now. A streamed body counts until it was read. If it
+    ///     is zero or less, each request is `.invalidRequest`. Default: nil (no limit).
+    ///   - kind: what each request is, such as `page`, for observers. Default: nil (the requests are unrelated).
+    ///   - clock: the clock for the waits and the limit. Default: the clock of the client.
+    public func series(
+        within limit: Duration? = nil, kind: String? = nil, clock: (any Clock<Duration>)? = nil
+    ) -> RequestSeries {
+        let clock = clock ?? parts.retry.clock
+        let deadlines = [sequence?.deadline, limit.map { DeadlinePoint(in: $0, on: Timeline(clock)) }]
+        let family = sequence?.family ?? kind.flatMap { parts.hub == nil ? nil : LoadFamily(kind: $0) }
+        var client = self
+        client.sequence = Series(
+            family: family, generation: generation,
+            deadline: deadlines.compactMap(\.self).min { $0.timeLeft < $1.timeLeft },
+            isInvalid: sequence?.isInvalid == true || limit.map { $0 <= .zero } == true)
+        return RequestSeries(client: client, clock: clock)
+    }
+
+    /// What the requests of a series have in common.
+    struct Series: Sendable {
+        let family: LoadFamily?
+        let generation: ClientGeneration
+        let deadline: DeadlinePoint?
+        /// Whether a limit is zero or less.
+        let isInvalid: Bool
+    }
+
+    /// The generation of new requests.
+    var generation: ClientGeneration { sequence?.generation ?? parts.identity.generation }
+}
+
+/// Requests that belong together, such as those for the pages of a list. A reset of the client ends all of them, and one
+/// deadline limits them. Create it with ``HTTPClient/series(within:kind:clock:)``.
+///
+/// ```swift
+/// let series = client.series(within: .seconds(60))
+/// var job = try await series.client.send(GetJob(id: 7))
+/// while !job.isDone {
+///     try await series.pause(for: .seconds(2))
+///     job = try await series.client.send(GetJob(id: 7))
+/// }
+/// ```
+///
+/// Use a series for a loop of requests, such as polling or a custom page sequence. Without it, a loop that runs during
+/// ``HTTPClient/reset()`` continues with the credentials of the next user.
+///
+/// - After a reset, each request and each wait of the series is `.cancelled`, and requests in flight end. A value that
+///   arrived earlier belongs to the previous user: check ``generation`` before you deliver it.
+/// - After the deadline, each request is `.timedOut`. So is a wait that would end later, and it ends at once.
+public struct RequestSeries: Sendable {
+    /// Sends the requests of the series. It is derived from the client that began the series.
+    public let client: HTTPClient
+    private let clock: any Clock<Duration>
+
+    fileprivate init(client: HTTPClient, clock: any Clock<Duration>) { (self.client, self.clock) = (client, clock) }
+
+    /// The time between two resets of the client that the series belongs to.
+    public var generation: ClientGeneration { client.generation }
+
+    /// Waits before the next request.
+    ///
+    /// - Parameters:
+    ///   - duration: the time to wait. With zero, only the deadline is checked.
+    ///   - failure: the failure that the next request follows. Default: nil.
+    ///   - request: the next request, for errors. Default: an empty request.
+    /// - Throws: ``HTTPError``: `.timedOut` if the deadline passes before, and `.cancelled` after a reset.
+    ///   `CancellationError` if the calling task was cancelled.
+    public func pause(
+        for duration: Duration, after failure: HTTPError? = nil,
+        before request: @autoclosure () throws -> HTTPRequest = HTTPRequest()
+    ) async throws {
+        if let deadline = client.sequence?.deadline, deadline.timeLeft <= duration {
+            throw HTTPError(
+                .timedOut, request: try failure?.request ?? request(), response: failure?.response,
+                underlying: failure, message: "the deadline passes before the next request",
+                mayHaveBeenSent: failure?.mayHaveBeenSent ?? false)
+        }
+        if duration > .zero { try await generation.pause(for: duration, on: clock) }
+        try generation.check(try request().resetError(mayHaveBeenSent: false))
+    }
+
+    /// Returns the request that a template is sent as, with the settings of the client. Use it for errors, and to decide
+    /// whether it may be sent again. The links of the client add the environment later.
+    ///
+    /// - Throws: `.invalidRequest` if the request cannot be built.
+    public func request(for template: some RequestTemplate) throws(HTTPError) -> HTTPRequest {
+        try client.sendable(template).adoptedRequest()
+    }
+}

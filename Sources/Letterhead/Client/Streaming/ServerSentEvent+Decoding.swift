@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+import LetterheadFoundation
+
+extension ServerSentEvent {
+    /// Determines which content types are read as an event stream.
+    public enum ContentTypes: Hashable, Sendable {
+        /// `text/event-stream`, as the HTML Standard requires.
+        case eventStream
+        /// All, for a server that sends events as `text/plain` or without a type. A page of a proxy is then read as an
+        /// event stream without events.
+        case any
+    }
+
+    /// Determines what follows an event whose data cannot be decoded.
+    public enum Undecodable: Sendable {
+        /// The error is thrown, after the earlier events' values.
+        case fail
+        /// The event is skipped, and the closure is called with the error.
+        case skip(@Sendable (HTTPError) -> Void)
+    }
+
+    /// Decodes the data, with the template's or the client's decoder by default. For an event that you created
+    /// yourself, the default is a plain `JSONDecoder`.
+    ///
+    /// - Throws: ``HTTPError/Code/cannotDecodeResponse`` with the `DecodingError` as the underlying error.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type = Value.self, decoder: (any HTTPBodyDecoder)? = nil
+    ) throws -> Value {
+        let decoder = decoder ?? response?.decoder ?? JSONDecoder()
+        let text = Data(data.utf8)
+        do {
+            return try decoder.value(of: type, from: text)
+        } catch {
+            let problem = decoder.problem(error, decoding: type, from: text, for: response?.request)
+            throw HTTPError(
+                .cannotDecodeResponse, request: response?.request ?? HTTPRequest(), response: response,
+                underlying: error, message: "event \"\(event)\": \(problem)")
+        }
+    }
+}
