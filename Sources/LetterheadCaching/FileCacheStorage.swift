@@ -324,6 +324,6 @@ final class FileCacheWriter: CacheWriting {
     private static func part(_ number: UInt64) -> String { FileCacheName.hex(number) + ".part" }
 
     private static func write(_ data: Data, to descriptor: Int32) throws {
-        guard Descriptor.write(data, to: descriptor) else { throw FileCacheFolder.Failure("cannot write a file") }
+        guard data.write(to: descriptor) else { throw FileCacheFolder.Failure("cannot write a file") }
     }
 }

@@ -164,7 +164,7 @@ final class PartFile: Sendable {
         let data = try JSONEncoder().encode(record)
         let file = try PrivateFile.open(url.filePath, O_WRONLY | O_CREAT | O_EXCL)
         defer { _ = LetterheadFoundation.close(file) }
-        guard Descriptor.write(data, to: file) else { throw POSIXError.last }
+        guard data.write(to: file) else { throw POSIXError.last }
     }
 
     func shorten(to count: Int) throws {
@@ -173,7 +173,7 @@ final class PartFile: Sendable {
 
     func append(_ piece: Data) throws {
         try withDescriptor { descriptor in
-            guard Descriptor.write(piece, to: descriptor) else { throw POSIXError.last }
+            guard piece.write(to: descriptor) else { throw POSIXError.last }
         }
     }
 

@@ -2,20 +2,24 @@
 package import LetterheadFoundation
 
 /// Reads and writes an open file by its descriptor, also if a signal interrupts the call.
-package enum Descriptor {
-    /// Writes all bytes. Returns false, with the reason in `errno`, if it cannot write all.
-    package static func write(_ data: Data, to file: Int32) -> Bool {
-        var rest = data
+extension Data {
+    /// Writes all bytes to a file descriptor. Returns false, with the reason in `errno`, if it cannot write all.
+    package func write(to descriptor: Int32) -> Bool {
+        var rest = self
         while !rest.isEmpty {
             // The system reads the bytes before the closure returns.
-            let sent = unsafe rest.withUnsafeBytes { unsafe LetterheadFoundation.write(file, $0.baseAddress, $0.count) }
+            let sent = unsafe rest.withUnsafeBytes {
+                unsafe LetterheadFoundation.write(descriptor, $0.baseAddress, $0.count)
+            }
             if sent < 0, errno == EINTR { continue }
             guard sent > 0 else { return false }
             rest = rest.dropFirst(sent)
         }
         return true
     }
+}
 
+enum Descriptor {
     /// Reads until the buffer is full or the file ends, and returns the number of bytes. It is negative, with the
     /// reason in `errno`, for an error.
     static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {

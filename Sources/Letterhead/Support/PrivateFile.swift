@@ -45,7 +45,7 @@ package struct PrivateFile {
         try Self.checkPlace(target)
         let descriptor = try Self.open(draft.filePath, O_WRONLY | O_CREAT | O_EXCL)
         let isWritten =
-            fchmod(descriptor, 0o600) == 0 && Descriptor.write(data, to: descriptor) && fsync(descriptor) == 0
+            fchmod(descriptor, 0o600) == 0 && data.write(to: descriptor) && fsync(descriptor) == 0
         guard close(descriptor) == 0, isWritten, unsafe rename(draft.filePath, target.filePath) == 0 else {
             let code = errno
             _ = unsafe unlink(draft.filePath)

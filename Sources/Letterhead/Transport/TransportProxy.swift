@@ -106,7 +106,7 @@ extension TransportConfiguration {
         ])
 
         private static func isInEnvironment(_ names: [String]) -> Bool {
-            let environment = TrustedEnvironment.variables
+            let environment = ProcessInfo.trustedVariables
             return names.contains { environment[$0]?.isEmpty == false }
         }
 

@@ -68,7 +68,7 @@ extension AWSCredentials.Provider {
     /// The process's environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and optionally `AWS_SESSION_TOKEN`.
     /// Without the first two, requests fail with `.cannotAuthenticate`. A set-user-ID program has none of them.
     public static var environment: Self {
-        Self { try credentials(TrustedEnvironment.variables, in: "the environment") }
+        Self { try credentials(ProcessInfo.trustedVariables, in: "the environment") }
     }
 
     /// A profile in the shared credentials file. Config files with other sources aren't supported, and no process is
@@ -79,7 +79,7 @@ extension AWSCredentials.Provider {
     ///   - file: the file. It is refused if other users can write it. Default: `AWS_SHARED_CREDENTIALS_FILE`, or else
     ///     `~/.aws/credentials`.
     public static func profile(_ name: String? = nil, file: URL? = nil) -> Self {
-        let variables = TrustedEnvironment.variables
+        let variables = ProcessInfo.trustedVariables
         let name = name ?? variables["AWS_PROFILE"] ?? "default"
         let path = variables["AWS_SHARED_CREDENTIALS_FILE"] ?? (variables["HOME"] ?? "") + "/.aws/credentials"
         let url = file ?? URL(filePath: path)

@@ -3,7 +3,7 @@ public import LetterheadFoundation
 
 /// A limit that a response reports: the requests or tokens that are left, and the seconds until it resets. A part that
 /// isn't reported is nil.
-package typealias ReportedLimit = (remaining: Double?, reset: Double?)
+typealias ReportedLimit = (remaining: Double?, reset: Double?)
 
 extension HTTPHeaders {
     /// Returns the wait that the server requests in `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms`, or nil if
@@ -34,7 +34,7 @@ extension HTTPHeaders {
     /// RFC 3339 or in `Retry-After`.
     ///
     /// - Parameter now: returns the current date. It is called only if a field needs it.
-    package func rateLimits(now: () -> Date) -> [ReportedLimit] {
+    package func rateLimits(now: () -> Date) -> [(remaining: Double?, reset: Double?)] {
         var limits: [ReportedLimit] = []
         var budgets: [String: ReportedLimit] = [:]
         for field in self where ServerDelays.isCandidate(field.name.rawValue) {

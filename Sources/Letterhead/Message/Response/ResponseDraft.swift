@@ -161,7 +161,7 @@ struct ResponseFile {
         defer { close(descriptor) }
         do {
             for try await chunk in body {
-                guard Descriptor.write(chunk, to: descriptor) else { throw POSIXError.last }
+                guard chunk.write(to: descriptor) else { throw POSIXError.last }
                 count += chunk.count
             }
             guard fsync(descriptor) == 0 else { throw POSIXError.last }

@@ -220,7 +220,7 @@
         /// called, because Foundation uses libcurl too.
         static let initialization: Int32 = {
             // libcurl would write the keys of all TLS connections to the file that the variable names.
-            if TrustedEnvironment.isElevated { _ = unsafe unsetenv("SSLKEYLOGFILE") }
+            if ProcessInfo.isElevated { _ = unsafe unsetenv("SSLKEYLOGFILE") }
             return curl_global_init(everything)
         }()
         private static let everything = 3

@@ -18,7 +18,7 @@
 
         /// The authorities of this process. They are looked up once, after libcurl was initialized.
         static let system = CurlRoots(
-            environment: TrustedEnvironment.variables, builtIn: builtIn,
+            environment: ProcessInfo.trustedVariables, builtIn: builtIn,
             isFile: { unsafe access($0, R_OK) == 0 },
             isFolder: { (try? FileManager.default.contentsOfDirectory(atPath: $0))?.isEmpty == false })
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+package import LetterheadFoundation
 
 #if os(Linux)
     import CLibcurl
@@ -9,7 +9,7 @@ import LetterheadFoundation
 ///
 /// A program with more rights than its caller, such as a set-user-ID program, has none of them, because the caller sets
 /// the variables. This is the rule of `secure_getenv`.
-package enum TrustedEnvironment {
+extension ProcessInfo {
     /// Whether the program has rights that its caller doesn't have.
     static let isElevated: Bool = {
         #if os(Linux)
@@ -22,5 +22,5 @@ package enum TrustedEnvironment {
     }()
 
     /// The variables of the process now, or none if ``isElevated`` is true.
-    package static var variables: [String: String] { isElevated ? [:] : ProcessInfo.processInfo.environment }
+    package static var trustedVariables: [String: String] { isElevated ? [:] : ProcessInfo.processInfo.environment }
 }
