@@ -35,7 +35,8 @@ func library(_ name: String, _ more: Target.Dependency...) -> Target {
 func linux(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux])) }
 // What not every program needs: products of their own, which use the public API of the library as its users do.
 let additions = [
-    "Caching", "Contracts", "OAuth", "Observing", "Recording", "Relay", "Resilience", "Signing", "Transfers",
+    "Caching", "Contracts", "OAuth", "Observing", "Recording", "Relay", "Resilience", "Signing", "Streaming",
+    "Transfers",
 ].map { "Letterhead\($0)" }
 let products: [Target.Dependency] = (["Letterhead"] + additions).map { .byName(name: $0) }
 
@@ -94,7 +95,8 @@ let package = Package(
 
         // `swift run quickstart`; examples are built with plain settings, as the programs of users are.
         .executableTarget(
-            name: "quickstart", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/quickstart"),
+            name: "quickstart", dependencies: ["Letterhead", "LetterheadStreaming", "LetterheadTesting"],
+            path: "Examples/quickstart"),
         .executableTarget(name: "fleet", dependencies: products + ["LetterheadTesting"], path: "Examples/fleet"),
         .executableTarget(
             name: "main-actor", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/main-actor",
@@ -102,7 +104,8 @@ let package = Package(
     ]
         + additions.map {
             // A contract checks recordings, and takes routes as stubs do.
-            $0 == "LetterheadContracts" ? library($0, "LetterheadRecording", "LetterheadTesting") : library($0)
+            $0 == "LetterheadContracts"
+                ? library($0, "LetterheadRecording", "LetterheadStreaming", "LetterheadTesting") : library($0)
         }
         + additions.map { .testTarget(name: "\($0)Tests", dependencies: kit + products, swiftSettings: settings) },
     swiftLanguageModes: [.v6]

@@ -69,7 +69,7 @@ Letterhead/Links/Redirects/FollowRedirects        URLs of validated requests
 Letterhead/Templates/Bodies/                      names of the program
 Letterhead/Templates/Decoding/JSON                names that are quickly compared
 LetterheadRelay/                                  printable ids, and names of options
-Letterhead/Client/Streaming/EventStreamParser     the essence of a media type
+LetterheadStreaming/EventStreamParser             the essence of a media type
 Letterhead/Message/Observing/TraceContext         hexadecimal digits, and tokens
 Letterhead/Message/Observing/HTTPEvent            names of events
 Letterhead/Message/URL/URITemplate.swift          names of variables, which are ASCII

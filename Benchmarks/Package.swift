@@ -17,6 +17,7 @@ let letterhead: [Target.Dependency] = [
     .product(name: "LetterheadCaching", package: "Letterhead"),
     .product(name: "LetterheadRecording", package: "Letterhead"),
     .product(name: "LetterheadSigning", package: "Letterhead"),
+    .product(name: "LetterheadStreaming", package: "Letterhead"),
 ]
 
 // What measures the library through its public API. TestKit and TestLimits are links to the folders of the tests.

@@ -18,6 +18,7 @@ let package = Package(
             name: "CloudStorage",
             dependencies: [
                 .product(name: "Letterhead", package: "Letterhead"),
+                .product(name: "LetterheadStreaming", package: "Letterhead"),
                 .product(name: "LetterheadTransfers", package: "Letterhead"),
             ]),
         .testTarget(

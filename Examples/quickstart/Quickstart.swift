@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadStreaming
 import LetterheadTesting
 
 /// A tour of the library against a local server: `swift run quickstart`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 import LetterheadFoundation
+import LetterheadStreaming
 
 /// A response, and the endpoint that it belongs to. A stream is decoded to a type of values, any other body as a whole.
 /// `isDecoded` tells that the client has decoded the response.

@@ -2,6 +2,7 @@
 #if DEBUG
     import Foundation
     @testable import Letterhead
+    @testable import LetterheadStreaming
 
     extension EventStreamParser {
         /// Parses a stream in memory in chunks of one size, and returns all its events. It throws a stream's errors.

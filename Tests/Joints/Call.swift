@@ -3,6 +3,7 @@
     import Foundation
     import Letterhead
     import LetterheadRecording
+    import LetterheadStreaming
     import LetterheadTransfers
     import Synchronization
 

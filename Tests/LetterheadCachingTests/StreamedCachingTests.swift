@@ -6,6 +6,7 @@ import Testing
 
 @testable import Letterhead
 @testable import LetterheadCaching
+import LetterheadStreaming
 
 /// The kinds of stores, for tests that hold for both.
 enum CacheStoreKind: CaseIterable {

@@ -32,6 +32,7 @@ limits = {
     "LetterheadRelay": 750,
     "LetterheadResilience": 1_597,
     "LetterheadSigning": 2_134,
+    "LetterheadStreaming": 1_160,
     "LetterheadTesting": 4_420,
     "LetterheadTestingSupport": 62,
     "LetterheadTransfers": 1_853,

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadCaching
 import LetterheadSigning
+import LetterheadStreaming
 
 /// Something that programs do often, over a transport that responds at once.
 struct Operation: Sendable {

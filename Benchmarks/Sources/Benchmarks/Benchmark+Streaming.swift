@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
+import LetterheadStreaming
 
 extension Benchmark {
     /// Bodies that are read a line or an event at a time.

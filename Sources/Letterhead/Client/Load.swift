@@ -151,7 +151,11 @@ struct Load: Sendable {
                 .invalidRequest, request: request,
                 message: "the deadline of the series is zero or less (use nil for no limit)")
         }
-        let response = try await request.load(within: deadline.timeLeft, on: deadline.timeline) {
+        let left = deadline.timeLeft
+        if left <= .zero {
+            throw request.deadlinePassed(while: "waiting for its turn in a series", mayHaveBeenSent: false)
+        }
+        let response = try await request.load(within: left, on: deadline.timeline) {
             (limited) async throws(HTTPError) in
             try await loader.load(limited)
         }

@@ -7,6 +7,7 @@ import TestKit
 import Testing
 
 @testable import Letterhead
+import LetterheadStreaming
 
 /// A transport that ends the requests of a client that was reset.
 private struct EndsItsRequests: HTTPLoader {

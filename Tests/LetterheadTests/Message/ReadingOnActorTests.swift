@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 @testable import Letterhead
+import LetterheadStreaming
 import LetterheadTesting
 import Synchronization
 import TestKit

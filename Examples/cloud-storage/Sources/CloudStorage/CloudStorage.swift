@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import Foundation
 public import Letterhead
+import LetterheadStreaming
 import LetterheadTransfers
 
 /// A store in the cloud, over Letterhead.

@@ -59,7 +59,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
     }
 
     /// Ends the template's progress updates. The first request has done so, unless it was never sent.
-    func endProgress() { for updates in start.options.progressUpdates { updates.finish() } }
+    func endProgress() { start.options.endProgress() }
 
     private mutating func nextPage() async throws -> Page<Template.Response>? {
         guard let template = nextTemplate else {

@@ -9,7 +9,7 @@ package import LetterheadFoundation
 package struct LineSplitter: Sendable {
     /// A line is longer than the limit, in bytes.
     package struct LineTooLong: Error {
-        package let limit: Int
+        let limit: Int
     }
 
     private static let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))

@@ -65,9 +65,8 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     public func when(_ condition: Retry.Condition) -> HTTPRetryStrategy { changing { $0.condition = condition } }
 
     /// Also retries requests of any method that the server refused to process: after a 429 or 529, after a 503 or 403
-    /// with a valid `Retry-After`, and after an event that reports a failure instead of a stream's first value (see
-    /// ``HTTPClient/events(of:as:named:endingWith:undecodable:contentTypes:reconnecting:limit:)``). They are retried in
-    /// addition to what ``when(_:)`` selects.
+    /// with a valid `Retry-After`, and after an event that reports a failure instead of a stream's first value
+    /// (`events(of:as:)` of `LetterheadStreaming`). They are retried in addition to what ``when(_:)`` selects.
     ///
     /// HTTP doesn't guarantee that such a request was not processed, so by default, a POST is not retried. Use this for
     /// a server that documents the guarantee, such as one with a rate limit. If a redirect changed the method, the

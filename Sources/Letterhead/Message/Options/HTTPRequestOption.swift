@@ -230,8 +230,8 @@ extension RequestSettings {
     }
 
     /// Whether the response is a live stream, such as server-sent events. Each request for it is sent: a cache doesn't
-    /// look for a response, and no request shares the response. Default: false. The functions of ``HTTPClient`` that
-    /// return events or follow a stream of values set it.
+    /// look for a response, and no request shares the response. Default: false. `LetterheadStreaming` sets it for events
+    /// and for a stream of values that it follows.
     public var isLiveStream: Bool {
         get { self[option: LiveStreamOption.self] }
         set { self[option: LiveStreamOption.self] = newValue }

@@ -127,7 +127,10 @@ extension RequestSettings {
         if !progressUpdates.contains(where: { $0.identity === updates.identity }) { progressUpdates.append(updates) }
     }
 
-    package var progressUpdates: [ProgressUpdates] {
+    /// Ends the progress updates of a request that is not sent, such as that of a sequence with invalid settings.
+    public func endProgress() { for updates in progressUpdates { updates.finish() } }
+
+    var progressUpdates: [ProgressUpdates] {
         get { self[option: ProgressUpdatesOption.self] }
         set { self[option: ProgressUpdatesOption.self] = newValue }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
 import LetterheadFoundation
 
 /// Finds a streamed response's elements, such as events, in the arriving chunks. It performs no input or output.
@@ -57,8 +58,8 @@ struct StreamConnection: Sendable {
 struct StreamConnections: Sendable {
     let client: HTTPClient
     let reconnection: Reconnection
-    /// The template's progress updates. They end with the stream, even if nothing was sent.
-    let progress: [ProgressUpdates]
+    /// The template's options. Their progress updates end with the stream, even if nothing was sent.
+    let options: HTTPRequestOptions
     let first: StreamConnection
     /// Returns the request to send after an error that would end the stream, or nil to throw the error. It is nil if
     /// all connections send the same request.
@@ -69,13 +70,6 @@ enum StreamSource: Sendable {
     case connections(StreamConnections)
     /// A response that has arrived. It is iterated over without reconnecting.
     case response(HTTPResponse)
-
-    func stream<Parser>(_ parser: Parser) -> ElementStream<Parser> {
-        switch self {
-        case .connections(let connections): ElementStream(connections, parser: parser)
-        case .response(let response): ElementStream(response, parser: parser)
-        }
-    }
 }
 
 /// An iteration's state: the connection, the parser, and the values for reconnecting.
@@ -113,12 +107,12 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     /// Whether the last element came from its body's end, so that it may be truncated.
     private var isLastOfBody = false
 
-    init(_ connections: StreamConnections, parser: Parser) {
-        (self.connections, self.parser, connection) = (connections, parser, connections.first)
-    }
-
-    init(_ response: HTTPResponse, parser: Parser) {
-        (connections, self.response, self.parser) = (nil, response, parser)
+    init(_ source: StreamSource, parser: Parser) {
+        self.parser = parser
+        switch source {
+        case .connections(let connections): (self.connections, connection) = (connections, connections.first)
+        case .response(let response): (connections, self.response) = (nil, response)
+        }
     }
 
     mutating func next() async throws -> Parser.Element? {
@@ -164,7 +158,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     private mutating func end() {
         state = .ended
         (pieces, response) = (nil, nil)
-        for updates in connections?.progress ?? [] { updates.finish() }
+        connections?.options.endProgress()
     }
 
     private mutating func begin() async throws {
@@ -282,15 +276,13 @@ extension ElementStream {
     private mutating func restart(after cause: HTTPError) async throws {
         guard cause.code != .cancelled, let connections, let restart = connections.restart else { throw cause }
         pieces = nil
-        do {
-            guard let next = try await restart(cause) else { throw Unchanged() }
-            replace(by: next)
-            (unrestarted, resume) = (nil, nil)
-        } catch is Unchanged {
-            throw cause
-        } catch let failure as HTTPError where failure.isTemporary() {
-            unrestarted = cause
+        let next: StreamConnection?
+        do { next = try await restart(cause) } catch let failure as HTTPError where failure.isTemporary() {
+            return unrestarted = cause
         }
+        guard let next else { throw cause }
+        replace(by: next)
+        (unrestarted, resume) = (nil, nil)
     }
 
     /// Replaces the request. The last event's identifier belongs to the previous stream.
@@ -343,7 +335,10 @@ extension ElementStream {
     }
 }
 
-private struct Unchanged: Error {}
+extension HTTPError {
+    /// The error to throw to the caller, whose task may have been cancelled.
+    var orCancellation: any Error { code == .cancelled && Task.isCancelled ? CancellationError() : self }
+}
 
 extension HTTPResponse {
     /// The response without its body.

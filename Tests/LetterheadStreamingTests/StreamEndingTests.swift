@@ -2,6 +2,7 @@
 #if os(Linux)
     import Foundation
     @testable import Letterhead
+    import LetterheadStreaming
     import LetterheadTesting
     import TestKit
     import Testing

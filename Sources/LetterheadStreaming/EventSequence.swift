@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 
 extension HTTPClient {
     /// Sends a template and returns its response's server-sent events as they arrive (HTML Standard, section 9.2).
@@ -8,17 +9,17 @@ extension HTTPClient {
     /// ```
     ///
     /// To receive decoded values instead, use
-    /// ``events(of:as:named:endingWith:undecodable:contentTypes:reconnecting:limit:)``.
+    /// `events(of:as:)`.
     ///
     /// Asking for the first event sends the request. You may use any method and a body. Unless the template sets them,
     /// `Accept` is `text/event-stream` and `Cache-Control` is `no-cache`. Until the response's head has arrived,
     /// authentication, retries and redirects work as for any other request. By default, a response with another content
     /// type is `.invalidResponse`. A 204 has no events. If you need the head, send the template with
-    /// ``stream(_:)-(Template)``, and iterate over ``HTTPResponse/events(contentTypes:limit:)``.
+    /// `stream(_:)`, and iterate over `response.events()`.
     ///
     /// By default, the sequence ends with its connection. To reconnect with `Last-Event-ID`, pass
     /// ``Reconnection/whenClosed``. Each event is delivered at most once. Leaving the loop, cancelling the task and
-    /// ``HTTPClient/reset()`` close the connection. If another request continues an interrupted stream, create it in a
+    /// `reset()` close the connection. If another request continues an interrupted stream, create it in a
     /// closure:
     ///
     /// ```swift
@@ -29,7 +30,7 @@ extension HTTPClient {
     /// it.
     ///
     /// - Parameters:
-    ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.
+    ///   - template: the request. Its `RequestTemplate.decode(_:)` is not called.
     ///   - types: the content types that are read as an event stream. Default: `text/event-stream`.
     ///   - reconnection: when to reconnect. Default: never, or whenever the connection has ended if there is a closure.
     ///   - limit: the maximum number of bytes in a line and in an event's data. A larger event is `.responseTooLarge`.
@@ -50,7 +51,7 @@ extension HTTPClient {
         let opening: @Sendable (Template) -> StreamConnection = { EventStreamTemplate(base: $0).connection }
         let connections = StreamConnections(
             client: self, reconnection: reconnection ?? (isFollowed ? .whenClosed : .never),
-            progress: template.options.progressUpdates, first: opening(template),
+            options: template.options, first: opening(template),
             restart: isFollowed ? StreamConnection.next(restart ?? { _ in nil }, opening) : nil)
         return EventSequence(
             source: .connections(connections), types: types, limit: limit,
@@ -62,7 +63,7 @@ extension HTTPResponse {
     /// Returns the body's server-sent events as they arrive.
     ///
     /// Use it if the response's head decides how to read the body. Otherwise, use
-    /// ``HTTPClient/events(of:contentTypes:reconnecting:limit:resuming:restarting:)``, which sends an `Accept` of
+    /// `events(of:)`, which sends an `Accept` of
     /// `text/event-stream` and can reconnect.
     ///
     /// ```swift
@@ -127,14 +128,14 @@ struct EventSequence: AsyncSequence, Sendable {
 
     /// Each iteration has a separate connection.
     func makeAsyncIterator() -> Iterator {
-        Iterator(stream: source.stream(EventStreamParser(types, limit: limit)), resume: resume)
+        Iterator(stream: ElementStream(source, parser: EventStreamParser(types, limit: limit)), resume: resume)
     }
 
     struct Iterator: AsyncIteratorProtocol, Sendable {
         var stream: ElementStream<EventStreamParser>
         fileprivate let resume: (@Sendable (ServerSentEvent) async throws -> StreamConnection?)?
 
-        /// - Throws: ``HTTPError``, or `CancellationError` if the calling task was cancelled. The sequence ends after
+        /// - Throws: `HTTPError`, or `CancellationError` if the calling task was cancelled. The sequence ends after
         ///   an error.
         mutating func next() async throws -> ServerSentEvent? {
             let event = try await element()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 
 extension HTTPClient {
     /// Sends a template again and again, and returns its first value and then each changed value. Use it to wait for a
@@ -13,15 +14,15 @@ extension HTTPClient {
     /// If a response has an `ETag` or a `Last-Modified`, the next request is conditional (RFC 9110, 13.1), so that a
     /// server can respond with 304 and no body. Only the first request can be answered from a cache.
     ///
-    /// The sequence ends after the first value that meets `until`, and after an error. If the error of a failed
-    /// request is temporary (``HTTPError/isTemporary(statuses:whileReading:)``), the request is sent again, with growing waits. After ``reset()``, the error is
+    /// The sequence ends after the first value that meets `until`, and after an error. If the error of a failed request
+    /// is temporary (`HTTPError.isTemporary`), the request is sent again, with growing waits. After `reset()`, the error is
     /// `.cancelled`.
     ///
     /// - Parameters:
     ///   - template: the request. A method that isn't idempotent is `.invalidRequest`, unless you mark the template
-    ///     with ``RequestTemplate/idempotent(key:)`` or set the reconnection's `allowsAnyMethod`.
+    ///     with `RequestTemplate.idempotent(key:)` or set the reconnection's `allowsAnyMethod`.
     ///   - interval: the wait from a request's end to the next one's start. A longer `Retry-After` applies instead, up
-    ///     to ``Backoff/longestServerDelay``. Zero or less is `.invalidRequest`.
+    ///     to `Backoff.longestServerDelay`. Zero or less is `.invalidRequest`.
     ///   - isLast: whether a value is the last one. Default: never (the sequence ends when you leave the loop).
     ///   - reconnection: what happens after a failed request, the whole sequence's deadline, and the clock. Default: at
     ///     most 5 retries in a row, and no deadline.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
+public import LetterheadFoundation
 
 /// Determines whether and how a stream of events or values reconnects after its connection has ended. Use
 /// ``whenClosed`` to follow a stream for longer than one connection lasts.
@@ -9,23 +11,23 @@
 /// ```
 ///
 /// A stream reconnects in three cases: its connection ends or is lost, the request exceeds a limit such as
-/// `idleTimeout`, or a new connection fails for a reason that ``Retry/Condition/standard`` accepts. If the first
+/// `idleTimeout`, or a new connection fails for a reason that `Retry.Condition.standard` accepts. If the first
 /// connection cannot be opened, the error is thrown. To retry that request, use
-/// ``RequestConfigurable/retry(_:maximumRetries:)``. A 204 and any other error end the stream. A reconnection sends the
+/// `RequestConfigurable.retry(_:maximumRetries:)`. A 204 and any other error end the stream. A reconnection sends the
 /// last identifier in `Last-Event-ID`.
 ///
 /// If the server has set a reconnection time (`retry`), the first attempt after an event waits for this time, and each
 /// further attempt also for the strategy's next wait. Otherwise, each attempt waits for the strategy's next wait. If a
 /// response that refuses the connection has a longer `Retry-After`, the attempt waits for that time, up to
-/// ``Backoff/longestServerDelay``.
+/// `Backoff.longestServerDelay`.
 ///
 /// A request with a method that isn't idempotent is sent again only if it is marked
-/// ``RequestTemplate/idempotent(key:)`` or `allowsAnyMethod` is set. A request with a one-shot body is never sent
+/// `RequestTemplate.idempotent(key:)` or `allowsAnyMethod` is set. A request with a one-shot body is never sent
 /// again. If the request cannot be sent again, the stream ends with its first connection.
 public struct Reconnection: Sendable {
     let isEnabled: Bool
     /// The waits between attempts, and the maximum number of consecutive attempts without a delivered event or value.
-    /// Default: ``HTTPRetryStrategy/exponential`` without a limit.
+    /// Default: `HTTPRetryStrategy.exponential` without a limit.
     public var backoff: Backoff
     /// How long the stream may reconnect, counted from the first request. A reconnection that would begin later is
     /// `.timedOut`. An open connection isn't ended. Default: nil (no limit).

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-import Letterhead
+package import Foundation
+package import Letterhead
 import Synchronization
 
 /// Bodies that arrive in the pieces that a test chooses.
-enum StreamedBody {
+package enum StreamedBody {
     /// The bytes in pieces of one size.
-    static func of(_ bytes: [UInt8], piecesOf size: Int) -> HTTPResponseBody {
+    package static func of(_ bytes: [UInt8], piecesOf size: Int) -> HTTPResponseBody {
         of(pieces(of: bytes, size: size))
     }
 
-    static func of(_ text: String, piecesOf size: Int = .max) -> HTTPResponseBody {
+    package static func of(_ text: String, piecesOf size: Int = .max) -> HTTPResponseBody {
         of(Array(text.utf8), piecesOf: size)
     }
 
     /// The pieces, then an error if there is one.
-    static func of(_ pieces: [Data], failing error: (any Error & Sendable)? = nil) -> HTTPResponseBody {
+    package static func of(_ pieces: [Data], failing error: (any Error & Sendable)? = nil) -> HTTPResponseBody {
         let source = PieceSource(pieces, error)
         return HTTPResponseBody(length: nil, pull: source.next)
     }
 
-    static func pieces(of bytes: [UInt8], size: Int) -> [Data] {
+    package static func pieces(of bytes: [UInt8], size: Int) -> [Data] {
         stride(from: 0, to: bytes.count, by: max(min(size, bytes.count), 1)).map {
             Data(bytes[$0..<min($0 + min(size, bytes.count), bytes.count)])
         }
@@ -46,14 +46,14 @@ private final class PieceSource: Sendable {
 
 extension AsyncSequence {
     /// All elements.
-    func all() async throws -> [Element] {
+    package func all() async throws -> [Element] {
         var all: [Element] = []
         for try await element in self { all.append(element) }
         return all
     }
 
     /// The elements before the end or an error, and the error.
-    func allAndError() async -> (elements: [Element], error: (any Error)?) {
+    package func allAndError() async -> (elements: [Element], error: (any Error)?) {
         var all: [Element] = []
         do {
             for try await element in self { all.append(element) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 import LetterheadFoundation
 
 extension ServerSentEvent {
@@ -22,7 +23,7 @@ extension ServerSentEvent {
     /// Decodes the data, with the template's or the client's decoder by default. For an event that you created
     /// yourself, the default is a plain `JSONDecoder`.
     ///
-    /// - Throws: ``HTTPError/Code/cannotDecodeResponse`` with the `DecodingError` as the underlying error.
+    /// - Throws: `.cannotDecodeResponse` with the `DecodingError` as the underlying error.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, decoder: (any HTTPBodyDecoder)? = nil
     ) throws -> Value {

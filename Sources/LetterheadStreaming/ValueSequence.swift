@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 import LetterheadFoundation
 
 extension HTTPClient {
@@ -8,12 +9,12 @@ extension HTTPClient {
     /// for try await row in client.values(of: ExportRows(), as: Row.self) { print(row) }
     /// ```
     ///
-    /// Asking for the first value sends the request. The template's ``RequestTemplate/decode(_:)`` isn't called: its
+    /// Asking for the first value sends the request. The template's `RequestTemplate.decode(_:)` isn't called: its
     /// decoder, or else the client's, decodes each value. By default, the content type determines the format. The
     /// sequence keeps at most one value and one chunk in memory. A value of more than `limit` bytes is
     /// `.responseTooLarge`. If a value cannot be decoded, all earlier values are delivered first. The error is then
     /// `.cannotDecodeResponse` and contains the value's number. A truncated array or text sequence is
-    /// `.invalidResponse`. Leaving the loop closes the connection. After ``reset()``, the next call of an iterator that
+    /// `.invalidResponse`. Leaving the loop closes the connection. After `reset()`, the next call of an iterator that
     /// has begun throws `.cancelled`.
     ///
     /// Follow a stream that never ends, such as a watch over keys, with a closure that returns the next request. When a
@@ -56,7 +57,7 @@ extension HTTPClient {
         }
         let connections = StreamConnections(
             client: self, reconnection: reconnection ?? (isFollowed ? .whenClosed : .never),
-            progress: template.options.progressUpdates, first: opening(template),
+            options: template.options, first: opening(template),
             restart: isFollowed ? StreamConnection.next(restart ?? { _ in nil }, opening) : nil)
         return ValueSequence<Value>(
             source: .connections(connections), format: format, limit: limit,
@@ -71,12 +72,12 @@ extension HTTPResponse {
     ///
     /// ```swift
     /// let response = try await client.stream(Search("…"))
-    /// if response.headers.mediaType?.essence == "application/x-ndjson" {
+    /// if response.mediaType?.essence == "application/x-ndjson" {
     ///     for try await hit in response.values(as: Hit.self) { print(hit) }
     /// }
     /// ```
     ///
-    /// Otherwise, use ``HTTPClient/values(of:as:format:limit:reconnecting:resuming:restarting:)``, which has the same
+    /// Otherwise, use `values(of:as:)`, which has the same
     /// rules. A streamed body can be iterated once.
     public func values<Value: Decodable & Sendable>(
         as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic, limit: Int = 16 << 20
@@ -132,7 +133,7 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
     var resume: (@Sendable (Value) async throws -> StreamConnection?)?
 
     func makeAsyncIterator() -> Iterator {
-        Iterator(stream: source.stream(JSONTextParser(format: format, limit: limit)), resume: resume)
+        Iterator(stream: ElementStream(source, parser: JSONTextParser(format: format, limit: limit)), resume: resume)
     }
 
     struct Iterator: AsyncIteratorProtocol {

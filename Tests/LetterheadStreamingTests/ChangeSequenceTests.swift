@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadCaching
+import LetterheadStreaming
 import LetterheadTesting
 import Synchronization
 import TestKit

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
 import LetterheadFoundation
 
 /// Finds an event stream's events (HTML Standard, section 9.2.6).
@@ -23,7 +24,7 @@ struct EventStreamParser: ElementParser {
     }
 
     mutating func begin(_ response: HTTPResponse) throws {
-        let type = response.headers.mediaType?.essence
+        let type = response.mediaType?.essence
         guard types == .any || type == "text/event-stream" else {
             let rule = "expected a response of type text/event-stream, and received \(type ?? "no Content-Type")"
             throw StreamFault(rule + " (if it is an event stream, set contentTypes to .any)")
@@ -54,9 +55,9 @@ struct EventStreamParser: ElementParser {
                 return event != nil
             }
             return event
-        } catch let error as LineSplitter.LineTooLong {
+        } catch is LineSplitter.LineTooLong {
             throw StreamFault(
-                code: .responseTooLarge, message: "a line is larger than the \(error.limit) bytes allowed")
+                code: .responseTooLarge, message: "a line is larger than the \(fields.limit) bytes allowed")
         }
     }
 }
@@ -64,7 +65,7 @@ struct EventStreamParser: ElementParser {
 /// Interprets an event stream's lines. It takes one line at a time, and returns an event at the blank line that ends
 /// it. A line's bytes are only read within the call, up to their number.
 private struct EventFields: Sendable {
-    private let limit: Int
+    let limit: Int
     private var isAtStart = true
     private var type = ""
     private var data: [UInt8] = []

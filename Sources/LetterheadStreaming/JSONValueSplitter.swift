@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Letterhead
 import LetterheadFoundation
 
 /// Finds a response's encoded JSON values.
@@ -23,7 +24,7 @@ struct JSONTextParser: ElementParser {
 
     mutating func begin(_ response: HTTPResponse) {
         splitter = JSONValueSplitter(
-            JSONValueSplitter.Format(format, for: response.headers.mediaType), limit: limit)
+            JSONValueSplitter.Format(format, for: response.mediaType), limit: limit)
     }
 
     mutating func append(_ piece: Data) { splitter.append(piece) }
@@ -106,9 +107,10 @@ protocol JSONSplitter: Sendable {
 
 /// Finds one value in each line.
 private struct JSONLineSplitter: JSONSplitter {
+    private let limit: Int
     private var lines: LineSplitter
 
-    init(limit: Int) { lines = LineSplitter(limit: limit) }
+    init(limit: Int) { (self.limit, lines) = (limit, LineSplitter(limit: limit)) }
 
     mutating func append(_ piece: Data) { lines.append(piece) }
 
@@ -120,8 +122,8 @@ private struct JSONLineSplitter: JSONSplitter {
                 return content != nil
             }
             return content
-        } catch let error as LineSplitter.LineTooLong {
-            throw StreamFault(tooLargeFor: error.limit)
+        } catch is LineSplitter.LineTooLong {
+            throw StreamFault(tooLargeFor: limit)
         }
     }
 

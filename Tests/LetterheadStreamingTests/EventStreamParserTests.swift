@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-@testable import Letterhead
+import Letterhead
+@testable import LetterheadStreaming
 import TestKit
 import Testing
 

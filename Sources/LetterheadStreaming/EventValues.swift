@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 import LetterheadFoundation
 
 extension HTTPClient {
@@ -12,23 +13,23 @@ extension HTTPClient {
     ///
     /// The template's decoder, or else the client's, decodes each value. Events without data, events named `ping`, and
     /// comments are skipped. An event that reports a failure ends the sequence with `.reportedFailure`. Its data is the
-    /// body of the error's response, so ``HTTPError/failure(of:)`` returns it as the template's
-    /// ``RequestTemplate/Failure``. These events report a failure:
+    /// body of the error's response, so `HTTPError.failure(of:)` returns it as the template's
+    /// `RequestTemplate.Failure`. These events report a failure:
     /// - an event named `error`, unless `names` contains it
-    /// - an event of any name that isn't a value, and whose data decodes as the template's ``RequestTemplate/Failure``,
+    /// - an event of any name that isn't a value, and whose data decodes as the template's `RequestTemplate.Failure`,
     ///   such as `data: {"error": …}`
     ///
     /// For the second rule, a type that also decodes from `{}` proves nothing: such a failure type reports no failure,
     /// and for such a value type, the failure type is tried first.
     ///
     /// If the request may be retried, a failure before the first value is retried like a status that
-    /// ``DefaultValidator`` knows. The waits, the maximum and the conditions of ``Retry`` apply. A request with a
-    /// method that isn't idempotent needs ``RequestTemplate/idempotent(key:)`` or
-    /// ``HTTPRetryStrategy/retryingRefusals()``. In this case, the client looks at up to 64 KiB before it accepts the
+    /// `DefaultValidator` knows. The waits, the maximum and the conditions of `Retry` apply. A request with a
+    /// method that isn't idempotent needs `RequestTemplate.idempotent(key:)` or
+    /// `HTTPRetryStrategy.retryingRefusals()`. In this case, the client looks at up to 64 KiB before it accepts the
     /// response.
     ///
     /// - Parameters:
-    ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.
+    ///   - template: the request. Its `RequestTemplate.decode(_:)` is not called.
     ///   - type: the values' type.
     ///   - names: the events to decode. Others are skipped, except failures. An event without a name is a `message`.
     ///     Default: nil (all events except `error` and `ping`).
@@ -56,7 +57,7 @@ extension HTTPClient {
                 },
             ])
         let connections = StreamConnections(
-            client: self, reconnection: reconnection, progress: template.options.progressUpdates,
+            client: self, reconnection: reconnection, options: template.options,
             first: opening.connection, restart: nil)
         return EventValues(
             events: EventSequence(source: .connections(connections), types: types, limit: limit), choice: choice,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Letterhead
 import LetterheadFoundation
 
 /// Splits a JSON array (RFC 8259, 5) into its elements, as encoded JSON, before the array has ended.
