@@ -348,6 +348,8 @@ extension HTTPResponse {
         return head
     }
 
+    var mediaType: MediaType? { headers[.contentType].flatMap { MediaType($0) } }
+
     /// The decoder of the request, or else a plain one.
     var decoder: any HTTPBodyDecoder { request.decoder ?? JSONDecoder() }
 }

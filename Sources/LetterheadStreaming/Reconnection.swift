@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
-public import LetterheadFoundation
+import LetterheadFoundation
 
 /// Determines whether and how a stream of events or values reconnects after its connection has ended. Use
 /// ``whenClosed`` to follow a stream for longer than one connection lasts.

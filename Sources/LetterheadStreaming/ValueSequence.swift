@@ -72,7 +72,7 @@ extension HTTPResponse {
     ///
     /// ```swift
     /// let response = try await client.stream(Search("…"))
-    /// if response.mediaType?.essence == "application/x-ndjson" {
+    /// if response.headers[.contentType] == "application/x-ndjson" {
     ///     for try await hit in response.values(as: Hit.self) { print(hit) }
     /// }
     /// ```

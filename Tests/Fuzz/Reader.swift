@@ -2,6 +2,7 @@
 #if DEBUG
     import Foundation
     @testable import Letterhead
+    @testable import LetterheadStreaming
     @testable import LetterheadTransfers
 
     /// A parser of bytes that a server sends: a function to feed it, samples to mutate, and pieces to duplicate.

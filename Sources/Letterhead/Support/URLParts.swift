@@ -74,7 +74,7 @@ extension URLParts {
     }
 
     /// All parts' text (RFC 3986, 5.3).
-    var string: String {
+    package var string: String {
         var text = scheme.map { $0 + ":" } ?? ""
         if let authority { text += "//" + authority }
         text += path
