@@ -34,10 +34,8 @@ func library(_ name: String, _ more: Target.Dependency...) -> Target {
 /// A target that only Linux has.
 func linux(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux])) }
 // What not every program needs: products of their own, which use the public API of the library as its users do.
-let additions = [
-    "Caching", "Contracts", "OAuth", "Observing", "Recording", "Relay", "Resilience", "Signing", "Streaming",
-    "Transfers",
-].map { "Letterhead\($0)" }
+let additions = "Caching Contracts OAuth Observing Recording Relay Resilience Signing Streaming Transfers"
+    .split(separator: " ").map { "Letterhead\($0)" }
 let products: [Target.Dependency] = (["Letterhead"] + additions).map { .byName(name: $0) }
 
 // What every target of tests may use.

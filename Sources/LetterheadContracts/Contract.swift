@@ -63,11 +63,9 @@ public enum Contract {
                 continue
             }
             matched.insert(ObjectIdentifier(template))
-            responses.append(
-                (
-                    recorded.response, template, route: recorded.route ?? route?.key.pattern ?? "(no route)",
-                    values: values.first { $0.key == template }?.value, isDecoded: false
-                ))
+            let name = recorded.route ?? route?.key.pattern ?? "(no route)"
+            let value = values.first { $0.key == template }?.value
+            responses.append((recorded.response, template, route: name, values: value, isDecoded: false))
         }
         let unused = known.filter { !matched.contains(ObjectIdentifier($0)) }.map { "\($0)" }
         let notes = [

@@ -22,20 +22,20 @@ modules = {
 }
 # The lines of each module, without comments and blanks.
 limits = {
-    "Letterhead": 21_058,
+    "Letterhead": 19_847,
     "LetterheadCaching": 1_926,
-    "LetterheadContracts": 849,
+    "LetterheadContracts": 847,
     "LetterheadFoundation": 31,
     "LetterheadOAuth": 1_814,
     "LetterheadObserving": 607,
     "LetterheadRecording": 1_860,
     "LetterheadRelay": 750,
-    "LetterheadResilience": 1_597,
+    "LetterheadResilience": 1_583,
     "LetterheadSigning": 2_134,
-    "LetterheadStreaming": 1_160,
-    "LetterheadTesting": 4_420,
+    "LetterheadStreaming": 1_119,
+    "LetterheadTesting": 4_075,
     "LetterheadTestingSupport": 62,
-    "LetterheadTransfers": 1_853,
+    "LetterheadTransfers": 1_834,
 }
 
 
@@ -54,12 +54,12 @@ measures = [
 ]
 measures += [
     # what is counted, how many there are, the limit
-    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 182),
-    ("files", len(files), 190),
+    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 178),
+    ("files", len(files), 182),
     ("folders at the top level", len(rooms), 7),
     (f"lines in the longest file, {longest}", lines[longest], 500),
     ("task-local values", count(r"@TaskLocal"), 1),
-    ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 31),
+    ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 30),
     ("files of Retry", inside("Retry"), 5),
     ("lines of Package.swift", (root / "Package.swift").read_text().count("\n"), 109),
 ]

@@ -25,7 +25,8 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
     public let parts: [(name: String, value: String, source: String)]
 
     public var description: String {
-        ([request.redaction.requestLine(of: request)] + parts.map { "  \($0.name): \($0.value)  (\($0.source))" }).joined(separator: "\n")
+        ([request.redaction.requestLine(of: request)] + parts.map { "  \($0.name): \($0.value)  (\($0.source))" })
+            .joined(separator: "\n")
     }
 }
 

@@ -11,7 +11,7 @@ public import LetterheadFoundation
 /// try await client.download(GetVideo(id: 3), to: file, resuming: .fromPart, continuing: patient)
 /// ```
 ///
-/// Set only what differs from the defaults, which depend on the user of the value:
+/// Set only what differs from the defaults. They depend on the user of the value:
 ///
 /// | User | ``strategy`` | ``maximumRetries`` | Server delay over ``longestServerDelay`` |
 /// |---|---|---|---|
@@ -20,8 +20,8 @@ public import LetterheadFoundation
 /// | `ContinueBodies`, downloads, uploads | exponential | 5 | is shortened |
 /// | `LimitRate`, `CircuitBreaker` | not used | not used | is shortened |
 ///
-/// A retry gives up because its caller waits for the response. The other users would lose a stream, a part of a body or
-/// their knowledge of the server, so they continue after the longest delay.
+/// A retry gives up because the caller waits for the response. A stream or a transfer would lose what it has, so it
+/// continues after the longest delay.
 public struct Backoff: Sendable {
     /// The waits. A condition (``HTTPRetryStrategy/when(_:)``) applies only to retries. Default: nil (see the table).
     public var strategy: HTTPRetryStrategy?
@@ -71,7 +71,7 @@ public struct Backoff: Sendable {
 // MARK: Waits
 
 extension Backoff {
-    /// Returns the strategy's wait before a retry, or the server delay in the error's response if it is longer.
+    /// Returns the wait of the strategy before a retry, or a longer server delay in the response that failed.
     ///
     /// - Parameters:
     ///   - retry: the number of the retry in succession, from 1.
@@ -109,8 +109,8 @@ extension Backoff {
 
     /// Waits before a retry, on behalf of the request.
     ///
-    /// - Throws: `.timedOut` at once if the request's deadline leaves no time for the wait, and `.cancelled` if the
-    ///   client is reset or the calling task is cancelled.
+    /// - Throws: `.timedOut` at once if the deadline leaves no time for the wait, and `.cancelled` if the client is reset
+    ///   or the calling task is cancelled.
     public func pause(_ request: HTTPRequest, for wait: Duration) async throws(HTTPError) {
         guard request.hasTime(for: wait) else { throw request.deadlinePassed(while: "waiting to retry") }
         if wait > .zero { try await request.pause(for: wait, on: clock) }
