@@ -60,8 +60,8 @@ measures += [
     (f"lines in the longest file, {longest}", lines[longest], 500),
     ("task-local values", count(r"@TaskLocal"), 1),
     ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 30),
-    ("files of Retry", inside("Retry"), 5),
-    ("lines of Package.swift", (root / "Package.swift").read_text().count("\n"), 109),
+    ("files of Retry", inside("Retry"), 6),
+    ("lines of Package.swift", (root / "Package.swift").read_text().count("\n"), 110),
 ]
 print(f"median of the lines in a file: {statistics.median_low(lines.values())}")
 broken = 0
