@@ -24,7 +24,7 @@ modules = {
 limits = {
     "Letterhead": 19_847,
     "LetterheadCaching": 1_926,
-    "LetterheadContracts": 847,
+    "LetterheadContracts": 848,
     "LetterheadFoundation": 31,
     "LetterheadOAuth": 1_814,
     "LetterheadObserving": 607,
