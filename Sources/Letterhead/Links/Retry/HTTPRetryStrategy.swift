@@ -39,7 +39,6 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     private(set) var honorsRateLimits = false
     /// Sends another request or runs a task before each retry.
     private(set) var alternate: Alternate?
-    package var sendsAlternate: Bool { alternate != nil }
     /// How many alternates one load sends. Nil if only its retries limit them.
     var maximumAlternates: Int?
 
