@@ -18,7 +18,7 @@ public final class ResetGuard: LoaderLink {
     /// The resets that have joined the one in progress, or nil without a reset in progress.
     private let joined = Mutex<[OneShot<Void>]?>(nil)
 
-    var waiting: Int { joined.withLock { $0?.count ?? 0 } }
+    package var waiting: Int { joined.withLock { $0?.count ?? 0 } }
 
     /// The client of the requests, or nil in a custom chain.
     private let client: ClientIdentity?
