@@ -7,7 +7,7 @@ import Testing
     private let clock = TestClock(isAutomatic: true)
     private let mock = MockLoader { .ok($0) }
 
-    private var client: HTTPClient { HTTPClient(retrying: Retry.Settings(clock: clock), transport: mock) }
+    private var client: HTTPClient { HTTPClient(retrying: Backoff(clock: clock), transport: mock) }
 
     @Test func `a loop in a series ends at a reset of its client, and a new series continues`() async throws {
         let client = client
