@@ -8,8 +8,7 @@ extension HTTPClient {
     /// for try await event in client.events(of: News()) { print(event.event, event.data) }
     /// ```
     ///
-    /// To receive decoded values instead, use
-    /// `events(of:as:)`.
+    /// To receive decoded values instead, use `events(of:as:)`.
     ///
     /// Asking for the first event sends the request. You may use any method and a body. Unless the template sets them,
     /// `Accept` is `text/event-stream` and `Cache-Control` is `no-cache`. Until the response's head has arrived,
@@ -19,8 +18,7 @@ extension HTTPClient {
     ///
     /// By default, the sequence ends with its connection. To reconnect with `Last-Event-ID`, pass
     /// ``Reconnection/whenClosed``. Each event is delivered at most once. Leaving the loop, cancelling the task and
-    /// `reset()` close the connection. If another request continues an interrupted stream, create it in a
-    /// closure:
+    /// `reset()` close the connection. If a different request continues an interrupted stream, create it in a closure:
     ///
     /// ```swift
     /// let changes = client.events(of: Changes(since: "now"), resuming: { $0.id.map { Changes(since: $0) } })
@@ -62,9 +60,8 @@ extension HTTPClient {
 extension HTTPResponse {
     /// Returns the body's server-sent events as they arrive.
     ///
-    /// Use it if the response's head decides how to read the body. Otherwise, use
-    /// `events(of:)`, which sends an `Accept` of
-    /// `text/event-stream` and can reconnect.
+    /// Use it if the response's head decides how to read the body. Otherwise, use `events(of:)`, which sends an `Accept`
+    /// of `text/event-stream` and can reconnect.
     ///
     /// ```swift
     /// let response = try await client.stream(Completion(prompt: "…"))

@@ -11,10 +11,9 @@ import LetterheadFoundation
 /// ```
 ///
 /// A stream reconnects in three cases: its connection ends or is lost, the request exceeds a limit such as
-/// `idleTimeout`, or a new connection fails for a reason that `Retry.Condition.standard` accepts. If the first
-/// connection cannot be opened, the error is thrown. To retry that request, use
-/// `RequestConfigurable.retry(_:maximumRetries:)`. A 204 and any other error end the stream. A reconnection sends the
-/// last identifier in `Last-Event-ID`.
+/// `idleTimeout`, or a new connection fails for a temporary reason (`HTTPError.isTemporary`). If the first connection
+/// cannot be opened, the error is thrown. To retry that request, use `RequestConfigurable.retry(_:maximumRetries:)`. A
+/// 204 and any other error end the stream. A reconnection sends the last identifier in `Last-Event-ID`.
 ///
 /// If the server has set a reconnection time (`retry`), the first attempt after an event waits for this time, and each
 /// further attempt also for the strategy's next wait. Otherwise, each attempt waits for the strategy's next wait. If a

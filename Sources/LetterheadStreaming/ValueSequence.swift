@@ -77,8 +77,7 @@ extension HTTPResponse {
     /// }
     /// ```
     ///
-    /// Otherwise, use `values(of:as:)`, which has the same
-    /// rules. A streamed body can be iterated once.
+    /// Otherwise, use `values(of:as:)`, which has the same rules. A streamed body can be iterated once.
     public func values<Value: Decodable & Sendable>(
         as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic, limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {

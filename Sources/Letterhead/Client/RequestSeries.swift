@@ -3,12 +3,12 @@
 extension HTTPClient {
     /// Begins a series of requests that belong together.
     ///
-    /// The series of a series client belongs to the outer one: it has the same generation, and the earlier of the two
+    /// If you call it on the client of a series, the new series has the same generation, and the earlier of the two
     /// deadlines.
     ///
     /// - Parameters:
-    ///   - limit: the time for all requests and waits, counted from now. A streamed body counts until it was read. If it
-    ///     is zero or less, each request is `.invalidRequest`. Default: nil (no limit).
+    ///   - limit: the time for all requests and waits, counted from now. A streamed body counts until it was read. With
+    ///     zero or less, each request is `.invalidRequest`. Default: nil (no limit).
     ///   - kind: what each request is, such as `page`, for observers. Default: nil (the requests are unrelated).
     ///   - clock: the clock for the waits and the limit. Default: the clock of the client.
     public func series(
@@ -55,7 +55,7 @@ extension HTTPClient {
 ///
 /// - After a reset, each request and each wait of the series is `.cancelled`, and requests in flight end. A value that
 ///   arrived earlier belongs to the previous user: check ``generation`` before you deliver it.
-/// - After the deadline, each request is `.timedOut`. So is a wait that would end later, and it ends at once.
+/// - After the deadline, each request is `.timedOut`. A wait that would end later throws this error at once.
 public struct RequestSeries: Sendable {
     /// Sends the requests of the series. It is derived from the client that began the series.
     public let client: HTTPClient

@@ -33,8 +33,9 @@ public final class CircuitBreaker: LoaderLink {
     ///   - openTime: the time until the first probe. A longer `Retry-After` from the server applies instead.
     ///   - probes: how many probes may be sent at the same time, and how many successes close the circuit.
     ///   - condition: the outcomes that are failures. Default: nil (`.serverFailures`).
-    ///   - backoff: its `longestServerDelay` limits the `Retry-After`. Its clock and its date are used as well, but
-    ///     neither its waits nor its number of retries.
+    ///   - backoff: its `longestServerDelay` limits the `Retry-After`. With `honoringRateLimits()`, the reset of a rate
+    ///     limit counts like a `Retry-After`. Its clock and its date are used as well, but neither its waits nor its
+    ///     number of retries.
     public init(
         per scope: Scope, opening rule: Rule = .failureRatio(), openTime: Duration = .seconds(30),
         probes: Int = 1, counting condition: Retry.Condition? = nil, backoff: Backoff = Backoff()

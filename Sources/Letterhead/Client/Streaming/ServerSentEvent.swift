@@ -4,6 +4,8 @@ import LetterheadFoundation
 /// One event in an event stream (HTML Standard, section 9.2). `LetterheadStreaming` reads such streams.
 ///
 /// ```swift
+/// import LetterheadStreaming
+///
 /// for try await event in client.events(of: News()) { print(event.event, event.data) }
 /// ```
 public struct ServerSentEvent: Sendable, Hashable {

@@ -6,8 +6,11 @@ public import LetterheadFoundation
 ///
 /// ```swift
 /// let patient = Backoff(.exponential, maximumRetries: 5, longestServerDelay: .seconds(600))
-/// let client = HTTPClient(environment: .production, retrying: patient, attemptLinks: LimitRate(backoff: patient))
+/// let client = HTTPClient(environment: .production, retrying: patient)
+///
+/// // With LetterheadStreaming:
 /// for try await event in client.events(of: News(), reconnecting: .whenClosed(patient)) { print(event.data) }
+/// // With LetterheadTransfers:
 /// try await client.download(GetVideo(id: 3), to: file, resuming: .fromPart, continuing: patient)
 /// ```
 ///
@@ -16,9 +19,10 @@ public import LetterheadFoundation
 /// | User | ``strategy`` | ``maximumRetries`` | Server delay over ``longestServerDelay`` |
 /// |---|---|---|---|
 /// | ``HTTPClient``, ``Retry`` | the waits that validators suggest | 3 with a strategy, otherwise 0 | ends the retries |
-/// | ``Reconnection`` | exponential | no limit | is shortened |
+/// | `Reconnection` | exponential | no limit | is shortened |
 /// | `ContinueBodies`, downloads, uploads | exponential | 5 | is shortened |
-/// | `LimitRate`, `CircuitBreaker` | not used | not used | is shortened |
+/// | `CircuitBreaker` | only ``HTTPRetryStrategy/honoringRateLimits()`` | not used | is shortened |
+/// | `LimitRate` | not used | not used | is shortened |
 ///
 /// A retry gives up because the caller waits for the response. A stream or a transfer would lose what it has, so it
 /// continues after the longest delay.

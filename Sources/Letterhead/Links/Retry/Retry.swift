@@ -10,8 +10,8 @@
 /// ```
 ///
 /// Transformers change each attempt's response: first the link's, then the request's. Validators then judge it, the
-/// request's first. One maximum limits all retries of a load. It is 0 unless the request or the ``Backoff`` raises it. The
-/// wait comes from the first of these:
+/// request's first. One maximum limits all retries of a load: ``RequestSettings/maximumRetries``, or else the number in
+/// the ``Backoff`` (by default 3 with a strategy, and otherwise 0). The wait comes from the first of these:
 ///
 /// 1. The strategy of a validator other than ``DefaultValidator``.
 /// 2. The server's `Retry-After`, or with ``HTTPRetryStrategy/honoringRateLimits()`` the reset of its rate limit.

@@ -247,9 +247,10 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// Whether the body reports a failure although the status doesn't, as the `error` event of a stream. A validator that
-    /// has looked into the body sets it. ``HTTPRetryStrategy/retryingRefusals()`` and the budget of retries then treat
-    /// the response as a failure. Default: false.
+    /// Whether the body reports a failure although the status doesn't, such as a stream that begins with an `error`
+    /// event. A validator that has looked into the body (``HTTPResponseBody/seen(until:)``) sets it.
+    /// ``HTTPRetryStrategy/retryingRefusals()`` and ``Retry/Budget`` then treat the response as a failure. Default:
+    /// false.
     public var reportsFailure: Bool {
         get { self[option: ReportsFailure.self] }
         set { self[option: ReportsFailure.self] = newValue }

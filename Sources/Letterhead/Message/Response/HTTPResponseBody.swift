@@ -164,8 +164,18 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     /// Reads a body until a closure has seen enough of it, and returns the same body for a reader that has seen
     /// nothing. An error of the body is thrown to that reader, after the pieces before it.
     ///
-    /// Use it in a validator that judges the beginning of a streamed response. The pieces that the closure has seen stay
-    /// in memory until they are read, so limit their number.
+    /// Use it in a validator that judges the beginning of a streamed response:
+    ///
+    /// ```swift
+    /// var start = Data()
+    /// response.body = await response.body.seen {
+    ///     start += $0
+    ///     return start.count >= 1_024
+    /// }
+    /// ```
+    ///
+    /// The pieces that the closure has seen stay in memory until they are read, so limit their number. For a body in
+    /// memory, the closure is called once, with all of it.
     public func seen(until isEnough: (Data) -> Bool) async -> HTTPResponseBody {
         guard case .stream(let stream) = released().source else {
             if let buffered { _ = isEnough(buffered) }
