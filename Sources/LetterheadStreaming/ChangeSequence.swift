@@ -12,11 +12,12 @@ extension HTTPClient {
     /// ```
     ///
     /// If a response has an `ETag` or a `Last-Modified`, the next request is conditional (RFC 9110, 13.1), so that a
-    /// server can respond with 304 and no body. Only the first request can be answered from a cache.
+    /// server can respond with 304 and no body. Only the first request can be answered from a cache, and the cache
+    /// doesn't store the responses to the later ones.
     ///
     /// The sequence ends after the first value that meets `until`, and after an error. If the error of a failed request
-    /// is temporary (`HTTPError.isTemporary`), the request is sent again, with growing waits. After `reset()`, the error is
-    /// `.cancelled`.
+    /// is temporary (`HTTPError.isTemporary`), the request is sent again, with growing waits. After `reset()`, the error
+    /// is `.cancelled`.
     ///
     /// - Parameters:
     ///   - template: the request. A method that isn't idempotent is `.invalidRequest`, unless you mark the template
@@ -41,6 +42,13 @@ private struct ConditionalTemplate<Base: RequestTemplate>: RequestDecorator {
     let base: Base
     /// The response headers that the condition refers to. Nil for the first request.
     let earlier: HTTPHeaders?
+
+    /// A fresh stored response would hide a change.
+    var options: HTTPRequestOptions {
+        var options = base.options
+        if earlier != nil { options.isLiveStream = true }
+        return options
+    }
 
     var headers: HTTPHeaders {
         var headers = base.headers
@@ -108,8 +116,12 @@ where Template.Response: Equatable {
             let series = try begun()
             while true {
                 if let wait {
-                    try await series.pause(
-                        for: wait, after: failure, before: try series.request(for: sequence.template))
+                    let request = try series.request(for: sequence.template)
+                    do { try await series.pause(for: wait, after: failure, before: request) } catch let error
+                        as HTTPError
+                    {
+                        throw error.with(mayHaveBeenSent: true)
+                    }
                 }
                 do {
                     let template = ConditionalTemplate(base: sequence.template, earlier: earlier)

@@ -254,7 +254,10 @@ extension ElementStream {
                 guard let error else { return end() }
                 throw error
             }
-            try await waits?.pause(for: wait, after: error, before: try request())
+            do { try await waits?.pause(for: wait, after: error, before: try request()) } catch let error as HTTPError {
+                // An earlier connection may have sent the request.
+                throw error.with(response: error.response ?? head, mayHaveBeenSent: true)
+            }
             try refuseIfStale()
             do {
                 if let cause = unrestarted { try await restart(after: cause) }

@@ -55,7 +55,6 @@ public struct CompletedUpload: Sendable, Hashable {
     public let continuedFrom: Int
     /// nil if there was no earlier upload, or it was continued.
     public let restart: Restart?
-    let entry: UnfinishedUpload
 }
 
 enum CompletedUploadValue: HTTPRequestOption {
@@ -113,7 +112,7 @@ extension HTTPClient {
         }
         let link = ResumeUpload(store: store, settings: settings, backoff: backoff)
         let response = try await addingLink(link).stream(template.body(content))
-        if let upload = response.upload { try? store.remove(upload.entry) }
+        if let upload = link.complete.entry.withLock({ $0 }) { try? store.remove(upload) }
         return response
     }
 

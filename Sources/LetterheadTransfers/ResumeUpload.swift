@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 import LetterheadFoundation
+import Synchronization
+
+final class CompleteUpload: Sendable {
+    let entry = Mutex<UnfinishedUpload?>(nil)
+}
 
 /// Sends the content in an upload that a later load continues.
 struct ResumeUpload: LoaderLink {
     let store: UploadStore
     let settings: UploadSettings
     let backoff: Backoff
+    /// The upload that is complete. Its entry is removed when the call has succeeded: a reset until then makes the call
+    /// fail, and the next one needs the entry.
+    let complete = CompleteUpload()
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await backoff.loading(request) { request in
@@ -102,12 +110,10 @@ private struct ResumedUpload {
             (restart, known) = (.forgotten, nil)
             response = try await transferred()
         }
-        // After a success, the entry is removed when the call ends: a reset until then makes the call fail, and the next
-        // one needs the entry.
-        if known == nil || !response.status.isSuccess { entry.forget() }
+        if let known, response.status.isSuccess { link.complete.entry.withLock { $0 = known } } else { entry.forget() }
         if response.status.isSuccess { exchange.report(content.length) }
         response[option: CompletedUploadValue.self] = known.map {
-            CompletedUpload(url: $0.url, continuedFrom: continuedFrom, restart: restart, entry: $0)
+            CompletedUpload(url: $0.url, continuedFrom: continuedFrom, restart: restart)
         }
         return response
     }

@@ -405,6 +405,22 @@
             #expect(server.isRight() && box.names.isEmpty && response.upload?.continuedFrom == content.count)
         }
 
+        /// Returns a response of its own, as a template does that unwraps an envelope.
+        private struct Unwrapping: RequestTemplate {
+            let method = HTTPMethod.post
+            let path: RequestPath = "files"
+
+            func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
+                HTTPResponse(request: try result.get().request, status: .ok)
+            }
+        }
+
+        @Test func `an upload whose template returns another response is complete, too`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            try await box.upload(to: server, Unwrapping(), client: server.client)
+            #expect(server.isRight() && box.names.isEmpty)
+        }
+
         @Test(arguments: Kind.allCases) func `an upload may have no bytes`(kind: Kind) async throws {
             let (server, box) = (UploadServer(kind), try Outbox())
             try await box.upload(to: server, of: DataBody(Data()))

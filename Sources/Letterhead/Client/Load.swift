@@ -146,11 +146,7 @@ struct Load: Sendable {
         guard let sequence = client?.sequence, let deadline = sequence.deadline else {
             return try current(try await loader.load(request))
         }
-        if sequence.isInvalid {
-            throw HTTPError(
-                .invalidRequest, request: request,
-                message: "the deadline of the series is zero or less (use nil for no limit)")
-        }
+        if let error = sequence.brokenRule(for: request) { throw error }
         let left = deadline.timeLeft
         if left <= .zero {
             throw request.deadlinePassed(while: "waiting for its turn in a series", mayHaveBeenSent: false)

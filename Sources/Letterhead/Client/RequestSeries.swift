@@ -32,6 +32,12 @@ extension HTTPClient {
         let deadline: DeadlinePoint?
         /// Whether a limit is zero or less.
         let isInvalid: Bool
+
+        func brokenRule(for request: @autoclosure () throws -> HTTPRequest) rethrows -> HTTPError? {
+            guard isInvalid else { return nil }
+            let rule = "the deadline of the series is zero or less (use nil for no limit)"
+            return HTTPError(.invalidRequest, request: try request(), message: rule, mayHaveBeenSent: false)
+        }
     }
 
     /// The generation of new requests.
@@ -78,13 +84,18 @@ public struct RequestSeries: Sendable {
         for duration: Duration, after failure: HTTPError? = nil,
         before request: @autoclosure () throws -> HTTPRequest = HTTPRequest()
     ) async throws {
+        if let error = client.sequence?.brokenRule(for: try request()) { throw error }
         if let deadline = client.sequence?.deadline, deadline.timeLeft <= duration {
             throw HTTPError(
                 .timedOut, request: try failure?.request ?? request(), response: failure?.response,
                 underlying: failure, message: "the deadline passes before the next request",
                 mayHaveBeenSent: failure?.mayHaveBeenSent ?? false)
         }
-        if duration > .zero { try await generation.pause(for: duration, on: clock) }
+        if duration > .zero {
+            try await generation.pause(for: duration, on: clock)
+        } else {
+            try Task.checkCancellation()
+        }
         try generation.check(try request().resetError(mayHaveBeenSent: false))
     }
 

@@ -45,8 +45,9 @@ public final class CircuitBreaker: LoaderLink {
         stopwatch = Stopwatch(backoff.clock)
     }
 
-    /// - Throws: `.circuitOpen`, with nothing sent, and the errors of the next loader.
+    /// - Throws: `.circuitOpen`, with nothing sent, `.invalidRequest` for a negative limit of the back-off, and the errors of the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        if let rule = backoff.brokenRule { throw HTTPError(.invalidRequest, request: request, message: rule) }
         let permit = try permit(for: request)
         let result = await next.result(of: request)
         if let permit { settle(permit, result, of: request) }

@@ -77,7 +77,8 @@ import Testing
 
     @Test func `large numbers do not overflow`() {
         let huge = String(repeating: "9", count: 400)
-        #expect(report(["X-RateLimit-Remaining": "\(huge)", "X-RateLimit-Reset": "5"]) == nil)
+        #expect(
+            report(["X-RateLimit-Remaining": "\(huge)", "X-RateLimit-Reset": "5"])?.window?.remaining == 2_147_483_647)
         #expect(
             report(["X-RateLimit-Remaining": "99999999999999999999", "X-RateLimit-Reset": "5"])?.window?.reset
                 == .seconds(5))
@@ -127,7 +128,7 @@ import Testing
         #expect(state.laneCount <= 128)
     }
 
-    @Test func `all Retry-After fields are read once, however many there are`() {
+    @Test func `no Retry-After in seconds needs the date, however many there are`() {
         let headers = HTTPHeaders((1...5_000).map { HTTPHeaders.Field(.retryAfter, "\($0)") })
         let response = HTTPResponse(request: HTTPRequest(), status: 429, headers: headers)
         var reads = 0
@@ -135,6 +136,6 @@ import Testing
             reads += 1
             return Date(timeIntervalSince1970: 1_800_000_000)
         }
-        #expect(report?.hold == .seconds(5_000) && reads == 1)
+        #expect(report?.hold == .seconds(5_000) && reads == 0)
     }
 }
