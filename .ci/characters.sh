@@ -25,7 +25,7 @@ Templates/Decoding/JSONText.swift   characters that consist of one scalar
 Templates/Bodies/Form/FormContainers names of members are converted as Foundation does
 Cassettes/CassetteBody.swift        the paths of a test
 Snapshots/RequestSnapshot+Check     names of test functions
-Laws/EventOrder.swift                names of events
+Laws/ObserverLaws.swift              names of events
 AWS/AWSSigner.swift                 the name of a query item, which is compared as bytes
 DraftUpload.swift                   names of headers
 AWS/AWSCredentials.swift            lines of the user's own file
