@@ -84,7 +84,7 @@ public struct RequestSeries: Sendable {
         for duration: Duration, after failure: HTTPError? = nil,
         before request: @autoclosure () throws -> HTTPRequest = HTTPRequest()
     ) async throws {
-        if let error = client.sequence?.brokenRule(for: try request()) { throw error }
+        if let error = try client.sequence?.brokenRule(for: request()) { throw error }
         if let deadline = client.sequence?.deadline, deadline.timeLeft <= duration {
             throw HTTPError(
                 .timedOut, request: try failure?.request ?? request(), response: failure?.response,
