@@ -112,7 +112,7 @@ extension HTTPClient {
         }
         let link = ResumeUpload(store: store, settings: settings, backoff: backoff)
         let response = try await addingLink(link).stream(template.body(content))
-        if let upload = link.complete.entry.withLock({ $0 }) { try? store.remove(upload) }
+        link.removeComplete()
         return response
     }
 

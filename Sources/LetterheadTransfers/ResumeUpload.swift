@@ -12,9 +12,11 @@ struct ResumeUpload: LoaderLink {
     let store: UploadStore
     let settings: UploadSettings
     let backoff: Backoff
-    /// The upload that is complete. Its entry is removed when the call has succeeded: a reset until then makes the call
-    /// fail, and the next one needs the entry.
     let complete = CompleteUpload()
+
+    /// Removes the entry of an upload that is complete. Call it when the call has succeeded: a reset until then makes the
+    /// call fail, and the next one needs the entry.
+    func removeComplete() { if let upload = complete.entry.withLock({ $0 }) { try? store.remove(upload) } }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await backoff.loading(request) { request in

@@ -35,7 +35,7 @@ limits = {
     "LetterheadStreaming": 1_130,
     "LetterheadTesting": 4_075,
     "LetterheadTestingSupport": 62,
-    "LetterheadTransfers": 1_838,
+    "LetterheadTransfers": 1_839,
 }
 
 
