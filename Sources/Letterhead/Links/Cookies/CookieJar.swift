@@ -52,8 +52,9 @@ public final class CookieJar: LoaderLink {
     ///
     /// If the file cannot be read or written, `onError` receives the error, on the thread that uses the file. Requests
     /// don't fail because of it. While another process holds the lock of the file, a change waits for at most five
-    /// seconds, and not past the request's deadline or its cancellation. The cookies are then only in memory until the
-    /// jar saves another change.
+    /// seconds, and not past the request's deadline or its cancellation. A request blocks no thread meanwhile, but
+    /// `set(_:)`, `remove(_:)`, `removeAll()` and `add(text:)` block the calling one. The cookies are then only in
+    /// memory until the jar saves another change.
     public init(
         file: URL, now: @escaping @Sendable () -> Date = { Date() },
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false },
