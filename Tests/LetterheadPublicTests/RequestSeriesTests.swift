@@ -52,6 +52,18 @@ import Testing
     @Test func `a limit of zero or less is an invalid request`() async throws {
         let series = client.series(within: .zero).client.series(within: .seconds(1))
         #expect(await failure { try await series.client.send(HTTPRequest.plain()) }?.code == .invalidRequest)
+        #expect(await failure { try await series.pause(for: .zero) }?.code == .invalidRequest)
+        let pages = series.client.pages(of: Get<HTTPResponse>("list").paginated(by: .linkHeader))
+        #expect(await failure { for try await _ in pages {} }?.code == .invalidRequest)
         #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `a wait of zero ends in a cancelled task`() async throws {
+        let series = client.series()
+        let task = Task {
+            withUnsafeCurrentTask { unsafe $0?.cancel() }
+            try await series.pause(for: .zero)
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
     }
 }

@@ -115,6 +115,7 @@ struct ChangeSequenceTests {
             of: GetJob(), every: .seconds(2), reconnecting: reconnection(deadline: .seconds(5))
         ).allAndError()
         #expect(jobs.count == 1 && (error as? HTTPError)?.code == .timedOut && mock.requests.count == 3)
+        #expect((error as? HTTPError)?.mayHaveBeenSent == true)
     }
 
     @Test func `what must not be sent again, and an interval of zero, are errors before anything is sent`() async throws

@@ -164,7 +164,9 @@ struct ReconnectionTests {
         let (events, error) = await client(mock)
             .events(of: TestEndpoint(), reconnecting: reconnection(deadline: .milliseconds(3500))).allAndError()
         #expect(events.count == 4)
-        #expect((error as? HTTPError)?.code == .timedOut)
+        // The caller must not send it again as if no connection had sent it.
+        #expect((error as? HTTPError)?.code == .timedOut && (error as? HTTPError)?.mayHaveBeenSent == true)
+        #expect((error as? HTTPError)?.response?.status == .ok)
         #expect(mock.requests.count == 4)
     }
 

@@ -35,6 +35,14 @@ import Testing
         #expect(error?.message == "the circuit of https://orders.test is open for another 30 s")
     }
 
+    @Test func `a negative limit of the server delay is refused before anything is sent`() async throws {
+        let (mock, _) = server()
+        let chain = CircuitBreaker(per: .host, backoff: Backoff(longestServerDelay: .seconds(-1))) --> mock
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }
+        #expect(error?.code == .invalidRequest && error?.message.contains("longestServerDelay is negative") == true)
+        #expect(mock.requests.isEmpty)
+    }
+
     @Test func `a success between them begins the count anew`() async throws {
         let (mock, set) = server()
         let chain = breaker() --> mock
