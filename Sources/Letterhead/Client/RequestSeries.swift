@@ -44,8 +44,8 @@ extension HTTPClient {
     var generation: ClientGeneration { sequence?.generation ?? parts.identity.generation }
 }
 
-/// Requests that belong together, such as those for the pages of a list. A reset of the client ends all of them, and one
-/// deadline limits them. Create it with ``HTTPClient/series(within:kind:clock:)``.
+/// Requests that belong together, such as those for the pages of a list. A reset of the client ends all of them, and
+/// one deadline limits them. Create it with ``HTTPClient/series(within:kind:clock:)``.
 ///
 /// ```swift
 /// let series = client.series(within: .seconds(60))
@@ -75,10 +75,11 @@ public struct RequestSeries: Sendable {
     /// Waits before the next request.
     ///
     /// - Parameters:
-    ///   - duration: the time to wait. With zero, only the deadline is checked.
+    ///   - duration: the time to wait. With zero, the call returns at once, unless one of the errors below applies.
     ///   - failure: the failure that the next request follows. Default: nil.
     ///   - request: the next request, for errors. Default: an empty request.
-    /// - Throws: ``HTTPError``: `.timedOut` if the deadline passes before, and `.cancelled` after a reset.
+    /// - Throws: ``HTTPError``: `.timedOut` if the deadline passes before, `.cancelled` after a reset, and
+    ///   `.invalidRequest` if the limit of the series is zero or less.
     ///   `CancellationError` if the calling task was cancelled.
     public func pause(
         for duration: Duration, after failure: HTTPError? = nil,
@@ -99,8 +100,8 @@ public struct RequestSeries: Sendable {
         try generation.check(try request().resetError(mayHaveBeenSent: false))
     }
 
-    /// Returns the request that a template is sent as, with the settings of the client. Use it for errors, and to decide
-    /// whether it may be sent again. The links of the client add the environment later.
+    /// Returns the request that a template is sent as, with the settings of the client. Use it for errors, and to
+    /// decide whether it may be sent again. The links of the client add the environment later.
     ///
     /// - Throws: `.invalidRequest` if the request cannot be built.
     public func request(for template: some RequestTemplate) throws(HTTPError) -> HTTPRequest {
