@@ -469,7 +469,7 @@ private struct EndsItsRequests: HTTPLoader {
             let configuration = TransportConfiguration()
             let engine = CurlEngine(configuration)
             #expect(engine.start())
-            let transfer = CurlTransfer(
+            let transfer = Exchange(
                 CurlPlan(request, body: nil, configuration), for: request, engine: engine)
             identity.endGeneration()
             await engine.sweep(transfersWithoutClient: false)

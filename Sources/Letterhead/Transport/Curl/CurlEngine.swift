@@ -79,9 +79,9 @@
     /// A command wakes the thread only if it sleeps. While the thread is busy, posting a command needs no system call.
     final class CurlMailbox: Sendable {
         enum Command: Sendable {
-            case start(CurlTransfer)
-            case resume(CurlTransfer)
-            case cancel(CurlTransfer)
+            case start(Exchange)
+            case resume(Exchange)
+            case cancel(Exchange)
             case sweep(transfersWithoutClient: Bool, CheckedContinuation<Void, Never>)
             case stop
             /// The process exits: the thread calls the closure, then pauses forever.

@@ -6,7 +6,7 @@
     /// One of libcurl's easy handles, with the options that a transport's transfers share.
     ///
     /// Any thread may create it, because libcurl assigns a handle to a thread only while the handle is in use. From
-    /// ``CurlWire/init(loop:handle:)`` until that object's end, only the loop's thread uses it. It owns the handle, and
+    /// ``CurlCarrier/init(loop:handle:)`` until that object's end, only the loop's thread uses it. It owns the handle, and
     /// the memory for libcurl's error text, which always ends with a zero byte.
     @safe final class CurlHandle {
         let easy: OpaquePointer

@@ -13,10 +13,10 @@
     /// and 8.7, and for 417, RFC 9110, 10.1.1). It returns a response of any status, and throws an ``HTTPError`` if no
     /// complete response arrives.
     ///
-    /// A request passes through these types: `CurlPlan` is what libcurl is told. `CurlTransfer` is the exchange that
-    /// its caller waits for. `CurlEngine` posts it to the thread. `CurlLoop` runs there with its `ConnectionQueue` and
-    /// `SocketPoller`. `CurlWire`, a reusable easy handle, sends and receives it. The reply returns to the transfer: as
-    /// a whole, or through a `ReceivePipe`.
+    /// A request passes through these types: `CurlPlan` is what libcurl is told. `Exchange` is the transfer that its
+    /// caller waits for. `CurlEngine` posts it to the thread. `CurlLoop` runs there with its `ConnectionQueue` and
+    /// `SocketPoller`. `CurlCarrier`, a reusable easy handle, sends and receives its bytes. The reply returns in the
+    /// exchange: as a whole, or through a `ReceivePipe`.
     final class CurlLoader: HTTPLoader {
         private let engine: CurlEngine
         private let configuration: TransportConfiguration
@@ -73,7 +73,7 @@
         }
 
         private func response(
-            of transfer: CurlTransfer, _ outcome: CurlTransfer.Outcome
+            of transfer: Exchange, _ outcome: Exchange.Outcome
         ) async throws(HTTPError) -> HTTPResponse {
             switch outcome {
             case .success:
@@ -92,7 +92,7 @@
         /// Transfers without a client are cancelled, except on the transport that clients share by default.
         func reset() async { await engine.sweep(transfersWithoutClient: !isShared) }
 
-        private func transfer(for request: HTTPRequest) throws(HTTPError) -> CurlTransfer {
+        private func transfer(for request: HTTPRequest) throws(HTTPError) -> Exchange {
             let sent = request.framed
             let plan = try plan(for: sent)
             if let cancellation = sent.cancellation(mayHaveBeenSent: false) { throw cancellation }
@@ -102,7 +102,7 @@
             guard CurlQuirks.initialization == 0 else { throw TransportFailure.unsupported.error(for: sent) }
             guard engine.start() else { throw TransportFailure.exhausted.error(for: sent) }
             let handle = CurlQuirks.reusesHandles ? nil : CurlHandle(configuration)
-            return CurlTransfer(plan, for: sent, engine: engine, handle: handle)
+            return Exchange(plan, for: sent, engine: engine, handle: handle)
         }
 
         private func plan(for request: HTTPRequest) throws(HTTPError) -> CurlPlan {

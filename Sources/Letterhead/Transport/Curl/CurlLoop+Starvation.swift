@@ -6,9 +6,9 @@
         var (reading, unanswered) = (0, 0)
         private var names: [String: Int] = [:]
 
-        mutating func add(_ wire: CurlWire) {
-            guard let request = wire.transfer?.request else { return }
-            if wire.progress.hasHead { reading += 1 } else { unanswered += 1 }
+        mutating func add(_ exchange: Exchange) {
+            let request = exchange.request
+            if exchange.progress.hasHead { reading += 1 } else { unanswered += 1 }
             let route = request.observation?.route ?? request.path.route
             names[route.map { "\(request.method.printable) \($0)" } ?? request.outline, default: 0] += 1
         }
@@ -24,21 +24,22 @@
         /// transfers hold the connections.
         ///
         /// - Parameter known: the holders from earlier calls, because many transfers can fail at once.
-        func starvation(of wire: CurlWire, _ known: inout [ObjectIdentifier: ConnectionHolders]) -> TransportFailure {
-            let isObserved = wire.transfer?.request.observation != nil
-            let isStarved = wire.deadline == wire.queueDeadline
-            guard let lane = wire.lane, isObserved || isStarved else { return wire.lateness }
+        func starvation(of exchange: Exchange, _ known: inout [ObjectIdentifier: ConnectionHolders]) -> TransportFailure
+        {
+            let isObserved = exchange.request.observation != nil
+            let isStarved = exchange.deadline(on: self) == exchange.queueDeadline(on: self)
+            guard let lane = exchange.lane, isObserved || isStarved else { return exchange.lateness(on: self) }
             let isOfOrigin = !queue.hasRoom(lane)
             let key = ObjectIdentifier(isOfOrigin ? lane : self)
             let holders = known[key] ?? holders(of: isOfOrigin ? lane : nil)
             known[key] = holders
             if isObserved {
-                wire.transfer?.facts.note { details in
-                    details.queued = .nanoseconds(now - wire.progress.lastActivity)
+                exchange.facts.note { details in
+                    details.queued = .nanoseconds(now - exchange.progress.lastActivity)
                     details.holders = holders.summary
                 }
             }
-            guard isStarved, let limit = configuration.queueTimeout else { return wire.lateness }
+            guard isStarved, let limit = configuration.queueTimeout else { return exchange.lateness(on: self) }
             let place = isOfOrigin ? "of this host" : "of all hosts"
             var parts: [String] = []
             switch holders.reading {
@@ -55,11 +56,11 @@
         }
 
         /// - Parameter lane: an origin's lane, or nil for all.
-        private func holders(of lane: ConnectionQueue<CurlWire>.Lane?) -> ConnectionHolders {
+        private func holders(of lane: ConnectionQueue<Exchange>.Lane?) -> ConnectionHolders {
             var holders = ConnectionHolders()
-            for wire in active
-            where !wire.isWaiting && (lane.map { $0 === wire.lane } ?? (wire.lane?.isExclusive != false)) {
-                holders.add(wire)
+            for exchange in active
+            where !exchange.isWaiting && (lane.map { $0 === exchange.lane } ?? (exchange.lane?.isExclusive != false)) {
+                holders.add(exchange)
             }
             return holders
         }

@@ -6,7 +6,7 @@
     /// The event loop that owns libcurl: it executes commands, waits for sockets, and ends transfers.
     ///
     /// libcurl's callbacks store its address. Only its thread uses it, and libcurl's handles, which live until
-    /// ``CurlWire`` or this object ends. Its transfers' arrays use unchecked exclusivity, because libcurl calls no
+    /// ``CurlCarrier`` or this object ends. Its transfers' arrays use unchecked exclusivity, because libcurl calls no
     /// callback while one of them changes.
     @safe final class CurlLoop {
         let configuration: TransportConfiguration
@@ -33,12 +33,12 @@
         /// Holds transfers back until a connection is free. Without it, libcurl 8.14 and 8.15 would try all waiting
         /// transfers again whenever one ends (libcurl's issue 18017), and their connect timeout would run while they
         /// wait.
-        var queue: ConnectionQueue<CurlWire>
+        var queue: ConnectionQueue<Exchange>
         /// The transfer that was last sent on each TLS session's connection, until it ends.
-        @safe @exclusivity(unchecked) var lastUsers: [TLSSession: CurlWire] = [:]
-        @safe @exclusivity(unchecked) private(set) var active: [CurlWire] = []
+        @safe @exclusivity(unchecked) var lastUsers: [TLSSession: CurlCarrier] = [:]
+        @safe @exclusivity(unchecked) private(set) var active: [Exchange] = []
         @safe @exclusivity(unchecked) private var unread: [ReceivePipe] = []
-        @safe @exclusivity(unchecked) private var idle: [CurlWire] = []
+        @safe @exclusivity(unchecked) private var idle: [CurlCarrier] = []
         /// The clients that have sent requests over the connections. A reset of another client leaves them open.
         private var users: [ObjectIdentifier: ClientGeneration.Reference] = [:]
         private var userLimit = 64
@@ -78,13 +78,13 @@
                 if libcurlDeadline <= now { act(on: Self.noSocket, 0) }
                 endFinished()
                 // A request that has just got a free connection isn't late.
-                while let wire = queue.next() { add(wire) }
+                while let exchange = queue.next() { add(exchange) }
                 if ownDeadline <= now { endLate() }
-                while let wire = queue.next() { add(wire) }
+                while let exchange = queue.next() { add(exchange) }
                 flush()
                 sleep()
             }
-            while let wire = active.last { end(wire, .failure(.exhausted)) }
+            while let exchange = active.last { end(exchange, .failure(.exhausted)) }
         }
 
         /// Returns whether a transfer may receive a piece of a body before the loop next looks at the clock.
@@ -142,11 +142,10 @@
             if commands.count > 1 { commands.reverse() }
             while let command = commands.popLast() {
                 switch command {
-                case .start(let transfer): start(transfer)
-                case .resume(let transfer):
-                    if let wire = transfer.wire { resume(wire) }
-                case .cancel(let transfer):
-                    if let wire = transfer.wire { end(wire, .failure(.cancelled)) }
+                case .start(let exchange): start(exchange)
+                case .resume(let exchange): resume(exchange)
+                case .cancel(let exchange):
+                    if exchange.isActive { end(exchange, .failure(.cancelled)) }
                 case .sweep(let transfersWithoutClient, let done):
                     sweep(transfersWithoutClient: transfersWithoutClient)
                     done.resume()
@@ -158,28 +157,25 @@
             }
         }
 
-        private func start(_ transfer: CurlTransfer) {
-            guard transfer.isPending else { return }  // It was cancelled before it was taken.
+        private func start(_ exchange: Exchange) {
+            guard exchange.isPending else { return }  // It was cancelled before it was taken.
             // A transfer that arrives after its client's reset has swept the loop.
-            if transfer.request.wasReset { return transfer.finish(.failure(.cancelled.unsent)) }
-            guard let wire = idle.popLast() ?? newWire(for: transfer) else {
-                return transfer.finish(.failure(.unsupported))
-            }
-            if let generation = transfer.request.context.generation { note(generation) }
+            if exchange.request.wasReset { return exchange.finish(.failure(.cancelled.unsent)) }
+            if let generation = exchange.request.context.generation { note(generation) }
             // Until TLS has negotiated HTTP/2, no connection can be shared.
-            let isShared = transfer.plan.mayShareConnections && transfer.plan.httpVersion.isMultiplexedWithoutSession
-            let lane = queue.lane(of: transfer.plan.originText, isExclusive: !isShared)
-            wire.begin(transfer, in: lane, at: now)
-            wire.place = active.count
-            active.append(wire)
-            wire.ticket = queue.enter(lane, wire)
-            note(wire.deadline)
-            if !wire.isWaiting { add(wire) }
+            let isShared = exchange.plan.mayShareConnections && exchange.plan.httpVersion.isMultiplexedWithoutSession
+            let lane = queue.lane(of: exchange.plan.originText, isExclusive: !isShared)
+            exchange.begin(in: lane, at: now)
+            exchange.place = active.count
+            active.append(exchange)
+            exchange.ticket = queue.enter(lane, exchange)
+            note(exchange.deadline(on: self))
+            if !exchange.isWaiting { add(exchange) }
         }
 
-        private func newWire(for transfer: CurlTransfer) -> CurlWire? {
-            guard let handle = transfer.handle ?? CurlHandle(configuration) else { return nil }
-            return CurlWire(loop: self, handle: handle)
+        private func newCarrier(for exchange: Exchange) -> CurlCarrier? {
+            guard let handle = exchange.handle ?? CurlHandle(configuration) else { return nil }
+            return CurlCarrier(loop: self, handle: handle)
         }
 
         private func note(_ user: ClientGeneration) {
@@ -192,15 +188,17 @@
         }
 
         /// Adds a transfer to libcurl. There is an idle connection for it, or libcurl may open one.
-        private func add(_ wire: CurlWire) {
-            wire.endWaiting(at: now)
+        private func add(_ exchange: Exchange) {
+            exchange.endWaiting(at: now)
             // A transfer that shares its connection takes none that other hosts wait for.
-            if wire.lane?.isExclusive != false { lastBegun = now }
-            wire.lane?.lastBegun = now
-            guard let transfer = wire.transfer, wire.configure(for: transfer.plan),
-                unsafe curl_multi_add_handle(multi, wire.easy) == 0
-            else { return end(wire, .failure(.unsupported)) }
-            if case .pulled(let source) = transfer.plan.content { source.start(onMore: wire.onMore) }
+            if exchange.lane?.isExclusive != false { lastBegun = now }
+            exchange.lane?.lastBegun = now
+            let carrier = idle.popLast() ?? newCarrier(for: exchange)
+            carrier?.begin(exchange)
+            guard let carrier, carrier.configure(for: exchange.plan),
+                unsafe curl_multi_add_handle(multi, carrier.easy) == 0
+            else { return end(exchange, .failure(.unsupported)) }
+            if case .pulled(let source) = exchange.plan.content { source.start(onMore: exchange.onMore) }
         }
 
         /// Resumes a transfer that waits for its reader or for its request body.
@@ -208,15 +206,19 @@
         /// Transfers that libcurl has finished in the meantime are ended first with their own results, because libcurl
         /// refuses to resume them. Only a transfer that is still unfinished then fails with its request body's error:
         /// the server may have responded before the body failed.
-        private func resume(_ wire: CurlWire) {
-            let transfer = wire.transfer
+        private func resume(_ exchange: Exchange) {
+            guard exchange.carrier != nil else { return }
             endFinished()
-            guard let transfer, wire.transfer === transfer else { return }
-            if let failure = wire.bodyFailure { return end(wire, wire.outcome(failing: failure)) }
-            let result = CurlResult(rawValue: wire.resume())
+            guard let carrier = exchange.carrier else { return }
+            if let failure = exchange.bodyFailure { return end(exchange, exchange.outcome(failing: failure)) }
+            guard exchange.progress.isReceivePaused || exchange.progress.isSendPaused else { return }
+            (exchange.progress.isReceivePaused, exchange.progress.isSendPaused) = (false, false)
+            exchange.progress.lastActivity = now
+            note(exchange.deadline(on: self))
+            let result = CurlResult(rawValue: carrier.resume())
             // With `badArgument`, libcurl has detached the transfer from its connection, to finish it or to connect
             // again. Such a transfer continues without being resumed.
-            if result != .ok, result != .badArgument { end(wire, wire.outcome(of: result)) }
+            if result != .ok, result != .badArgument { end(exchange, carrier.outcome(of: exchange, with: result)) }
         }
 
         /// Records that a pipe has new bytes. ``flush()`` makes them available to the reader before the thread sleeps.
@@ -248,9 +250,11 @@
         /// Ends the transfers of clients that have been reset. Unless other clients use the connections, it also closes
         /// them.
         private func sweep(transfersWithoutClient: Bool) {
-            for wire in active {
-                guard let request = wire.transfer?.request else { continue }
-                if transfersWithoutClient ? request.endsAtReset : request.wasReset { end(wire, .failure(.cancelled)) }
+            for exchange in active {
+                let request = exchange.request
+                if transfersWithoutClient ? request.endsAtReset : request.wasReset {
+                    end(exchange, .failure(.cancelled))
+                }
             }
             users = users.filter { $0.value.isCurrent }
             if active.isEmpty, users.isEmpty { forgetConnections() }
@@ -262,20 +266,20 @@
     extension CurlLoop {
         private func endFinished() {
             var code: CInt = 0
-            var failures: [(CurlTransfer, ConnectionQueue<CurlWire>.Lane, TransportFailure)] = []
+            var failures: [(Exchange, ConnectionQueue<Exchange>.Lane, TransportFailure)] = []
             while let easy = unsafe lh_curl_next_finished(multi, &code) {
-                guard let wire = unsafe CurlWire.carried(by: easy) else { continue }
-                let result = CurlResult(rawValue: code)
-                if result == .http2Failed { wire.retireConnection() }
-                let outcome = wire.outcome(of: result)
-                if case .failure(let failure) = outcome, wire.progress.isConnecting, let lane = wire.lane,
-                    let transfer = wire.transfer
-                {
-                    failures.append((transfer, lane, failure))
+                guard let carrier = unsafe CurlCarrier.carrier(of: easy), let exchange = carrier.exchange else {
+                    continue
                 }
-                end(wire, outcome)
+                let result = CurlResult(rawValue: code)
+                if result == .http2Failed { carrier.retireConnection() }
+                let outcome = carrier.outcome(of: exchange, with: result)
+                if case .failure(let failure) = outcome, exchange.progress.isConnecting, let lane = exchange.lane {
+                    failures.append((exchange, lane, failure))
+                }
+                end(exchange, outcome)
             }
-            for (transfer, lane, failure) in failures { endFollowers(of: transfer, in: lane, failure) }
+            for (exchange, lane, failure) in failures { endFollowers(of: exchange, in: lane, failure) }
         }
 
         /// Ends the transfers that waited for the first connection to their origin when it has failed. libcurl would
@@ -284,15 +288,15 @@
         /// A transfer with a longer connect timeout tries again. So do all while the origin has another connection,
         /// because they may wait for a stream on it.
         private func endFollowers(
-            of transfer: CurlTransfer, in lane: ConnectionQueue<CurlWire>.Lane, _ failure: TransportFailure
+            of first: Exchange, in lane: ConnectionQueue<Exchange>.Lane, _ failure: TransportFailure
         ) {
-            guard transfer.plan.mayShareConnections else { return }
+            guard first.plan.mayShareConnections else { return }
             let others = active.filter { $0.lane === lane && !$0.isWaiting && !$0.progress.isConnecting }
-            guard others.allSatisfy(\.isFollowing) else { return }
-            for wire in others where (wire.transfer?.plan.connectTimeout ?? 0) <= transfer.plan.connectTimeout {
+            guard others.allSatisfy({ $0.carrier?.isFollowing == true }) else { return }
+            for exchange in others where exchange.plan.connectTimeout <= first.plan.connectTimeout {
                 var failure = failure
-                failure.mayHaveBeenSent = wire.progress.timesSent > 0
-                end(wire, .failure(failure))
+                failure.mayHaveBeenSent = exchange.wasSent
+                end(exchange, .failure(failure))
             }
         }
 
@@ -300,46 +304,50 @@
         private func endLate() {
             ownDeadline = .max
             var holders: [ObjectIdentifier: ConnectionHolders] = [:]
-            for wire in active.reversed() {
-                if wire.deadline <= now {
-                    end(wire, wire.outcome(failing: wire.isWaiting ? starvation(of: wire, &holders) : wire.lateness))
+            for exchange in active.reversed() {
+                let deadline = exchange.deadline(on: self)
+                if deadline <= now {
+                    let failure =
+                        exchange.isWaiting ? starvation(of: exchange, &holders) : exchange.lateness(on: self)
+                    end(exchange, exchange.outcome(failing: failure))
                 } else {
-                    note(wire.deadline)
+                    note(deadline)
                 }
             }
         }
 
-        /// Removes a transfer from libcurl and completes it. Unless the whole response was read, libcurl closes the
+        /// Removes a transfer from its carrier and completes it. Unless the whole response was read, libcurl closes the
         /// connection, or only the stream if the connection uses HTTP/2.
-        private func end(_ wire: CurlWire, _ outcome: CurlTransfer.Outcome) {
-            let transfer = wire.transfer
-            // libcurl gives up after sending a request five more times. It counts them for all of a handle's transfers.
-            let usualCount = if case .success = outcome { 1 } else { 0 }
-            release(wire, isReusable: wire.progress.timesSent == usualCount)
-            transfer?.pipe?.flush()
-            transfer?.finish(outcome)
-        }
-
-        private func release(_ wire: CurlWire, isReusable: Bool) {
-            if !wire.isWaiting {
-                wire.noteFacts()
-                let isObserved = wire.hasObservedConnection
-                let socket = isObserved ? wire.socket : nil
-                closedSocket = Self.noSocket
-                unsafe curl_multi_remove_handle(multi, wire.easy)
-                // A connection is closed before this point if the transfer has ended it, or just now if the transfer
-                // is incomplete.
-                if isObserved, socket == nil || socket == closedSocket { wire.noteClosed() }
+        private func end(_ exchange: Exchange, _ outcome: Exchange.Outcome) {
+            if let carrier = exchange.carrier {
+                // libcurl gives up after sending a request five more times. It counts them for all of a handle's
+                // transfers.
+                let usualCount = if case .success = outcome { 1 } else { 0 }
+                release(carrier, of: exchange, isReusable: exchange.progress.timesSent == usualCount)
             }
-            if let lane = wire.lane { queue.leave(lane, ticket: wire.ticket) }
-            wire.end()
+            if let lane = exchange.lane { queue.leave(lane, ticket: exchange.ticket) }
+            exchange.endProgress()
             let last = active.removeLast()
-            if last !== wire {
-                active[wire.place] = last
-                last.place = wire.place
+            if last !== exchange {
+                active[exchange.place] = last
+                last.place = exchange.place
             }
             if active.isEmpty { ownDeadline = .max }
-            if CurlQuirks.reusesHandles, isReusable, idle.count < Self.idleHandles { idle.append(wire) }
+            exchange.pipe?.flush()
+            exchange.finish(outcome)
+        }
+
+        private func release(_ carrier: CurlCarrier, of exchange: Exchange, isReusable: Bool) {
+            carrier.noteFacts(of: exchange)
+            let isObserved = carrier.hasObservedConnection(of: exchange)
+            let socket = isObserved ? carrier.socket : nil
+            closedSocket = Self.noSocket
+            unsafe curl_multi_remove_handle(multi, carrier.easy)
+            // A connection is closed before this point if the transfer has ended it, or just now if the transfer is
+            // incomplete.
+            if isObserved, socket == nil || socket == closedSocket { exchange.noteClosed() }
+            carrier.end()
+            if CurlQuirks.reusesHandles, isReusable, idle.count < Self.idleHandles { idle.append(carrier) }
         }
     }
 
@@ -406,7 +414,9 @@
 
         static let onAlert: LHCurlAlert = { context, session, alert in
             let session = unsafe TLSSession(address: session)
-            unsafe CurlLoop.with(context) { loop in for wire in loop.active { wire.note(alert: alert, of: session) } }
+            unsafe CurlLoop.with(context) { loop in
+                for exchange in loop.active { exchange.carrier?.note(alert: alert, of: session) }
+            }
         }
 
         static let onTimer: LHCurlTimer = { _, milliseconds, context in

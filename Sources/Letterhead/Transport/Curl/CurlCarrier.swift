@@ -3,31 +3,26 @@
     import CLibcurl
     import LetterheadFoundation
 
-    /// A transfer's state on one of libcurl's easy handles. It serves one transfer after the other.
+    /// Carries transfers with one of libcurl's easy handles, one after the other. libcurl speaks all versions of HTTP.
     ///
     /// libcurl's callbacks store its address. Only its ``CurlLoop``'s thread uses it, while ``handle`` owns the easy
     /// handle.
-    @safe final class CurlWire {
+    @safe final class CurlCarrier {
         let easy: OpaquePointer
         let handle: CurlHandle
         /// The loop that owns this object and outlives it.
         @safe unowned(unsafe) let loop: CurlLoop
+        /// The current transfer. Exclusivity is unchecked here and below, because libcurl calls no callback while these
+        /// properties change.
+        @safe @exclusivity(unchecked) private(set) var exchange: Exchange?
         /// Whether a socket could not be opened because this process, or the system, has too many files open.
         var hasNoDescriptor = false
-
-        /// The current transfer, and its index in the loop's list of active transfers.
-        private(set) var transfer: CurlTransfer?
-        var place = 0
-        /// The origin's queue, and the transfer's ticket while it waits there for a connection.
-        private(set) var lane: ConnectionQueue<CurlWire>.Lane?
-        var ticket: ConnectionQueue<CurlWire>.Ticket?
-        var isWaiting: Bool { ticket != nil }
-        var progress = Progress()
-        /// The head's or the trailers' received lines. Exclusivity is unchecked, because libcurl calls no callback
-        /// while they change.
-        @safe @exclusivity(unchecked) var lines: [UInt8] = []
+        var connectionsMade = 0
+        @safe @exclusivity(unchecked) var connection = Connection()
+        /// Whether the server has refused the request each time that libcurl has sent it again.
+        var isUnprocessed = true
         /// The options that were set for the last transfer and remain set.
-        var settings = Settings()
+        @safe @exclusivity(unchecked) var settings = Settings()
 
         /// Options that have the same value for most transfers.
         struct Settings {
@@ -40,40 +35,6 @@
             var origin: CurlOrigin?
         }
 
-        struct Progress {
-            /// The reason to end the transfer, if this transport, and not libcurl, has detected it.
-            var failure: TransportFailure?
-            var lastActivity: UInt64 = 0
-            /// How long the transfer waited for a connection, in nanoseconds.
-            var waitingTime: UInt64 = 0
-            var (loadDeadline, attemptDeadline) = (UInt64.max, UInt64.max)
-
-            // The request: whether it has no body, how many bytes were read from a body in memory, and how many times
-            // the request was sent. libcurl may send a request a second time on another connection.
-            var (hasNoBody, sentBytes, timesSent) = (false, 0, 0)
-            /// Whether the server has refused the request each time that libcurl has sent it again.
-            var isUnprocessed = true
-            /// Whether libcurl looks up a host name or opens a connection for the transfer.
-            var isConnecting = false
-            var connectionsMade = 0
-            var connection = Connection()
-            /// Whether only close_notify would prove the body's end, and the TLS library cannot report close_notify.
-            var hasUnauthenticatedEnd = false
-
-            // The response: whether its first line and its whole head have arrived, and the byte counts of its heads
-            // (including trailers) and its body.
-            var (hasAnswer, hasHead, headBytes, receivedBytes) = (false, false, 0, 0)
-            /// Whether the response was complete while the request's body was still being sent.
-            var isAnsweredEarly = false
-            // The current head: its status code (0 if malformed), whether another head follows, whether a field has
-            // arrived, whether the body is compressed, and how the body is framed.
-            var (status, isInterim, hasField, isCoded, framing) = (0, false, false, false, ResponseFraming())
-
-            // Whether libcurl has paused receiving because the buffer is full, or sending because no bytes are
-            // available.
-            var (isReceivePaused, isSendPaused) = (false, false)
-        }
-
         /// The current transfer's connection. Sending the request again replaces the value, so that no fact about an
         /// earlier connection remains.
         struct Connection {
@@ -81,19 +42,14 @@
             var (isNew, isShared) = (false, false)
             /// The transfer's HTTP/2 stream, and whether a GOAWAY frame has left it out, if libcurl reports both.
             var (stream, isLeftOut): (UInt32, Bool) = (0, false)
-            /// Whether it uses HTTP/2 or HTTP/3, regardless of what the status line claims.
-            var isMultiplexed = false
             /// Its TLS session, when the request has been sent.
             var tlsSession: TLSSession?
             /// The last alert that its TLS session has received (RFC 8446, 6).
             var alert: CInt?
             var hasCloseNotify: Bool { alert == 0 }
-            /// Whether libcurl sends a request on it again without an error text only if the server has refused the
-            /// request.
-            var isExplained: Bool { CurlQuirks.explainsRepetitions && isMultiplexed && tlsSession != nil }
         }
 
-        /// Creates the state for a handle's transfers. Returns nil if the system's libcurl rejects an option that
+        /// Creates the carrier with a handle. Returns nil if the system's libcurl rejects an option that
         /// depends on the loop.
         init?(loop: CurlLoop, handle: CurlHandle) {
             unsafe (self.loop, self.handle, easy) = (loop, handle, handle.easy)
@@ -110,50 +66,25 @@
             if CurlQuirks.logsStreams { _ = unsafe lh_curl_observe_streams(easy, nil, nil) }
         }
 
-        func begin(_ transfer: CurlTransfer, in lane: ConnectionQueue<CurlWire>.Lane, at now: UInt64) {
-            (self.transfer, self.lane) = (transfer, lane)
-            transfer.wire = self
-            progress.lastActivity = now
-            progress.loadDeadline = now.addingUnlessOver(transfer.plan.timeLeft)
-            progress.attemptDeadline = now.addingUnlessOver(transfer.plan.timeout)
-            if case .none = transfer.plan.content { progress.hasNoBody = true }
-        }
-
-        /// Ends the wait for a connection: the transfer may use or open one now.
-        func endWaiting(at now: UInt64) {
-            ticket = nil
-            progress.waitingTime = now - progress.lastActivity
-            progress.lastActivity = now
+        func begin(_ exchange: Exchange) {
+            self.exchange = exchange
+            exchange.carrier = self
         }
 
         /// Releases the transfer, and resets all state that belongs to it.
         func end() {
             unconfigure()
             leaveConnection()
-            transfer?.wire = nil
-            // A streamed response may be held for long, and a handle keeps its buffers.
-            if transfer?.pipe != nil { transfer?.handle = nil }
-            (transfer, lane, ticket) = (nil, nil, nil)
-            progress = Progress()
-            lines.removeAll(keepingCapacity: lines.capacity <= Self.mostKept)
-            hasNoDescriptor = false
+            (exchange, connection) = (nil, Connection())
+            (hasNoDescriptor, connectionsMade, isUnprocessed) = (false, 0, true)
             unsafe handle.reasonBuffer.pointee = 0
         }
 
-        /// Resumes both directions of the transfer. libcurl pauses a direction again if it cannot continue.
-        func resume() -> CInt {
-            guard progress.isReceivePaused || progress.isSendPaused else { return 0 }
-            (progress.isReceivePaused, progress.isSendPaused) = (false, false)
-            progress.lastActivity = loop.now
-            loop.note(deadline)
-            return unsafe curl_easy_pause(easy, 0)
-        }
-
-        /// The maximum capacity of `lines` that is kept for the next transfer, in bytes.
-        private static let mostKept = 8192
+        /// Resumes both directions of a transfer. libcurl pauses a direction again if it cannot continue.
+        func resume() -> CInt { unsafe curl_easy_pause(easy, 0) }
     }
 
-    extension CurlWire {
+    extension CurlCarrier {
         /// Sets one transfer's options. Returns false if the system's libcurl rejects one.
         ///
         /// Of the plan's memory, libcurl keeps the addresses of the header lines and of a small body. The plan lives as
@@ -205,7 +136,7 @@
         /// Sets the receive buffer's size: large for a streamed body, to read it in larger pieces, and small for a
         /// buffered response, to save memory.
         private func configureBuffer(_ options: inout CurlOptions) {
-            let isStreamed = transfer?.pipe != nil
+            let isStreamed = exchange?.pipe != nil
             guard settings.isStreamed != isStreamed else { return }
             settings.isStreamed = isStreamed
             options.set(.bufferSize, isStreamed ? Self.largeBuffer : Self.standardBuffer)

@@ -3,11 +3,11 @@
     import LetterheadFoundation
     import Synchronization
 
-    /// One transfer, shared by its caller and the thread that owns libcurl.
+    /// One transfer, shared by its caller and the thread of a ``CurlLoop``. A carrier moves its bytes.
     ///
-    /// The thread or a cancellation completes it, exactly once. A streamed response's body arrives after the
+    /// The thread or a cancellation completes it, exactly once. The body of a streamed response arrives after the
     /// completion.
-    final class CurlTransfer: Sendable {
+    final class Exchange: Sendable {
         enum Outcome {
             /// The ``reply`` has arrived: the whole response, or a streamed response's head.
             case success
@@ -29,15 +29,23 @@
         private let engine: CurlEngine
         private let state = Mutex(State.pending(nil))
 
-        /// The transfer's state on its handle, until it ends. `nonisolated(unsafe)`: only the thread uses it.
-        @safe nonisolated(unsafe) var wire: CurlWire?
+        // `nonisolated(unsafe)`: only the thread uses these properties, except that the caller creates the handle. Their
+        // exclusivity is unchecked, because libcurl calls no callback while they change.
+
+        /// Carries the transfer from the end of its wait until its own end.
+        @safe @exclusivity(unchecked) nonisolated(unsafe) var carrier: CurlCarrier?
+        @safe @exclusivity(unchecked) nonisolated(unsafe) var progress = Progress()
+        /// The index in the loop's list of active transfers.
+        @safe @exclusivity(unchecked) nonisolated(unsafe) var place = 0
+        /// The origin's queue, and the ticket while the transfer waits there for a connection.
+        @safe @exclusivity(unchecked) nonisolated(unsafe) var lane: ConnectionQueue<Exchange>.Lane?
+        @safe @exclusivity(unchecked) nonisolated(unsafe) var ticket: ConnectionQueue<Exchange>.Ticket?
+        /// The received lines of the trailers.
+        @safe @exclusivity(unchecked) nonisolated(unsafe) var trailers: [UInt8] = []
         /// A handle for this transfer alone, or nil if the thread reuses a handle. The caller creates it and usually
-        /// releases it, because that would be a fifth of the work on the thread, which all callers share.
-        ///
-        /// `nonisolated(unsafe)`: after `init`, only the thread uses it. The last reference to the transfer releases
-        /// it, which may be the caller's: the thread's wire holds it as well, until it has left the multi handle and
-        /// the share.
-        @safe nonisolated(unsafe) var handle: CurlHandle?
+        /// releases it, because that would be a fifth of the work on the thread, which all callers share. The carrier
+        /// holds it as well, until it has left the multi handle and the share.
+        @safe @exclusivity(unchecked) nonisolated(unsafe) var handle: CurlHandle?
         /// What has arrived from the response, except for a streamed body.
         ///
         /// `nonisolated(unsafe)`: only the thread uses it until the transfer completes. After that, only the caller
@@ -59,11 +67,8 @@
             if pipe == nil { reply.body = GrowingBytes(capacity: Self.smallBodySize) }
         }
 
-        static let usualHeadSize = 480
+        private static let usualHeadSize = 480
         private static let smallBodySize = 960
-
-        /// Returns the maximum number of received bytes. A small body may be slightly larger when it is compressed.
-        func wireLimit(isCoded: Bool) -> Int { isCoded && limit < .max - 1024 ? limit + 1024 : limit }
 
         func run() async -> Outcome {
             await withTaskCancellationHandler {
@@ -112,6 +117,9 @@
 
         var isPending: Bool { outcome == nil }
 
+        /// Whether the loop has the transfer: it waits or is in progress.
+        var isActive: Bool { lane != nil }
+
         /// Resumes the transfer on the thread, when the response has room for more bytes or the request has more bytes
         /// to send.
         func resume() { engine.post(.resume(self)) }
@@ -139,7 +147,7 @@
         }
     }
 
-    extension CurlTransfer {
+    extension Exchange {
         /// Creates the response: from the whole reply if it is buffered, from the head if it is streamed.
         func response() throws(HTTPError) -> HTTPResponse {
             do throws(TransportFailure) {

@@ -3,7 +3,7 @@
     import CLibcurl
     import LetterheadFoundation
 
-    extension CurlWire {
+    extension CurlCarrier {
         /// Sets the host's pinned keys. libcurl compares them when it opens a connection.
         func configurePins(for plan: CurlPlan) -> Bool {
             guard settings.pinnedKeys != plan.pinnedKeys else { return true }
@@ -17,7 +17,7 @@
 
         /// The host, the setting and the server's key, for the message if the key isn't pinned.
         var pinMismatch: String {
-            let host = transfer?.request.host ?? ""
+            let host = exchange?.request.host ?? ""
             let rule = loop.configuration.security.pinningRule(of: host)
             let certificate = unsafe lh_curl_get_certificate(easy).map(String.init(cString:))
             let pin = certificate.flatMap(PublicKeyPin.pin(ofPEM:))
@@ -28,21 +28,19 @@
         /// must not be sent on it.
         ///
         /// The TLS session stores that its connection has passed, so that the mark cannot outlive the connection.
-        func passesChecks() -> Bool {
+        func passesChecks(of exchange: Exchange) -> Bool {
             let security = loop.configuration.security
-            guard !security.checks.isEmpty else { return true }
-            guard let transfer else { return false }
-            guard transfer.plan.isSecure else { return true }
-            let session = progress.connection.tlsSession
+            guard !security.checks.isEmpty, exchange.plan.isSecure else { return true }
+            let session = connection.tlsSession
             if let session, unsafe lh_tls_is_accepted(session.address) != 0 { return true }
             do throws(TransportFailure) {
-                try security.check(session.map(Self.chain) ?? [], of: transfer.request.host ?? "")
+                try security.check(session.map(Self.chain) ?? [], of: exchange.request.host ?? "")
                 if let session { unsafe lh_tls_accept(session.address) }
                 return true
             } catch {
                 var failure = error
-                failure.mayHaveBeenSent = progress.timesSent > 1
-                progress.failure = failure
+                failure.mayHaveBeenSent = exchange.progress.timesSent > 1
+                exchange.progress.failure = failure
                 // libcurl would keep an HTTP/2 connection open. The option is set again for the next transfer.
                 _ = unsafe lh_curl_set_long(easy, .forbidReuse, 1)
                 settings.httpVersion = nil
@@ -65,12 +63,11 @@
 
         /// Whether only the TLS connection's end marks the body's end. Without close_notify, anyone on the network path
         /// may have truncated such a body, and libcurl treats it as complete.
-        var endsWithConnection: Bool {
-            guard let plan = transfer?.plan, plan.isSecure, !progress.connection.isMultiplexed,
-                let length = offset(.contentLength), length < 0,
-                let head = transfer.flatMap({ try? ResponseHead($0.reply.head) })
+        func endsWithConnection(_ exchange: Exchange) -> Bool {
+            guard exchange.plan.isSecure, !exchange.progress.isMultiplexed,
+                let length = offset(.contentLength), length < 0, let head = try? ResponseHead(exchange.reply.head)
             else { return false }
-            return head.bodyLength(of: plan.method) == nil && !head.headers.contains(.transferEncoding)
+            return head.bodyLength(of: exchange.plan.method) == nil && !head.headers.contains(.transferEncoding)
         }
     }
 #endif

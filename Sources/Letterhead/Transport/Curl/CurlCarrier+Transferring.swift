@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+    import CLibcurl
+    import LetterheadFoundation
+
+    extension CurlCarrier {
+        /// Called before libcurl sends the request, for the first time or again. Returns false to prevent that.
+        ///
+        /// libcurl sends nothing again without this call, so its retries have an end:
+        /// - It replaces a connection that has ended before the response up to five times (CONN_MAX_RETRIES).
+        /// - It follows a response only if that is 417, without end if the caller has set `Expect`, and never from
+        ///   here. Redirects, authentication at a server and `Alt-Svc` are off. At a proxy, it tries Basic, once.
+        /// - It tries each of a host's addresses once, within `connectTimeout`, and HTTP/1.1 once after
+        ///   HTTP_1_1_REQUIRED.
+        /// - Interim responses count toward `maximumHeadSize`.
+        func willSend() -> Bool {
+            guard let exchange else { return false }
+            guard !exchange.progress.hasHead else {
+                // libcurl discards the body of such a response. The loader sends the request again, or this is the
+                // error.
+                exchange.progress.isAnsweredEarly = exchange.request.mayOmitExpectation
+                if !exchange.progress.isAnsweredEarly {
+                    exchange.progress.failure = TransportFailure(
+                        .invalidResponse, "the server refuses Expect, and the request can be sent only once")
+                }
+                return false
+            }
+            let isAgain = exchange.wasSent
+            exchange.progress.lastActivity = loop.now
+            exchange.progress.timesSent += 1
+            loop.note(exchange.deadline(on: loop))
+            // If the previous connection was opened for this request and not shared, libcurl sends again only because
+            // the server refused the stream.
+            let last = connection
+            let isExplained = unsafe self.isExplained && handle.reasonBuffer.pointee == 0
+            let wasRefused =
+                exchange.progress.isMultiplexed && (last.isNew && !last.isShared || last.isLeftOut || isExplained)
+            if isAgain, !wasRefused { isUnprocessed = false }
+            let connectionsMade = number(.connectionsMade)
+            leaveConnection()
+            connection = Connection()
+            connection.isNew = connectionsMade > self.connectionsMade
+            self.connectionsMade = connectionsMade
+            guard mayUseConnection(for: exchange), passesChecks(of: exchange) else { return false }
+            exchange.progress.isConnecting = false
+            return !isAgain
+                || exchange.maySendAgain(
+                    wasRefused: wasRefused, isRefused: wasRefused && exchange.progress.isMultiplexed)
+        }
+
+        /// Whether libcurl sends the request on the connection again without an error text only if the server has
+        /// refused it.
+        var isExplained: Bool {
+            CurlQuirks.explainsRepetitions && exchange?.progress.isMultiplexed == true && connection.tlsSession != nil
+        }
+
+        /// Reads the protocol that TLS negotiated. Returns false if the connection isn't HTTP/2 and another transfer
+        /// uses it. Otherwise, each could receive the other's response.
+        ///
+        /// It is enough to know each connection's last user. A connection that isn't HTTP/2 has at most one. On an
+        /// HTTP/2 connection, the transfer that opened it is the last user when the second transfer joins.
+        private func mayUseConnection(for exchange: Exchange) -> Bool {
+            let plan = exchange.plan
+            let (session, isMultiplexed) = plan.isSecure ? tlsSession : (nil, false)
+            connection.tlsSession = session
+            exchange.progress.isMultiplexed =
+                session == nil ? plan.httpVersion.isMultiplexedWithoutSession : isMultiplexed
+            // Without a session, it isn't known which transfers use the connection.
+            connection.isShared = session == nil
+            guard let session else { return true }
+            if let lane = exchange.lane { loop.queue.note(isExclusive: !isMultiplexed, in: lane) }
+            if let other = loop.lastUsers[session], other.uses(session) {
+                (connection.isShared, other.connection.isShared) = (true, true)
+                guard isMultiplexed else {
+                    exchange.progress.failure = TransportFailure(
+                        .connectionLost,
+                        "the server claimed HTTP/2 on an HTTP/1.1 connection, so the request was not sent on it",
+                        mayHaveBeenSent: exchange.progress.timesSent > 1)
+                    return false
+                }
+            }
+            loop.lastUsers[session] = self
+            return true
+        }
+
+        /// Records the transfer's stream, or which transfers a GOAWAY on its connection has left out (RFC 9113, 6.8).
+        func note(stream: UInt32, isGoAway: Bool) {
+            guard isGoAway else { return connection.stream = stream }
+            guard let session = tlsSession.session else { return }
+            for case let other? in loop.active.map(\.carrier)
+            where other.connection.stream > stream && other.uses(session) {
+                other.connection.isLeftOut = true
+            }
+        }
+
+        func leaveConnection() {
+            if let session = connection.tlsSession, loop.lastUsers[session] === self {
+                loop.lastUsers[session] = nil
+            }
+        }
+
+        /// Returns whether the transfer uses a TLS session's connection. A transfer that has ended is detached from it.
+        func uses(_ session: TLSSession) -> Bool {
+            connection.tlsSession == session && tlsSession.session == session
+        }
+
+        /// Records a TLS session's alert, if the transfer has used the session last or is connecting with it. An alert
+        /// during a handshake may come from a proxy over TLS instead of the server, and is then not recorded.
+        func note(alert: CInt, of session: TLSSession) {
+            let isConnecting = exchange?.wasSent == false && !loop.configuration.proxy.mayBeSecure
+            guard connection.tlsSession == session || isConnecting && tlsSession.session == session else {
+                return
+            }
+            connection.alert = alert
+        }
+
+        /// Whether the transfer waits in libcurl for a connection that another transfer opens.
+        var isFollowing: Bool {
+            guard let exchange, !exchange.progress.isConnecting else { return false }
+            return !exchange.wasSent || connection.tlsSession != nil && tlsSession.session == nil
+        }
+
+        var tlsSession: (session: TLSSession?, isMultiplexed: Bool) {
+            var session: UnsafeRawPointer?
+            let isMultiplexed = unsafe lh_curl_is_multiplexed(easy, &session) != 0
+            return unsafe (session.map(TLSSession.init), isMultiplexed)
+        }
+    }
+
+    extension CurlCarrier {
+        func setCallbacks(_ options: inout CurlOptions) {
+            let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+            unsafe options.set(.private, UnsafeRawPointer(context))
+            options.note(unsafe lh_curl_set_write(easy, onBody, context))
+            options.note(unsafe lh_curl_set_header(easy, onLine, context))
+            options.note(unsafe lh_curl_set_read(easy, onRead, context))
+            options.note(unsafe lh_curl_set_seek(easy, onSeek, context))
+            options.note(unsafe lh_curl_set_open_socket(easy, onOpenSocket, context))
+            options.note(unsafe lh_curl_set_resolver_start(easy, onResolverStart, context))
+            options.note(unsafe lh_curl_set_prerequest(easy, onPrerequest, context))
+            options.note(
+                unsafe lh_curl_set_close_socket(easy, CurlLoop.onCloseSocket, Unmanaged.passUnretained(loop).toOpaque())
+            )
+        }
+
+        func observeStreams() -> CInt {
+            unsafe lh_curl_observe_streams(easy, onStream, Unmanaged.passUnretained(self).toOpaque())
+        }
+
+        static func carrier(of easy: OpaquePointer) -> CurlCarrier? {
+            var context: UnsafePointer<CChar>?
+            guard unsafe lh_curl_get_string(easy, .private, &context) == 0 else { return nil }
+            return unsafe context.map { unsafe Unmanaged<CurlCarrier>.fromOpaque($0).takeUnretainedValue() }
+        }
+
+        /// Calls a closure with a callback's object. The loop retains the object during the call.
+        static func with<Result>(_ context: UnsafeMutableRawPointer?, _ work: (CurlCarrier) -> Result?) -> Result? {
+            unsafe context.flatMap { unsafe Unmanaged<CurlCarrier>.fromOpaque($0)._withUnsafeGuaranteedRef(work) }
+        }
+    }
+
+    // libcurl's memory and addresses live until a callback returns.
+
+    private let onBody: LHCurlWrite = { bytes, size, count, context in
+        let bytes = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+        let arrival = unsafe CurlCarrier.with(context) { carrier in
+            unsafe carrier.exchange?.received(body: bytes, on: carrier.loop)
+        }
+        return switch arrival ?? .refused {
+        case .taken: bytes.count
+        case .paused: Int(CURL_WRITE_PAUSE)
+        case .refused: 0
+        }
+    }
+
+    private let onLine: LHCurlWrite = { bytes, size, count, context in
+        let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+        let isAccepted = unsafe CurlCarrier.with(context) { carrier in
+            unsafe carrier.exchange?.received(line: line, on: carrier.loop)
+        }
+        // A result other than the number of bytes ends the transfer. Every line has at least one byte, so 0 always ends
+        // it.
+        return isAccepted == true ? line.count : 0
+    }
+
+    private let onRead: LHCurlRead = { bytes, size, count, context in
+        let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+        let step = unsafe CurlCarrier.with(context) { carrier in
+            unsafe carrier.exchange?.fill(buffer, at: carrier.loop.now)
+        }
+        return switch step {
+        case .bytes(let count): count
+        case .end: 0
+        case .wait: Int(CURL_READ_PAUSE)
+        case .failed, nil: Int(CURL_READ_ABORT)
+        }
+    }
+
+    private let onSeek: LHCurlSeek = { context, offset, origin in
+        let isFromStart = origin == 0
+        let isDone = unsafe CurlCarrier.with(context) { $0.exchange?.rewind(to: Int(offset)) }
+        return isFromStart && isDone == true ? 0 : 1
+    }
+
+    private let onResolverStart: LHCurlResolverStart = { _, _, context in
+        unsafe CurlCarrier.with(context) { $0.exchange?.progress.isConnecting = true }
+        return 0
+    }
+
+    private let onOpenSocket: LHCurlOpenSocket = { context, _, address in
+        unsafe CurlCarrier.with(context) { $0.exchange?.progress.isConnecting = true }
+        // Programs that this process starts don't inherit the socket.
+        let closing = CInt(SOCK_CLOEXEC.rawValue)
+        let descriptor = unsafe socket(address.pointee.family, address.pointee.kind | closing, address.pointee.protocol)
+        let isExhausted = descriptor < 0 && (errno == EMFILE || errno == ENFILE)
+        if isExhausted { unsafe CurlCarrier.with(context) { $0.hasNoDescriptor = true } }
+        return descriptor
+    }
+
+    private let onStream: LHCurlStream = { context, stream, isGoAway in
+        unsafe CurlCarrier.with(context) { $0.note(stream: stream, isGoAway: isGoAway != 0) }
+    }
+
+    private let onPrerequest: LHCurlPrerequest = { context, _, _, _, _ in
+        unsafe CurlCarrier.with(context) { $0.willSend() } == true ? 0 : 1
+    }
+#endif

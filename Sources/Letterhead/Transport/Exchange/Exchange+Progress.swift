@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+    import LetterheadFoundation
+
+    extension Exchange {
+        struct Progress {
+            /// The reason to end the transfer, if this transport, and not libcurl, has detected it.
+            var failure: TransportFailure?
+            var lastActivity: UInt64 = 0
+            /// How long the transfer waited for a connection, in nanoseconds.
+            var waitingTime: UInt64 = 0
+            var (loadDeadline, attemptDeadline) = (UInt64.max, UInt64.max)
+
+            // The request: whether it has no body, how many bytes were read from a body in memory, and how many times
+            // the request was sent. It may be sent a second time on another connection.
+            var (hasNoBody, sentBytes, timesSent) = (false, 0, 0)
+            /// Whether a host name is looked up or a connection is opened for the transfer.
+            var isConnecting = false
+            /// Whether the connection uses HTTP/2 or HTTP/3, regardless of what the status line claims.
+            var isMultiplexed = false
+            /// Whether only close_notify would prove the body's end, and the TLS library cannot report close_notify.
+            var hasUnauthenticatedEnd = false
+
+            // The response: whether its first line and its whole head have arrived, and the byte counts of its heads
+            // (including trailers) and its body.
+            var (hasAnswer, hasHead, headBytes, receivedBytes) = (false, false, 0, 0)
+            /// Whether the response was complete while the request's body was still being sent.
+            var isAnsweredEarly = false
+            // The current head: its status code (0 if malformed), whether another head follows, whether a field has
+            // arrived, whether the body is compressed, and how the body is framed.
+            var (status, isInterim, hasField, isCoded, framing) = (0, false, false, false, ResponseFraming())
+
+            // Whether receiving has paused because the buffer is full, or sending because no bytes are available.
+            var (isReceivePaused, isSendPaused) = (false, false)
+        }
+
+        func begin(in lane: ConnectionQueue<Exchange>.Lane, at now: UInt64) {
+            self.lane = lane
+            progress.lastActivity = now
+            progress.loadDeadline = now.addingUnlessOver(plan.timeLeft)
+            progress.attemptDeadline = now.addingUnlessOver(plan.timeout)
+            if case .none = plan.content { progress.hasNoBody = true }
+        }
+
+        /// Ends the wait for a connection: the transfer may use or open one now.
+        func endWaiting(at now: UInt64) {
+            ticket = nil
+            progress.waitingTime = now - progress.lastActivity
+            progress.lastActivity = now
+        }
+
+        /// Releases what only a transfer in progress needs, because a streamed response may be held for long.
+        func endProgress() {
+            (carrier, lane, ticket) = (nil, nil, nil)
+            // A handle keeps its buffers.
+            if pipe != nil { handle = nil }
+        }
+
+        var isWaiting: Bool { ticket != nil }
+
+        var wasSent: Bool { progress.timesSent > 0 }
+
+        /// Returns a failure with what has arrived from the response.
+        func outcome(failing failure: TransportFailure) -> Outcome {
+            var failure = failure
+            if progress.hasHead {
+                failure.head = reply.head
+                if pipe == nil { failure.body = reply.body.take() }
+            }
+            return .failure(failure)
+        }
+
+        func noteClosed() {
+            let endsBody = progress.framing.endsWithConnection && progress.receivedBytes > 0
+            facts.note { details in (details.isClosed, details.endsBody) = (true, endsBody) }
+        }
+
+        /// Returns success, unless the trailers are malformed.
+        func outcomeOfWhole() -> Outcome {
+            guard !trailers.isEmpty else { return .success }
+            // A buffered response's caller parses the whole reply, including the trailers. A streamed response's caller
+            // has already continued, so its trailers are parsed here.
+            if pipe == nil {
+                reply.trailers = trailers
+            } else {
+                do { facts.trailers = try ResponseHead.trailers(trailers) } catch { return outcome(failing: error) }
+            }
+            return .success
+        }
+    }
+
+    extension TransportFailure {
+        static let incompleteHead = TransportFailure(
+            .invalidResponse, "the connection was closed before the head of the response was complete")
+        static let missingCloseNotify = TransportFailure(
+            .invalidResponse, "the connection ended without TLS close_notify: the body may be truncated")
+    }
+
+    // MARK: Deadlines
+
+    extension Exchange {
+        /// When the transfer times out without further activity.
+        func deadline(on loop: CurlLoop) -> UInt64 {
+            min(
+                progress.loadDeadline, progress.attemptDeadline, idleDeadline, firstByteDeadline,
+                queueDeadline(on: loop))
+        }
+
+        func lateness(on loop: CurlLoop) -> TransportFailure {
+            let limit =
+                switch deadline(on: loop) {
+                case progress.loadDeadline: "deadline"
+                case progress.attemptDeadline: "attempt timeout"
+                case idleDeadline: "idle timeout"
+                default: "first byte timeout"
+                }
+            return TransportFailure(.timedOut, "the \(limit) passed while \(phase)", mayHaveBeenSent: wasSent)
+        }
+
+        private var phase: String {
+            if wasSent { return progress.hasHead ? "receiving the body" : "waiting for the response" }
+            return progress.isConnecting ? "connecting" : "waiting for a free connection"
+        }
+
+        private var idleDeadline: UInt64 {
+            guard wasSent, !progress.isReceivePaused else { return .max }
+            return progress.lastActivity.addingUnlessOver(plan.idleTimeout)
+        }
+
+        private var firstByteDeadline: UInt64 {
+            guard wasSent, !progress.hasAnswer else { return .max }
+            return progress.lastActivity.addingUnlessOver(plan.firstByteTimeout)
+        }
+
+        /// When a wait for a connection ends, if no connection becomes free before.
+        func queueDeadline(on loop: CurlLoop) -> UInt64 {
+            guard isWaiting, let lane else { return .max }
+            let lastBegun = loop.queue.hasRoom(lane) ? loop.lastBegun : lane.lastBegun
+            return max(progress.lastActivity, lastBegun).addingUnlessOver(loop.queueTimeout)
+        }
+    }
+#endif
