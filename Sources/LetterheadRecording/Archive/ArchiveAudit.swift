@@ -6,8 +6,7 @@ import LetterheadFoundation
 ///
 /// A method finds at most one string in a text without names: the one that matches the earliest rule.
 struct ArchiveAudit: Sendable {
-    /// Where a string is, the rule that it matches, and its beginning and length.
-    typealias Finding = (place: String, rule: String, excerpt: String)
+    typealias Finding = Cassette.Finding
 
     private let redaction: ArchiveRedaction
 
@@ -34,7 +33,7 @@ struct ArchiveAudit: Sendable {
         let items = findings(inItems: URLParts(url).query ?? "", "\(entry), URL")
         return (items.isEmpty ? findings(in: url, "\(entry), URL", judgesRandom: false) : items)
             + messages.flatMap { message in
-                message.fields.flatMap { findings(inField: $0.name, $0.value, "\(entry), \(message.name)") }
+                message.fields.flatMap { findings(inField: $0, "\(entry), \(message.name)") }
                     + findings(inBody: message.body, message.mediaType, "\(entry), body of the \(message.name)")
             }
     }
@@ -47,37 +46,33 @@ struct ArchiveAudit: Sendable {
             in: Array(text.utf8), hasSecret: !redaction.text(text).isSame(as: text), place, judgesRandom: judgesRandom)
     }
 
-    private func findings(inField name: String, _ value: String, _ place: String) -> [Finding] {
-        let place = "\(place), header \(Self.shown(name))"
-        let name = HTTPHeaders.Name(name)
-        guard redaction.names.isSecret(header: name), !value.holds(ArchiveRedaction.placeholder) else {
-            let text = name == "Upload-Metadata" ? Self.decoded(value) : value
-            return findings(in: text, place, judgesRandom: !Self.mayBeRandom(name))
-        }
-        return [Self.finding(place, "value of a secret name", value.utf8)]
-    }
-
-    /// Whether random text is expected in a field, as in a path. The names of AWS for bodies in chunks look like it.
-    private static func mayBeRandom(_ name: HTTPHeaders.Name) -> Bool {
-        [.digest, .condition].contains(name.fieldClass)
+    private func findings(inField field: HAR.Field, _ place: String) -> [Finding] {
+        let (name, value) = (HTTPHeaders.Name(field.name), field.value ?? "")
+        let isSecret = redaction.names.isSecret(header: name) && !value.holds(ArchiveRedaction.placeholder)
+        // tus writes metadata in Base64.
+        let words = value.utf8.split { $0 == UInt8(ascii: ",") || $0 <= UInt8(ascii: " ") }.map { Data($0) }
+        let text =
+            name != "Upload-Metadata"
+            ? value
+            : words.map { String(decoding: Data(base64Encoded: $0) ?? $0, as: UTF8.self) }.joined(separator: " ")
+        // Random text is expected in some fields, as in a path. The names of AWS for bodies in chunks look like it.
+        let mayBeRandom =
+            [.digest, .condition].contains(name.fieldClass)
             || [.eTag, .location, .contentLocation, "Upload-Metadata"].contains(name)
-    }
-
-    /// Decodes the words in tus's metadata, as far as they are Base64.
-    private static func decoded(_ metadata: String) -> String {
-        let words = metadata.utf8.split { $0 == UInt8(ascii: ",") || $0 <= UInt8(ascii: " ") }
-        return words.map { String(decoding: Data(base64Encoded: Data($0)) ?? Data($0), as: UTF8.self) }
-            .joined(separator: " ")
+        let (shown, place) = (Self.shown(field.name), "\(place), header ")
+        return isSecret
+            ? [Self.finding(place + shown, "value of a secret name", value.utf8)]
+            : findings(in: text, place + shown, judgesRandom: !mayBeRandom)
     }
 
     /// Searches a query or a form.
     private func findings(inItems text: String, _ place: String) -> [Finding] {
         QueryParameters(escaped: text).flatMap { item -> [Finding] in
-            let isSecret = item.name.isEmpty || redaction.names.isSecret(parameter: item.name)
+            let (value, name) = (item.value ?? "", item.name)
+            let isSecret = name.isEmpty || redaction.names.isSecret(parameter: name)
             return findings(
-                in: Array((item.value ?? "").utf8),
-                hasSecret: isSecret && !["", ArchiveRedaction.placeholder].contains(item.value ?? ""),
-                "\(place), \(Self.shown(item.name))")
+                in: Array(value.utf8), hasSecret: isSecret && !["", ArchiveRedaction.placeholder].contains(value),
+                "\(place), \(Self.shown(name))")
         }
     }
 
@@ -89,8 +84,8 @@ struct ArchiveAudit: Sendable {
             let text = String(decoding: data, as: UTF8.self).replacingBytes(of: "+", with: "%20")
             found = findings(inItems: text, place)
         } else if let json = try? JSONDecoder().value(of: JSONValue.self, from: data) {
-            var path: [String] = []
-            search(json, redaction.redact(json, isSecret: false), &path, place, &found)
+            var path = [place]
+            search(json, redaction.redact(json, isSecret: false), &path, &found)
         }
         // A secret can be in a name, too.
         let hasSecret = redaction.body(data, mediaType: type, isSecret: false) != data
@@ -98,23 +93,21 @@ struct ArchiveAudit: Sendable {
     }
 
     /// Searches a JSON value, up to five findings.
-    private func search(
-        _ value: JSONValue, _ clean: JSONValue, _ path: inout [String], _ place: String, _ found: inout [Finding]
-    ) {
+    private func search(_ value: JSONValue, _ clean: JSONValue, _ path: inout [String], _ found: inout [Finding]) {
         guard found.count < 5 else { return }
         switch (value, clean) {
         case (.object(let members), .object(let clean)):
             for (name, member) in members.sorted(by: { $0.key < $1.key }) {
                 path.append(Self.shown(name))
-                search(member, clean[name] ?? .null, &path, place, &found)
+                search(member, clean[name] ?? .null, &path, &found)
                 path.removeLast()
             }
         case (.array(let elements), .array(let clean)):
-            for (element, clean) in zip(elements, clean) { search(element, clean, &path, place, &found) }
+            for (element, clean) in zip(elements, clean) { search(element, clean, &path, &found) }
         default:
             let text = if case .string(let text) = value { text } else { "" }
-            found += findings(
-                in: Array(text.utf8), hasSecret: value != clean, ([place] + path.suffix(8)).joined(separator: ", "))
+            let place = path.prefix(1) + path.dropFirst().suffix(8)
+            found += findings(in: Array(text.utf8), hasSecret: value != clean, place.joined(separator: ", "))
         }
     }
 
@@ -128,7 +121,8 @@ struct ArchiveAudit: Sendable {
     }
 
     private static func finding(_ place: String, _ rule: String, _ text: some Collection<UInt8>) -> Finding {
-        (place, rule, "\(Redaction.visible(String(decoding: text.prefix(4), as: UTF8.self)))… (\(text.count) bytes)")
+        let start = Redaction.visible(String(decoding: text.prefix(4), as: UTF8.self))
+        return Finding(place: place, rule: rule, excerpt: "\(start)… (\(text.count) bytes)")
     }
 
     private static func shown(_ name: String) -> String {
@@ -137,46 +131,37 @@ struct ArchiveAudit: Sendable {
 }
 
 extension ArchiveAudit {
-    /// A format of secrets: how they begin, and what follows.
-    private struct Format: Sendable {
-        let rule: String
-        let starts: [[UInt8]]
-        let rest: @Sendable (UInt8) -> Bool
-        /// The smallest number of bytes that follow.
-        let length: Int
-        /// Whether what follows the beginning, and the bytes after it, can belong to a secret.
-        let accepts: @Sendable (_ found: ArraySlice<UInt8>, _ rest: ArraySlice<UInt8>) -> Bool
+    /// A format of secrets: how they begin, which characters follow beside letters and digits, and at least how many.
+    /// `accepts` tells whether what follows the beginning, and the bytes after it, can belong to a secret.
+    private typealias Format = (
+        rule: String, starts: [String], more: String, length: Int,
+        accepts: @Sendable (_ found: ArraySlice<UInt8>, _ rest: ArraySlice<UInt8>) -> Bool
+    )
 
-        init(
-            _ rule: String, _ starts: [String], _ more: String, _ length: Int,
-            accepts: @escaping @Sendable (ArraySlice<UInt8>, ArraySlice<UInt8>) -> Bool = { _, _ in true }
-        ) {
-            (self.rule, self.length, self.accepts) = (rule, length, accepts)
-            self.starts = starts.map { Array($0.utf8) }
-            rest = { isAlphanumeric($0) || more.utf8.contains($0) }
-        }
-    }
-
-    private static let formats = [
-        Format("JSON Web Token", ["eyJ"], "-_", 8) { isToken($1) },
-        Format("credentials", ["Bearer ", "Basic ", "bearer ", "basic "], "._~+/=-", 8) { found, _ in
+    private static let formats: [Format] = [
+        ("JSON Web Token", ["eyJ"], "-_", 8, { isToken($1) }),
+        (
+            "credentials", ["Bearer ", "Basic ", "bearer ", "basic "], "._~+/=-", 8,
             // A word, or a parameter's name as in `Bearer resource_metadata="`, has neither digits nor capitals inside.
-            found.prefix { $0 != UInt8(ascii: "=") }.dropFirst().contains { isDigit($0) || (0x41...0x5A).contains($0) }
-        },
-        Format("private key", ["PRIVATE KEY-----"], "", 0),
-        Format("AWS access key", ["AKIA", "ASIA"], "", 16),
-        Format("GitHub token", ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "", 20),
-        Format("Slack token", "abeprs".unicodeScalars.map { "xox\($0)-" }, "-", 10),
-        Format("Stripe key", ["rk_live_", "rk_test_", "sk_live_", "sk_test_"], "", 10),
-        Format("API key", ["sk-"], "_-", 20),
+            { found, _ in
+                let word = found.prefix { $0 != UInt8(ascii: "=") }
+                return word.dropFirst().contains { isDigit($0) || (0x41...0x5A).contains($0) }
+            }
+        ),
+        ("private key", ["PRIVATE KEY-----"], "", 0, { _, _ in true }),
+        ("AWS access key", ["AKIA", "ASIA"], "", 16, { _, _ in true }),
+        ("GitHub token", ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "", 20, { _, _ in true }),
+        ("Slack token", "abeprs".unicodeScalars.map { "xox\($0)-" }, "-", 10, { _, _ in true }),
+        ("Stripe key", ["rk_live_", "rk_test_", "sk_live_", "sk_test_"], "", 10, { _, _ in true }),
+        ("API key", ["sk-"], "_-", 20, { _, _ in true }),
         // Secrets in paths.
-        Format("webhook URL", ["hooks.slack.com/services/", "/api/webhooks/"], "/_-", 20),
-        Format("bot token", ["/bot"], ":_-", 40) { found, _ in found.contains(UInt8(ascii: ":")) },
-        Format("Google API key", ["AIza"], "_-", 35),
+        ("webhook URL", ["hooks.slack.com/services/", "/api/webhooks/"], "/_-", 20, { _, _ in true }),
+        ("bot token", ["/bot"], ":_-", 40, { found, _ in found.contains(UInt8(ascii: ":")) }),
+        ("Google API key", ["AIza"], "_-", 35, { _, _ in true }),
     ]
 
     private static func known(in bytes: [UInt8]) -> (format: Format, found: ArraySlice<UInt8>)? {
-        let firsts = Set(formats.flatMap { $0.starts.compactMap(\.first) })
+        let firsts = Set(formats.flatMap { $0.starts.compactMap(\.utf8.first) })
         let isFirst = (UInt8.min...UInt8.max).map { firsts.contains($0) }
         var best: (index: Int, found: ArraySlice<UInt8>)?
         // Where each format's last run ends. A later start in it has fewer bytes left, so each byte is read once.
@@ -184,9 +169,9 @@ extension ArchiveAudit {
         for place in bytes.indices where isFirst[Int(bytes[place])] {
             for (index, format) in formats.enumerated() where index < best?.index ?? formats.count {
                 guard place >= ends[index],
-                    let start = format.starts.first(where: { bytes[place...].starts(with: $0) })
+                    let start = format.starts.first(where: { bytes[place...].starts(with: $0.utf8) })?.utf8
                 else { continue }
-                let end = bytes[(place + start.count)...].firstIndex { !format.rest($0) } ?? bytes.count
+                let end = bytes[(place + start.count)...].firstIndex { !isIn($0, format.more) } ?? bytes.count
                 ends[index] = end
                 let isFound = end - place - start.count >= format.length
                 if isFound, format.accepts(bytes[(place + start.count)..<end], bytes[end...]) {
@@ -201,15 +186,18 @@ extension ArchiveAudit {
     private static func isToken(_ rest: ArraySlice<UInt8>) -> Bool {
         let point = UInt8(ascii: ".")
         guard rest.first == point else { return false }
-        let end = rest.dropFirst().firstIndex { !(isAlphanumeric($0) || "-_".utf8.contains($0)) } ?? rest.endIndex
+        let end = rest.dropFirst().firstIndex { !isIn($0, "-_") } ?? rest.endIndex
         return end - rest.startIndex > 8 && end < rest.endIndex && rest[end] == point
     }
 
     /// Returns the first run of at least 32 characters of Base64 that looks random. In a path, one segment must.
     private static func random(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
-        bytes.split(maxSplits: .max) { !(isAlphanumeric($0) || "+/_-".utf8.contains($0)) }.first { run in
+        bytes.split(maxSplits: .max) { !isIn($0, "+/_-") }.first { run in
             run.count >= 32 && isRandom(run)
-                && run.split(separator: UInt8(ascii: "/")).contains { $0.count >= 16 && isMixed($0) }
+                && run.split(separator: UInt8(ascii: "/")).contains { segment in
+                    segment.count >= 16 && segment.contains(where: isDigit)
+                        && segment.contains { isIn($0, "") && !isDigit($0) }
+                }
         }
     }
 
@@ -222,13 +210,10 @@ extension ArchiveAudit {
         return counts.reduce(0) { $1 == 0 ? $0 : $0 - $1 / total * log2($1 / total) } > 4
     }
 
-    private static func isMixed(_ text: ArraySlice<UInt8>) -> Bool {
-        text.contains { isDigit($0) } && text.contains { isAlphanumeric($0) && !isDigit($0) }
-    }
-
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (0x61...0x7A).contains(byte | 0x20)
+    /// Returns whether a byte is a letter, a digit, or one of some others.
+    private static func isIn(_ byte: UInt8, _ others: String) -> Bool {
+        isDigit(byte) || (0x61...0x7A).contains(byte | 0x20) || others.utf8.contains(byte)
     }
 }

@@ -13,20 +13,18 @@ struct ArchiveRedaction: Sendable {
 
     let names: Redaction
 
-    init(names: Redaction) { self.names = names }
-
     /// Returns a field's value without secrets. A cookie keeps its name and its attributes.
     func value(of field: HTTPHeaders.Field) -> String {
         if field.name == .setCookie { return cookie(field.value) }
-        return field.isSecret || names.isSecret(header: field.name)
-            ? Self.placeholder : text(field.value)
+        return isSecret(field) ? Self.placeholder : text(field.value)
     }
+
+    private func isSecret(_ field: HTTPHeaders.Field) -> Bool { field.isSecret || names.isSecret(header: field.name) }
 
     /// Returns the fields without the values of secret names.
     func withoutSecrets(_ headers: HTTPHeaders) -> HTTPHeaders {
-        let isSecret = headers.map { $0.isSecret || names.isSecret(header: $0.name) }
-        guard isSecret.contains(true) else { return headers }
-        return HTTPHeaders(zip(headers, isSecret).map { $1 ? HTTPHeaders.Field($0.name, value(of: $0)) : $0 })
+        guard headers.contains(where: isSecret) else { return headers }
+        return HTTPHeaders(headers.map { isSecret($0) ? HTTPHeaders.Field($0.name, value(of: $0)) : $0 })
     }
 
     /// Returns a URL, or a string that contains URLs, without secret values.
@@ -69,9 +67,7 @@ struct ArchiveRedaction: Sendable {
         if text.utf8.contains(UInt8(ascii: "\n")) {
             text = text.split(at: "\n", omittingEmpty: false).map { line in
                 let (head, rest) = line.cut(at: "{").map { ("\($0.head)", "{\($0.tail)") } ?? ("", "")
-                guard ["", "data:", "data: "].contains(head), let json = Self.json(rest) else {
-                    return String(line)
-                }
+                guard ["", "data:", "data: "].contains(head), let json = Self.json(rest) else { return String(line) }
                 return head + document(rest, json, depth: depth)
             }.joined(separator: "\n")
         }
@@ -82,11 +78,11 @@ struct ArchiveRedaction: Sendable {
     /// Returns a JSON document without secrets. One without secrets doesn't change.
     private func document(_ text: String, _ json: JSONValue, isSecret: Bool = false, depth: Int = 3) -> String {
         let redacted = redact(json, isSecret: isSecret, depth: depth)
-        // The value lacks members that others with the same name replace, so they could hold a secret.
-        if redacted == json, Self.names(in: text) == Self.names(in: json) { return text }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(redacted)).map { String(decoding: $0, as: UTF8.self) } ?? Self.placeholder
+        let encoded = (try? encoder.encode(redacted)).map { String(decoding: $0, as: UTF8.self) } ?? Self.placeholder
+        // The value lacks members that others with the same name replace, so they could hold a secret.
+        return redacted == json && Self.names(in: text) == Self.names(in: encoded) ? text : encoded
     }
 
     /// Returns a text whose percent-encoded parts, such as a URL in a query item, have no secrets.
@@ -97,9 +93,7 @@ struct ArchiveRedaction: Sendable {
             let part = rest.prefix { $0 > 0x20 && !"&;?#=\"<>\\".utf8.contains($0) }
             let plain = PercentEncoding.unescape(String(decoding: part, as: UTF8.self))
             let clean = part.contains(UInt8(ascii: "%")) ? clean(plain, depth: depth - 1) : plain
-            output +=
-                clean.isSame(as: plain)
-                ? Array(part) : Array(PercentEncoding.escape(clean, .unreserved).utf8)
+            output += clean.isSame(as: plain) ? Array(part) : Array(PercentEncoding.escape(clean, .unreserved).utf8)
             rest = rest.dropFirst(part.count)
             if let mark = rest.popFirst() { output.append(mark) }
         }
@@ -117,9 +111,7 @@ struct ArchiveRedaction: Sendable {
 
     /// Whether a text begins like a form: with a name and an equals sign.
     private static func isForm(_ text: String) -> Bool {
-        let name = text.utf8.prefix {
-            $0 > 0x20 && $0 < 0x7F && !"=&;,:/?#\"'<>{}()\\@".utf8.contains($0)
-        }
+        let name = text.utf8.prefix { $0 > 0x20 && $0 < 0x7F && !"=&;,:/?#\"'<>{}()\\@".utf8.contains($0) }
         return !name.isEmpty && text.utf8.dropFirst(name.count).first == UInt8(ascii: "=")
             && !text.utf8.contains { $0 <= 0x20 }
     }
@@ -135,45 +127,31 @@ struct ArchiveRedaction: Sendable {
         return count
     }
 
-    private static func names(in json: JSONValue) -> Int {
-        switch json {
-        case .object(let members): members.reduce(members.count) { $0 + names(in: $1.value) }
-        case .array(let elements): elements.reduce(0) { $0 + names(in: $1) }
-        default: 0
-        }
-    }
-
     private func plain(_ text: String) -> String {
         text.replacingBytes(of: Redaction.placeholder, with: Self.placeholder)
     }
 
+    /// Returns a cookie's name and its attributes. Another segment, or one with a comma, may be a second cookie.
     private func cookie(_ value: String) -> String {
-        let (pair, attributes) = value.cut(at: ";").map { ($0.head, ";\($0.tail)") } ?? (value[...], "")
-        return (pair.cut(at: "=").map { "\($0.head)=" } ?? "") + Self.placeholder
-            + Self.known(attributes)
+        let segments = value.split(at: ";", omittingEmpty: false)
+        let attributes = segments.dropFirst().filter { !$0.isEmpty }.map { segment in
+            let name = ASCII.keyword(ASCII.trimmed(segment.cut(at: "=")?.head ?? segment))
+            let isKnown = Self.cookieAttributes.contains(name) && (name == "expires" || !segment.holds(","))
+            return ";" + (isKnown ? String(segment) : Self.placeholder)
+        }
+        return (segments[0].cut(at: "=").map { "\($0.head)=" } ?? "") + Self.placeholder + attributes.joined()
     }
 
     private static let cookieAttributes: Set<String> = [
-        "max-age", "domain", "path", "secure", "httponly", "samesite", "partitioned", "priority",
-        "expires",
+        "max-age", "domain", "path", "secure", "httponly", "samesite", "partitioned", "priority", "expires",
     ]
-
-    /// Returns the cookie's attributes. Another segment, or one with a comma, may be a second cookie.
-    private static func known(_ attributes: String) -> String {
-        attributes.split(at: ";").map { segment in
-            let name =
-                ASCII.lowercased(String(segment.cut(at: "=")?.head ?? segment)).split(at: " ").first ?? ""
-            let isKnown =
-                cookieAttributes.contains(String(name)) && (name == "expires" || !segment.holds(","))
-            return ";" + (isKnown ? String(segment) : placeholder)
-        }.joined()
-    }
 
     /// Returns the redaction with the names that a request declares secret.
     func adding(_ own: Redaction) -> ArchiveRedaction {
-        if own == names { return self }
-        let (headers, parameters, values) = (own.headers, own.parameters, own.values)
-        return ArchiveRedaction(names: names.adding(headers: headers, parameters: parameters, values: values))
+        own == names
+            ? self
+            : ArchiveRedaction(
+                names: names.adding(headers: own.headers, parameters: own.parameters, values: own.values))
     }
 
     /// Returns the redaction with values that are secret wherever they occur.
@@ -181,16 +159,13 @@ struct ArchiveRedaction: Sendable {
 
     /// The token response members that aren't secret (RFC 6749, 5, and RFC 8628, 3.2).
     private static let publicMembers: Set<String> = [
-        "token_type", "scope", "error", "error_description", "error_uri", "issued_token_type",
-        "verification_uri",
+        "token_type", "scope", "error", "error_description", "error_uri", "issued_token_type", "verification_uri",
         "expires_in", "refresh_token_expires_in", "interval",
     ]
 
     /// - Parameter keepsPublic: whether to keep the token response members that aren't secret. Everything inside a
     ///   secret member is secret.
-    func redact(_ value: JSONValue, isSecret: Bool, keepsPublic: Bool = true, depth: Int = 3)
-        -> JSONValue
-    {
+    func redact(_ value: JSONValue, isSecret: Bool, keepsPublic: Bool = true, depth: Int = 3) -> JSONValue {
         switch value {
         case .object(let members):
             var redacted: [String: JSONValue] = [:]
@@ -200,15 +175,13 @@ struct ArchiveRedaction: Sendable {
                     keepsPublic && Self.publicMembers.contains(name)
                     && !Redaction(headers: [], parameters: names.parameters).isSecret(parameter: name)
                 let isMemberSecret = isSecret || name.isEmpty || names.isSecret(parameter: name)
-                redacted[name] = redact(
-                    member, isSecret: isMemberSecret && !isPublic, keepsPublic: false, depth: depth)
+                redacted[name] = redact(member, isSecret: isMemberSecret && !isPublic, keepsPublic: false, depth: depth)
             }
             return .object(redacted)
         case .array(let elements):
-            return .array(
-                elements.map { redact($0, isSecret: isSecret, keepsPublic: keepsPublic, depth: depth) })
+            return .array(elements.map { redact($0, isSecret: isSecret, keepsPublic: keepsPublic, depth: depth) })
         case .string(let text):
-            return .string(isSecret ? Self.placeholder : clean(text, depth: depth - 1))
+            return .string(!isSecret ? clean(text, depth: depth - 1) : text.isEmpty ? text : Self.placeholder)
         case .int where isSecret, .uint where isSecret: return .int(0)
         case .double where isSecret: return .double(0)
         default: return value
@@ -219,21 +192,15 @@ struct ArchiveRedaction: Sendable {
     /// without a name: a form part without one, and the text before the first part and after the last one. Other parts
     /// lose only their secrets.
     private func multipart(_ data: Data, _ type: MediaType?) -> Data {
-        guard let boundary = type?["boundary"], !boundary.isEmpty else {
-            return Data(Self.placeholder.utf8)
-        }
-        let delimiter = Data("--\(boundary)".utf8)
-        var output = Data()
-        var rest = data[...]
+        guard let boundary = type?["boundary"], !boundary.isEmpty else { return Data(Self.placeholder.utf8) }
+        let (delimiter, end) = (Data("--\(boundary)".utf8), Data("--".utf8))
+        var (output, rest) = (Data(), data[...])
         while let found = rest.position(of: delimiter) {
             let piece = rest[..<found.lowerBound]
-            output +=
-                (output.isEmpty
-                    ? outside(piece) : part(piece, isForm: type?.essence == "multipart/form-data"))
+            output += output.isEmpty ? outside(piece) : part(piece, isForm: type?.essence == "multipart/form-data")
             output += delimiter
             rest = rest[found.upperBound...]
         }
-        let end = Data("--".utf8)
         return rest.starts(with: end) && !output.isEmpty
             ? output + end + outside(rest.dropFirst(2)) : output + outside(rest)
     }
@@ -243,52 +210,21 @@ struct ArchiveRedaction: Sendable {
         text.allSatisfy { $0 == 0x0D || $0 == 0x0A } ? text : Data("\r\n\(Self.placeholder)\r\n".utf8)
     }
 
-    /// Returns a part, from its delimiter's line end to the next delimiter.
+    /// Returns a part, from its delimiter's line end to the next delimiter. Some servers end the fields at an empty line
+    /// without CR, so such a part is not read.
     private func part(_ part: Data, isForm: Bool) -> Data {
         let lineEnd = Data("\r\n".utf8)
         guard let end = part.position(of: lineEnd + lineEnd),
-            let fields = Self.fields(part[..<end.lowerBound]),
+            part[..<end.lowerBound].position(of: Data("\n\n".utf8)) == nil,
+            let fields = try? HTTPHeaders(lines: Array(part[..<end.lowerBound])),
             !fields.contains(where: { names.isSecret(header: $0.name) })
         else { return outside(part) }
         let dispositions = fields.values(for: .contentDisposition)
-        let disposition =
-            dispositions.count == 1 ? MediaType("disposition/\(Self.latin1(dispositions[0]))") : nil
-        let name = String(
-            decoding: (disposition?["name"] ?? "").unicodeScalars.map { UInt8($0.value) }, as: UTF8.self)
+        let name = dispositions.count == 1 ? MediaType("part/\(dispositions[0])")?["name"] ?? "" : ""
         let isSecret = names.isSecret(parameter: name) || isForm && name.isEmpty
         let content = part[end.upperBound...]
-        let clean =
-            isSecret
-            ? Data(Self.placeholder.utf8)
-            : body(
-                Data(content.suffix(2) == lineEnd ? content.dropLast(2) : content),
-                mediaType: fields[.contentType].flatMap { MediaType($0) }, isSecret: false)
+        let whole = Data(content.suffix(2) == lineEnd ? content.dropLast(2) : content)
+        let clean = isSecret ? Data(Self.placeholder.utf8) : body(whole, mediaType: fields.type, isSecret: false)
         return part[..<end.upperBound] + clean + lineEnd
-    }
-
-    /// Returns a text with a character for each byte, because a media type's parameter has no other characters.
-    private static func latin1(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.utf8.map { Unicode.Scalar($0) }))
-    }
-
-    /// Returns a part's header fields, or nil if a line is empty, because some servers end the fields there. A line
-    /// that begins with a space continues the line before it.
-    private static func fields(_ head: Data) -> HTTPHeaders? {
-        guard head.firstRange(of: Data("\n\n".utf8)) == nil else { return nil }
-        var lines: [String] = []
-        for line in head.split(separator: UInt8(ascii: "\n")) {
-            let text = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
-            if let first = line.first, first == 0x20 || first == 0x09, let last = lines.popLast() {
-                lines.append(last + text)
-            } else {
-                lines.append(text)
-            }
-        }
-        var fields = HTTPHeaders()
-        for line in lines {
-            guard let (name, value) = line.cut(at: ":") else { continue }
-            fields.append(HTTPHeaders.Name(String(name)), ASCII.trimmed(String(value)))
-        }
-        return fields
     }
 }

@@ -4,20 +4,15 @@ import Letterhead
 
 /// An HTTP Archive, version 1.2: the one model of flights, cassettes and other programs' archives.
 ///
-/// Members that browsers leave out are optional. Members that start with an underscore are custom, as the format
-/// allows.
+/// The properties have the names of the format. Members that browsers leave out are optional. Members that start with
+/// an underscore are custom, as the format allows.
 struct HAR: Codable, Sendable {
     struct Log: Codable, Sendable {
         var version = "1.2"
         var creator = Creator()
         var entries: [Entry] = []
         var comment: String?
-        var flight: Flight?
-
-        private enum CodingKeys: String, CodingKey {
-            case version, creator, entries, comment
-            case flight = "_flight"
-        }
+        var _flight: Flight?
     }
 
     struct Creator: Codable, Sendable {
@@ -35,35 +30,19 @@ struct HAR: Codable, Sendable {
         var timings: Timings? = Timings()
         var serverIPAddress: String?
         var comment: String?
-        var load: Int?
-        var attempt: Int?
+        var _load: Int?
+        var _attempt: Int?
         /// The name of the template's type without its decorators.
-        var template: String?
-        var route: String?
+        var _template: String?
+        var _route: String?
         /// A flight recorder's time until the response or its streamed body's beginning, in milliseconds.
-        var wait: Double?
+        var _wait: Double?
         /// The code of the error that a flight recorder has seen, such as `connectionLost`.
-        var failure: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case startedDateTime, time, request, response, cache, timings, serverIPAddress, comment
-            case load = "_load"
-            case attempt = "_attempt"
-            case template = "_template"
-            case route = "_route"
-            case wait = "_wait"
-            case failure = "_failure"
-        }
+        var _failure: String?
     }
 
-    /// A member that the format requires. Reading ignores it, and writing creates an empty object.
-    struct NoCache: Codable, Sendable {
-        private enum CodingKeys: CodingKey {}
-
-        init() {}
-        init(from decoder: any Decoder) {}
-        func encode(to encoder: any Encoder) { _ = encoder.container(keyedBy: CodingKeys.self) }
-    }
+    /// A member that the format requires. Reading ignores its members.
+    struct NoCache: Codable, Sendable {}
 
     /// A member that the format requires. The headers contain the cookies, so reading ignores it, and writing creates
     /// an empty array.
@@ -88,11 +67,6 @@ struct HAR: Codable, Sendable {
 
     struct Field: Codable, Sendable, Hashable {
         var name: String
-        var value: String
-    }
-
-    struct Param: Codable, Sendable {
-        var name: String
         var value: String?
     }
 
@@ -103,39 +77,9 @@ struct HAR: Codable, Sendable {
         var cookies: NoCookies? = NoCookies()
         var headers: [Field]? = []
         var queryString: [Field]? = []
-        var postData: PostData?
+        var postData: Content?
         var headersSize: Int? = -1
         var bodySize: Int? = -1
-    }
-
-    struct PostData: Codable, Sendable {
-        var mimeType: String?
-        var text: String?
-        var comment: String?
-        /// `base64` for a body that is not text. The format has this member for responses only.
-        var encoding: String?
-        /// The same, as other programs write it.
-        var otherEncoding: String?
-        /// A form's items, which some programs write instead of the text.
-        var params: [Param]?
-        /// Whether a flight recorder has not kept the body. Then it isn't compared.
-        var isDropped: Bool?
-
-        /// The body's bytes, or nil if the archive doesn't contain them.
-        var data: Data? {
-            guard text?.isEmpty != false, let params,
-                mimeType.flatMap({ MediaType($0) })?.essence == MediaType.form.essence
-            else { return HAR.data(text, encoding ?? otherEncoding, mimeType, size: nil) }
-            let items = params.map { "\($0.name)=\($0.value ?? "")".replacingBytes(of: "&", with: "%26") }
-            return Data(items.joined(separator: "&").utf8)
-        }
-
-        private enum CodingKeys: String, CodingKey {
-            case mimeType, text, comment, params
-            case otherEncoding = "encoding"
-            case encoding = "_encoding"
-            case isDropped = "_dropped"
-        }
     }
 
     struct Response: Codable, Sendable {
@@ -144,40 +88,33 @@ struct HAR: Codable, Sendable {
         var httpVersion: String? = "HTTP/1.1"
         var cookies: NoCookies? = NoCookies()
         var headers: [Field]? = []
-        var content: Content? = Content(mimeType: "")
+        var content: Content? = Content(size: 0, mimeType: "")
         var redirectURL: String? = ""
         var headersSize: Int? = -1
         var bodySize: Int? = -1
-        var error: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case status, statusText, httpVersion, cookies, headers, content, redirectURL, headersSize, bodySize
-            case error = "_error"
-        }
+        var _error: String?
     }
 
+    /// The body of a request or a response.
     struct Content: Codable, Sendable {
-        var size: Int? = 0
+        /// The number of bytes. The format has this member for responses only.
+        var size: Int?
         var mimeType: String?
         var text: String?
+        /// `base64` for a body that is not text. The format has this member for responses only, but some programs write
+        /// it for requests, too.
         var encoding: String?
+        /// The same for requests.
+        var _encoding: String?
         var comment: String?
+        /// A form's items, which some programs write instead of the text.
+        var params: [Field]?
         /// A streamed body's pieces, or nil for a body that arrived as a whole.
-        var pieces: [Piece]?
+        var _pieces: [Piece]?
         /// Whether the recording ends before the body does.
-        var isTruncated: Bool?
-        /// Whether a flight recorder has not kept the body.
-        var isDropped: Bool?
-
-        /// The body's bytes, or nil if the archive doesn't contain them.
-        var data: Data? { HAR.data(text, encoding, mimeType, size: size) }
-
-        private enum CodingKeys: String, CodingKey {
-            case size, mimeType, text, encoding, comment
-            case pieces = "_pieces"
-            case isTruncated = "_truncated"
-            case isDropped = "_dropped"
-        }
+        var _truncated: Bool?
+        /// Whether a flight recorder has not kept the body. Then it isn't compared.
+        var _dropped: Bool?
     }
 
     struct Piece: Codable, Sendable, Hashable {
@@ -228,38 +165,8 @@ extension HAR {
         }
     }
 
-    /// Returns a body's bytes. Some programs break Base64 into lines, or write that plain text is in Base64. Some write
-    /// each byte as a character if the body isn't text, or if its charset isn't UTF-8.
-    private static func data(_ text: String?, _ encoding: String?, _ mimeType: String?, size: Int?) -> Data? {
-        guard let text else { return nil }
-        let (plain, type) = (Data(text.utf8), mimeType.flatMap { MediaType($0) })
-        if encoding.map(ASCII.keyword) == "base64" {
-            let decoded = Data(base64Encoded: plain) ?? Data(base64Encoded: plain.filter { $0 > 0x20 })
-            return size == plain.count && size != decoded?.count ? plain : decoded ?? plain
-        }
-        let charset = type?["charset"].map(ASCII.keyword) ?? "utf-8"
-        let isText = type.map { !$0.isMultipart && Redaction.hidesText([.contentType: $0.description]) } ?? true
-        guard size != plain.count, charset != "utf-8" || !isText else { return plain }
-        let scalars = text.unicodeScalars
-        return scalars.allSatisfy { $0.value < 256 } && size ?? scalars.count == scalars.count
-            ? Data(scalars.map { UInt8(truncatingIfNeeded: $0.value) }) : plain
-    }
-
-    /// Returns a body's text and encoding.
-    static func text(of data: Data) -> (text: String, encoding: String?) {
-        if let text = String(data: data, encoding: .utf8) { return (text, nil) }
-        return (data.base64EncodedString(), "base64")
-    }
-
     /// The archive as indented JSON, in an order that doesn't change.
     func json() throws -> Data { try JSONEncoder.indenting.encode(self) + Data("\n".utf8) }
-
-    /// Writes the archive, replacing the file as a whole. Creates missing folders.
-    func write(to file: URL) throws {
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try json().write(to: file, options: .atomic)
-    }
 }
 
 extension HAR.Request {
@@ -272,26 +179,51 @@ extension HAR.Request {
     }
 }
 
-extension HAR.PostData {
-    init(_ body: Data, _ headers: HTTPHeaders, _ redaction: ArchiveRedaction, isSecret: Bool = false) {
-        let clean = redaction.body(body, mediaType: headers.type, isSecret: isSecret)
-        self.init(mimeType: headers[.contentType] ?? "")
-        (text, encoding) = HAR.text(of: clean)
-    }
-}
-
 extension HAR.Response {
-    /// A response whose content follows.
+    /// A response without a body.
     init(_ status: Int, _ reason: String, _ headers: HTTPHeaders, _ redaction: ArchiveRedaction) {
         self.init(status: status, statusText: Redaction.visible(reason), headers: redaction.fields(headers))
         redirectURL = headers[.location].map { redaction.text($0) } ?? ""
         content?.mimeType = headers[.contentType] ?? ""
     }
+}
 
-    mutating func fill(_ body: Data, _ headers: HTTPHeaders, _ redaction: ArchiveRedaction, isSecret: Bool = false) {
+extension HAR.Content {
+    init(_ body: Data, _ headers: HTTPHeaders, _ redaction: ArchiveRedaction, isSecret: Bool = false) {
         let clean = redaction.body(body, mediaType: headers.type, isSecret: isSecret)
-        let (text, encoding) = HAR.text(of: clean)
-        content = HAR.Content(size: clean.count, mimeType: content?.mimeType, text: text, encoding: encoding)
+        self.init(size: clean.count, mimeType: headers[.contentType] ?? "", text: String(data: clean, encoding: .utf8))
+        if text == nil { (text, encoding) = (clean.base64EncodedString(), "base64") }
+    }
+
+    /// The body of a request, with only the members that the format has for one.
+    var asPost: HAR.Content {
+        var post = self
+        (post.size, post.text, post._encoding, post.encoding) = (nil, text ?? "", encoding, nil)
+        return post
+    }
+
+    /// The body's bytes, or nil if the archive doesn't contain them.
+    ///
+    /// Some programs break Base64 into lines, or write that plain text is in Base64. Some write each byte as a
+    /// character if the body isn't text, or if its charset isn't UTF-8.
+    var data: Data? {
+        let type = mimeType.flatMap { MediaType($0) }
+        if text?.isEmpty != false, let params, type?.essence == MediaType.form.essence {
+            let items = params.map { "\($0.name)=\($0.value ?? "")".replacingBytes(of: "&", with: "%26") }
+            return Data(items.joined(separator: "&").utf8)
+        }
+        guard let text else { return nil }
+        let plain = Data(text.utf8)
+        if (_encoding ?? encoding).map(ASCII.keyword) == "base64" {
+            let decoded = Data(base64Encoded: plain) ?? Data(base64Encoded: plain.filter { $0 > 0x20 })
+            return size == plain.count && size != decoded?.count ? plain : decoded ?? plain
+        }
+        let charset = type?["charset"].map(ASCII.keyword) ?? "utf-8"
+        let isText = type.map { !$0.isMultipart && Redaction.hidesText([.contentType: $0.description]) } ?? true
+        guard size != plain.count, charset != "utf-8" || !isText else { return plain }
+        let scalars = text.unicodeScalars
+        return scalars.allSatisfy { $0.value < 256 } && size ?? scalars.count == scalars.count
+            ? Data(scalars.map { UInt8(truncatingIfNeeded: $0.value) }) : plain
     }
 }
 
@@ -299,9 +231,9 @@ extension HAR.Entry {
     /// Why the archive doesn't have the body of the response, or nil if it does, or if a client doesn't read it.
     var gap: String? {
         guard let content = response.content else { return nil }
-        if content.isDropped == true { return content.comment ?? "it was not recorded" }
+        if content._dropped == true { return content.comment ?? "it was not recorded" }
         let isRead = !(300..<400).contains(response.status) && response.status != 204 && request.method != "HEAD"
-        guard isRead, failure == nil, content.text == nil, let size = content.size, size > 0 else { return nil }
+        guard isRead, _failure == nil, content.text == nil, let size = content.size, size > 0 else { return nil }
         return "the archive lacks the text of its body (\(size) bytes)"
     }
 
@@ -328,13 +260,13 @@ extension Data {
     @safe func position(of other: Data) -> Range<Int>? {
         unsafe withUnsafeBytes { bytes in
             unsafe other.withUnsafeBytes { pattern in
-                guard let start = bytes.baseAddress, let first = unsafe pattern.first else { return nil }
                 var place = 0
-                while bytes.count - place >= pattern.count {
-                    let room = bytes.count - pattern.count + 1 - place
-                    guard let found = unsafe memchr(start + place, Int32(first), room) else { return nil }
-                    place = unsafe UnsafeRawPointer(found) - start
-                    if let other = pattern.baseAddress, unsafe memcmp(found, other, pattern.count) == 0 {
+                while bytes.count - place >= pattern.count, let base = bytes.baseAddress,
+                    let first = pattern.baseAddress, let byte = unsafe pattern.first,
+                    let found = unsafe memchr(base + place, Int32(byte), bytes.count - pattern.count + 1 - place)
+                {
+                    place = unsafe base.distance(to: UnsafeRawPointer(found))
+                    if unsafe memcmp(found, first, pattern.count) == 0 {
                         return startIndex + place..<startIndex + place + pattern.count
                     }
                     place += 1
@@ -380,6 +312,6 @@ extension [HAR.Field] {
     /// The fields as headers, without HTTP/2's pseudo-header fields.
     var headers: HTTPHeaders {
         HTTPHeaders(
-            filter { !$0.name.begins(with: ":") }.map { HTTPHeaders.Field(HTTPHeaders.Name($0.name), $0.value) })
+            filter { !$0.name.begins(with: ":") }.map { HTTPHeaders.Field(HTTPHeaders.Name($0.name), $0.value ?? "") })
     }
 }

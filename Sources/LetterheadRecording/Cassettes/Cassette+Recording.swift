@@ -14,27 +14,26 @@ extension Cassette {
         let (start, date) = (timeline.now, Date())
         var response = try await next.load(request)
         let sent = response.request.isRedirected ? request : response.request
-        let redaction = rules.redaction.adding(response.request.redaction)
+        let redaction = self.redaction.adding(response.request.redaction)
         let answer = HAR.Response(response.status.code, response.status.reasonPhrase, response.headers, redaction)
         var entry = HAR.Entry(await archived(sent), answer, at: date)
         entry.time = (timeline.now - start).inMilliseconds
         entry.timings?.wait = entry.time
         var root = request.template
         while let inner = root?.inner { root = inner }
-        (entry.template, entry.route) = (root.map { String(describing: type(of: $0)) }, root?.path.route)
+        (entry._template, entry._route) = (root.map { String(describing: type(of: $0)) }, root?.path.route)
         let (headers, isSecret) = (response.headers, sent.isSecret || response.headers.contains(.contentEncoding))
+        let store: @Sendable (Data, [HAR.Piece]?, Bool?) -> Void = { [entry] data, pieces, isTruncated in
+            var entry = entry
+            var content = HAR.Content(data, headers, redaction, isSecret: isSecret)
+            (content._pieces, content._truncated) = (pieces, isTruncated)
+            entry.response.content = content
+            self.state.withLock { $0.new[index] = entry }
+        }
         if let data = response.body.buffered {
-            let saved = response.savedFile.flatMap { try? Data(contentsOf: $0) }
-            entry.response.fill(saved ?? data, headers, redaction, isSecret: isSecret)
-            state.withLock { $0.new[index] = entry }
+            store(response.savedFile.flatMap { try? Data(contentsOf: $0) } ?? data, nil, nil)
         } else {
-            response.body = recording(response.body) { [entry] data, pieces, isTruncated in
-                var entry = entry
-                entry.response.fill(data, headers, redaction, isSecret: isSecret)
-                entry.response.content?.pieces = pieces
-                entry.response.content?.isTruncated = isTruncated ? true : nil
-                self.state.withLock { $0.new[index] = entry }
-            }
+            response.body = recording(response.body, store)
         }
         return response
     }
@@ -42,7 +41,7 @@ extension Cassette {
     /// Returns a request without secrets. Decompresses a compressed body to find its secrets and to compare its
     /// content. A body that can't be decompressed counts as a secret.
     func archived(_ request: HTTPRequest) async -> HAR.Request {
-        let (redaction, headers) = (rules.redaction.adding(request.redaction), request.framedHeaders())
+        let (redaction, headers) = (self.redaction.adding(request.redaction), request.framedHeaders())
         let url = request.redaction.url(of: request)
         var archived = HAR.Request("\(request.method)", url: url, headers, redaction)
         guard !request.body.isEmpty, let chunks = try? request.framedBody() else { return archived }
@@ -53,13 +52,13 @@ extension Cassette {
         guard let data = stored else {
             // The bytes are not available, so the archive has the body's type and length instead.
             let text = "(\(type(of: request.body)), \(chunks.length.map { "\($0)" } ?? "unknown") bytes)"
-            archived.postData = HAR.PostData(mimeType: headers[.contentType] ?? "", text: text)
+            archived.postData = HAR.Content(mimeType: headers[.contentType] ?? "", text: text)
             return archived
         }
         let isCoded = headers.contains(.contentEncoding)
         let plain = isCoded ? headers.decompressed(data, upTo: Self.largestBody) : data
-        archived.postData = HAR.PostData(
-            plain ?? data, headers, redaction, isSecret: request.isSecret || plain == nil)
+        let isSecret = request.isSecret || plain == nil
+        archived.postData = HAR.Content(plain ?? data, headers, redaction, isSecret: isSecret).asPost
         archived.bodySize = data.count
         return archived
     }
@@ -69,7 +68,7 @@ extension Cassette {
 
     /// Returns a streamed body that calls a closure at its end, with its bytes and pieces, and whether it's truncated.
     private func recording(
-        _ body: HTTPResponseBody, _ store: @escaping @Sendable (Data, [HAR.Piece], Bool) -> Void
+        _ body: HTTPResponseBody, _ store: @escaping @Sendable (Data, [HAR.Piece]?, Bool?) -> Void
     ) -> HTTPResponseBody {
         let recorded = Mutex((data: Data(), pieces: [HAR.Piece](), last: timeline.now))
         let body = body.map(length: body.length) { [timeline] chunk in
@@ -82,7 +81,7 @@ extension Cassette {
             return chunk
         }
         body.onEnd { end in
-            let isTruncated = if case .complete = end { false } else { true }
+            let isTruncated: Bool? = if case .complete = end { nil } else { true }
             let (data, pieces, _) = recorded.withLock { $0 }
             store(data, pieces, isTruncated)
         }

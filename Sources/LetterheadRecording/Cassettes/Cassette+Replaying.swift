@@ -13,40 +13,32 @@ extension Cassette {
             if request.body.isReplayable { _ = try request.framedBody() }
             if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         }
-        guard let entry = claim(CassetteKey(await archived(request), rules)) else { return nil }
+        guard let entry = claim(await key(of: request)) else { return nil }
         if let gap = entry.gap {
             let line = "\(request.method) \(request.redaction.outline(of: request))"
             throw refused(request, "the response to \(line) cannot be replayed: \(gap)")
         }
-        let time = ReplayTime(request, clock, timeline, since: start(of: request))
+        let time = ReplayTime(request: request, clock: clock, timeline: timeline, start: timeline.now)
         return try await request.withHTTPErrors {
-            try await time.pass(entry.wait ?? 0, while: "waiting for the response")
+            try await time.pass(entry._wait ?? 0, while: "waiting for the response")
             return try entry.result(of: request, time)
         }.delivered(to: request)
     }
 
-    /// Returns when the first attempt of a request with a deadline began, on the cassette's clock, because a client may
-    /// measure the deadline in real time, which doesn't pass in a test. Returns nil if the cassette measures real time.
-    private func start(of request: HTTPRequest) -> Duration? {
-        guard !(clock is ContinuousClock), request.deadline != nil else { return nil }
-        let now = timeline.now
-        return state.withLock { state in
-            let start = state.starts[request.id] ?? now
-            state.starts[request.id] = start
-            return start
-        }
+    private func key(of request: HTTPRequest) async -> CassetteKey {
+        CassetteKey(await archived(request), matching, ignoring: paths, redaction)
     }
 
     /// Returns the error for a request without an entry. It names the nearest entry and the differences.
     func mismatch(of request: HTTPRequest) async -> HTTPError {
-        let key = CassetteKey(await archived(request), rules)
+        let key = await key(of: request)
         let used = state.withLock { $0.used }
         let found = recorded.enumerated().map { ($0, key.differences(from: $1.key)) }
         var message = "the cassette \(file.lastPathComponent) has no entry for \(request.method) "
         message += request.redaction.outline(of: request)
-        if let (index, differences) = found.min(by: { Self.weight($0.1) < Self.weight($1.1) }) {
-            var texts = differences.map(\.text)
-            if texts.isEmpty, used.contains(index) { texts = ["it was already replayed (see repeatsEntries)"] }
+        if let (index, differences) = found.min(by: { $0.1.weight < $1.1.weight }) {
+            let isUsed = differences.texts.isEmpty && used.contains(index)
+            let texts = isUsed ? ["it was already replayed (see repeatsEntries)"] : differences.texts
             message += ", and the nearest is entry \(index + 1): \(texts.joined(separator: "; "))"
         } else {
             message += records ? ": record it with the link of the cassette" : ": it is empty"
@@ -59,10 +51,6 @@ extension Cassette {
         return refused(request, message)
     }
 
-    private static func weight(_ differences: [(weight: Int, text: String)]) -> Int {
-        differences.reduce(0) { $0 + $1.weight }
-    }
-
     /// Returns an error that ``verify()`` also throws.
     private func refused(_ request: HTTPRequest, _ message: String) -> HTTPError {
         state.withLock { if $0.refused.count < 20 { $0.refused.append(message) } }
@@ -73,14 +61,14 @@ extension Cassette {
         state.withLock { state in
             let fitting = recorded.indices.filter { index in
                 let entry = recorded[index].entry
-                guard entry.response.status >= 100 || entry.failure != nil else { return false }
+                guard entry.response.status >= 100 || entry._failure != nil else { return false }
                 // A body that a flight recorder has not kept is not compared.
                 var key = key
-                if entry.request.postData?.isDropped == true { key.body = recorded[index].key.body }
+                if entry.request.postData?._dropped == true { key.body = recorded[index].key.body }
                 return recorded[index].key == key
             }
             let free =
-                fitting.first { !state.used.contains($0) } ?? (rules.matching.repeatsEntries ? fitting.last : nil)
+                fitting.first { !state.used.contains($0) } ?? (matching.repeatsEntries ? fitting.last : nil)
             if let free { state.used.insert(free) }
             return free.map { recorded[$0].entry }
         }
@@ -89,35 +77,25 @@ extension Cassette {
 
 /// Lets recorded waits pass on a clock, within the time limits of a request.
 struct ReplayTime: Sendable {
-    private let request: HTTPRequest
-    private let clock: any Clock<Duration>
-    private let timeline: Timeline
-    private let begin: Duration
-    private let start: Duration?
-
-    /// - Parameter start: when the request's deadline began, or nil if the client enforces it.
-    init(_ request: HTTPRequest, _ clock: any Clock<Duration>, _ timeline: Timeline, since start: Duration?) {
-        (self.request, self.clock, self.timeline, self.start, begin) = (request, clock, timeline, start, timeline.now)
-    }
+    let request: HTTPRequest
+    let clock: any Clock<Duration>
+    let timeline: Timeline
+    let start: Duration
 
     /// Waits, and throws an error when the first limit passes.
     ///
     /// - Parameter milliseconds: the recorded wait. A file may contain any number.
     func pass(_ milliseconds: Double, while phase: String, isOpenEnded: Bool = false) async throws {
-        let (now, wait) = (timeline.now, Duration(limiting: milliseconds / 1_000))
-        let limits: [(left: Duration?, error: HTTPError)] = [
-            (
-                start.flatMap { start in request.deadline.map { $0 - (now - start) } },
-                request.deadlinePassed(while: phase)
-            ),
-            (request.timeLeft, request.deadlinePassed(while: phase)),
-            (isOpenEnded ? nil : request.timeout.map { $0 - (now - begin) }, passed("attempt timeout", phase)),
-            (request.idleTimeout, passed("idle timeout", phase)),
-        ]
-        let first = limits.min { $0.left ?? .never < $1.left ?? .never }
-        let left = max(min(first?.left ?? .never, wait), .zero)
+        let wait = Duration(limiting: milliseconds / 1_000)
+        let attempt = isOpenEnded ? nil : request.timeout.map { $0 - (timeline.now - start) }
+        let first = [
+            (left: request.timeLeft ?? .never, error: request.deadlinePassed(while: phase)),
+            (attempt ?? .never, passed("attempt timeout", phase)),
+            (request.idleTimeout ?? .never, passed("idle timeout", phase)),
+        ].min { $0.left < $1.left }
+        let left = min(first?.left ?? .never, wait)
         if left > .zero { try await clock.pause(for: left) }
-        if let first, let limit = first.left, limit <= .zero || limit < wait { throw first.error }
+        if let first, first.left <= .zero || first.left < wait { throw first.error }
     }
 
     private func passed(_ limit: String, _ phase: String) -> HTTPError {
@@ -127,12 +105,10 @@ struct ReplayTime: Sendable {
     /// Returns a body that arrives in the recorded pieces, and ends with an error if there is one.
     func body(_ data: Data, in pieces: [HAR.Piece], status: HTTPStatus, failure: HTTPError?) -> HTTPResponseBody {
         var rest = data[...]
-        var recorded: [(delay: Double, data: Data)] = pieces.map { piece in
+        let parts = (pieces + [HAR.Piece(bytes: data.count, delay: 0)]).map { piece in
             defer { rest = rest.dropFirst(max(0, piece.bytes)) }
-            return (piece.delay, Data(rest.prefix(max(0, piece.bytes))))
-        }
-        if !rest.isEmpty { recorded.append((0, Data(rest))) }
-        let parts = recorded
+            return (delay: piece.delay, data: Data(rest.prefix(max(0, piece.bytes))))
+        }.filter { !$0.data.isEmpty }
         let next = Atomic(0)
         return HTTPResponseBody(length: nil) {
             let index = next.add(1, ordering: .relaxed).oldValue
@@ -150,15 +126,20 @@ struct ReplayTime: Sendable {
 extension HAR.Entry {
     /// Returns the recorded response, or throws the recorded error. An error of a streamed body is thrown by the body.
     fileprivate func result(of request: HTTPRequest, _ time: ReplayTime) throws(HTTPError) -> HTTPResponse {
-        let error = failure.map { code in
+        let (pieces, isCut) = (response.content?._pieces, response.content?._truncated == true)
+        let error = _failure.map { code in
             // With these codes, nothing was sent.
             let isUnsent = ["cannotConnect", "insecureConnection", "proxyRefused"].contains(code)
             return HTTPError(
-                HTTPError.Code(rawValue: code), request: request, message: "as recorded",
-                mayHaveBeenSent: !isUnsent)
+                HTTPError.Code(rawValue: code), request: request, message: "as recorded", mayHaveBeenSent: !isUnsent)
         }
-        let replayed = response.replayed(to: request, time, failure: error)
-        guard let error, response.content?.pieces == nil else { return replayed }
+        var replayed = response.replayed(to: request)
+        if pieces != nil || isCut && error == nil {
+            let end = isCut ? HTTPError(.connectionLost, request: request, message: "the recording ends here") : nil
+            replayed.body = time.body(
+                response.content?.data ?? Data(), in: pieces ?? [], status: replayed.status, failure: error ?? end)
+        }
+        guard let error, pieces == nil else { return replayed }
         throw response.status >= 100 ? error.with(response: replayed) : error
     }
 }
@@ -166,7 +147,7 @@ extension HAR.Entry {
 extension HAR.Response {
     /// Returns the recorded response, without the headers that describe an encoding, because an archive contains
     /// decoded bodies.
-    fileprivate func replayed(to request: HTTPRequest, _ time: ReplayTime, failure: HTTPError?) -> HTTPResponse {
+    func replayed(to request: HTTPRequest) -> HTTPResponse {
         var headers = (headers ?? []).headers
         let data = content?.data ?? Data()
         let isEncoded = headers.contains(.contentEncoding)
@@ -178,13 +159,7 @@ extension HAR.Response {
         if let type = headers.type, type["charset"] != nil, content?.encoding == nil, content?.size != data.count {
             headers[.contentType] = type.setting("charset", to: "utf-8").description
         }
-        let (status, isCut) = (HTTPStatus(status), content?.isTruncated == true)
-        let isWhole = content?.pieces == nil && (!isCut || failure != nil)
-        let end = isCut ? HTTPError(.connectionLost, request: request, message: "the recording ends here") : nil
         return HTTPResponse(
-            request: request, status: status, headers: headers,
-            body: isWhole
-                ? HTTPResponseBody(data)
-                : time.body(data, in: content?.pieces ?? [], status: status, failure: failure ?? end))
+            request: request, status: HTTPStatus(status), headers: headers, body: HTTPResponseBody(data))
     }
 }

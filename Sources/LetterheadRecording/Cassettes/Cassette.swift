@@ -73,15 +73,15 @@ public final class Cassette: Sendable {
         var values: Set<Secret> = []
         /// What was wrong with the first requests without an entry.
         var refused: [String] = []
-        /// When the first attempts of requests with a deadline began, on the clock.
-        var starts: [HTTPRequest.ID: Duration] = [:]
     }
 
     /// The cassette's file.
     public let file: URL
     let records: Bool
     let replays: Bool
-    let rules: CassetteRules
+    let matching: Matching
+    let paths: [JSONPath]
+    let redaction: ArchiveRedaction
     let clock: any Clock<Duration>
     let timeline: Timeline
     /// The entries of the file, and what is compared of each.
@@ -97,8 +97,8 @@ public final class Cassette: Sendable {
     ///   - mode: whether to record or to replay.
     ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
     ///   - redaction: the secret names. Default: the standard names.
-    ///   - clock: measures the pauses between pieces and the replayed requests' time limits. Default: the continuous
-    ///     clock.
+    ///   - clock: measures the pauses between pieces and the timeouts of replayed requests. The client measures
+    ///     deadlines. Default: the continuous clock.
     /// - Throws: an error if the file must exist and does not, if it is not an archive, or if `matching` has a
     ///   malformed path.
     public init(
@@ -115,13 +115,14 @@ public final class Cassette: Sendable {
             throw ArchiveFailure("\(name) does not exist: record it with mode .record")
         }
         self.file = file
-        let rules = try CassetteRules(matching, ArchiveRedaction(names: redaction))
-        self.rules = rules
+        let paths = try matching.ignoredJSONPaths.map { try JSONPath($0) }
+        let redaction = ArchiveRedaction(names: redaction)
+        (self.matching, self.paths, self.redaction) = (matching, paths, redaction)
         records = mode == .record || mode == .newEpisodes || mode == .once && !exists
         replays = exists && mode != .record
         let log = replays ? try HAR(file, name: name).log : HAR.Log()
-        recorded = log.entries.map { ($0, CassetteKey($0.request, rules)) }
-        isFlight = log.flight != nil
+        recorded = log.entries.map { ($0, CassetteKey($0.request, matching, ignoring: paths, redaction)) }
+        isFlight = log._flight != nil
         (self.clock, timeline) = (clock, Timeline(clock))
     }
 
@@ -133,8 +134,8 @@ public final class Cassette: Sendable {
     ///   - mode: whether to record or to replay.
     ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
     ///   - redaction: the secret names. Default: the standard names.
-    ///   - clock: measures the pauses between pieces and the replayed requests' time limits. Default: the continuous
-    ///     clock.
+    ///   - clock: measures the pauses between pieces and the timeouts of replayed requests. The client measures
+    ///     deadlines. Default: the continuous clock.
     /// - Throws: an error if the file must exist and does not, or if it is not an archive.
     public convenience init(
         forTest test: String = #function, in source: String = #filePath, mode: Mode, matching: Matching = Matching(),
@@ -163,7 +164,7 @@ public final class Cassette: Sendable {
     ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
     ///   - redaction: the secret names. Pass those that you have passed to the recorder's `dump`. Default: the standard
     ///     names.
-    ///   - clock: the clock for the waits and the requests' time limits.
+    ///   - clock: the clock for the waits and the requests' timeouts.
     /// - Throws: an error if the file doesn't exist, or if it is not an archive.
     public convenience init(
         flight: URL, matching: Matching = Matching(), redaction: Redaction = .standard, clock: any Clock<Duration>
@@ -202,16 +203,14 @@ public final class Cassette: Sendable {
         [(request: HTTPRequest, body: Data?, template: String?, route: String?, response: HTTPResponse)]
     {
         entries.compactMap { entry in
-            let (response, content) = (entry.response, entry.response.content)
-            let isCut = content?.isTruncated == true || content?.comment?.isSame(as: "the body is not complete") == true
-            guard response.status >= 100, entry.gap == nil, !isCut, entry.failure == nil else { return nil }
+            let content = entry.response.content
+            guard entry.response.status >= 100, entry.gap == nil, content?._truncated != true, entry._failure == nil
+            else { return nil }
             var request = URL(string: entry.request.url).map { HTTPRequest(url: $0) } ?? HTTPRequest()
             request.method = HTTPMethod(rawValue: entry.request.method)
-            let type = (response.headers ?? []).headers[.contentType] ?? content?.mimeType
-            let received = HTTPResponse(
-                request: request, status: HTTPStatus(response.status), headers: type.map { [.contentType: $0] } ?? [:],
-                body: HTTPResponseBody(content?.data ?? Data()))
-            return (request, entry.request.postData?.data, entry.template, entry.route, received)
+            var response = entry.response.replayed(to: request)
+            response.headers[.contentType] = response.headers[.contentType] ?? content?.mimeType
+            return (request, entry.request.postData?.data, entry._template, entry._route, response)
         }
     }
 
@@ -223,7 +222,8 @@ public final class Cassette: Sendable {
         guard records else { return }
         var archive = HAR()
         archive.log.entries = entries
-        try archive.write(to: file)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try archive.json().write(to: file, options: .atomic)
     }
 }
 
@@ -261,8 +261,7 @@ extension Cassette {
     ///
     /// - Returns: the findings, entry by entry.
     public func audit() -> [Finding] {
-        let audit = ArchiveAudit(rules.redaction.adding(values: state.withLock { $0.values }))
+        let audit = ArchiveAudit(redaction.adding(values: state.withLock { $0.values }))
         return entries.enumerated().flatMap { audit.findings(in: $1, number: $0 + 1) }
-            .map { Finding(place: $0.place, rule: $0.rule, excerpt: $0.excerpt) }
     }
 }

@@ -9,7 +9,7 @@ enum CassetteBody: Equatable {
     case json(JSONValue)
     case bytes(Data)
 
-    init(_ post: HAR.PostData?, ignoring paths: [JSONPath], _ redaction: ArchiveRedaction) {
+    init(_ post: HAR.Content?, ignoring paths: [JSONPath], _ redaction: ArchiveRedaction) {
         self = .none
         guard let post, let data = post.data, !data.isEmpty else { return }
         let type = post.mimeType.flatMap { MediaType($0) }
@@ -38,23 +38,13 @@ enum CassetteBody: Equatable {
             let (path, sent, recorded) = sent.difference(from: recorded) ?? ("", sent, recorded)
             return "the body differs at $\(path): \(Self.text(sent)), not \(Self.text(recorded))"
         case (.bytes(let sent), .bytes(let recorded)):
-            let common = Self.common(sent, recorded)
+            let common = zip(sent, recorded).prefix { $0 == $1 }.count
             let (here, there) = (Self.text(sent.dropFirst(common)), Self.text(recorded.dropFirst(common)))
             return "the body differs after \(common) bytes: \"\(here)\", not \"\(there)\""
         case (.none, _): return "the body is missing"
         case (_, .none): return "the entry has no body"
         default: return "the body differs"
         }
-    }
-
-    /// Returns the number of equal bytes at the beginning. Compares blocks first, because they are compared faster.
-    private static func common(_ left: Data, _ right: Data) -> Int {
-        var (left, right, count) = (left[...], right[...], 0)
-        while !left.isEmpty, left.prefix(4_096) == right.prefix(4_096) {
-            count += left.prefix(4_096).count
-            (left, right) = (left.dropFirst(4_096), right.dropFirst(4_096))
-        }
-        return count + zip(left.prefix(4_096), right.prefix(4_096)).prefix { $0 == $1 }.count
     }
 
     private static func text(_ rest: Data) -> String {
@@ -86,18 +76,18 @@ extension Data {
 
 extension JSONValue {
     /// Removes the values at a path.
-    fileprivate mutating func remove(_ steps: ArraySlice<JSONPath.Step>) {
+    fileprivate mutating func remove(_ steps: ArraySlice<String?>) {
         guard let step = steps.first else { return }
         let rest = steps.dropFirst()
         switch self {
         case .object(var members):
-            for name in members.keys where step.fits(name) {
+            for name in members.keys where step?.isSame(as: name) ?? true {
                 if rest.isEmpty { members[name] = nil } else { members[name]?.remove(rest) }
             }
             self = .object(members)
         case .array(var elements):
-            if rest.isEmpty, step == .all { elements = [] }
-            for index in elements.indices where step.fits("\(index)") {
+            if rest.isEmpty, step == nil { elements = [] }
+            for index in elements.indices where step?.isSame(as: "\(index)") ?? true {
                 if rest.isEmpty { elements[index] = .null } else { elements[index].remove(rest) }
             }
             self = .array(elements)
@@ -131,50 +121,23 @@ extension JSONValue {
 
 /// A path to values in a JSON body: `$.items[*].id`, `$['a name.with.dots'][0]`.
 struct JSONPath {
-    enum Step: Equatable {
-        /// Every element or member.
-        case all
-        case name(String)
-
-        fileprivate func fits(_ name: String) -> Bool {
-            if case .name(let own) = self { own.isSame(as: name) } else { true }
-        }
-    }
-
-    private(set) var steps: [Step] = []
+    /// The names and the indices. Nil stands for every element or member.
+    private(set) var steps: [String?] = []
 
     /// - Throws: an error that names the path if it has another form.
     init(_ path: String) throws {
-        var rest = Array(path.utf8)[...]
-        if rest.first == UInt8(ascii: "$") { rest.removeFirst() } else { rest = Array(".\(path)".utf8)[...] }
+        let form = /\.(?<name>[^.\[\]'"]+)|\[(?:(?<index>[0-9]+|\*)|(?<quote>['"])(?<text>(?:\\.|[^\\])*?)\k<quote>)\]/
+            .matchingSemantics(.unicodeScalar)
+        var rest = path.begins(with: "$") ? path.dropFirst() : ".\(path)"[...]
         repeat {
-            guard let step = Self.step(&rest) else {
+            guard let step = try form.prefixMatch(in: rest) else {
                 throw ArchiveFailure(
                     "ignoredJSONPaths contains \(path), but a path consists of .name, ['name'], [0], [*] and .*")
             }
-            steps.append(step)
+            let quoted = step.text.map { String($0.replacing(/\\(.)/) { $0.1 }) }
+            let plain = String(step.name ?? step.index ?? "")
+            steps.append(quoted ?? (plain == "*" ? nil : plain))
+            rest = rest[step.range.upperBound...]
         } while !rest.isEmpty
-    }
-
-    private static func step(_ rest: inout ArraySlice<UInt8>) -> Step? {
-        let mark = rest.popFirst()
-        if mark == UInt8(ascii: ".") {
-            let name = rest.prefix { !".[]'\"".utf8.contains($0) }
-            rest = rest.dropFirst(name.count)
-            return name.isEmpty
-                ? nil : name.elementsEqual("*".utf8) ? .all : .name(String(decoding: name, as: UTF8.self))
-        }
-        guard mark == UInt8(ascii: "["), let quote = rest.first else { return nil }
-        var name: [UInt8] = []
-        let isQuoted = "'\"".utf8.contains(quote)
-        if isQuoted { rest.removeFirst() }
-        let end = isQuoted ? quote : UInt8(ascii: "]")
-        while let byte = rest.popFirst() {
-            if byte == end { break }
-            name.append(isQuoted && byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
-        }
-        if isQuoted { return rest.popFirst() == UInt8(ascii: "]") ? .name(String(decoding: name, as: UTF8.self)) : nil }
-        let isNumber = !name.isEmpty && name.allSatisfy { (0x30...0x39).contains($0) }
-        return name.elementsEqual("*".utf8) ? .all : isNumber ? .name(String(decoding: name, as: UTF8.self)) : nil
     }
 }

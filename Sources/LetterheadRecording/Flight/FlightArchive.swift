@@ -6,40 +6,26 @@ import LetterheadFoundation
 struct FlightArchive {
     private(set) var file = HAR()
     private var exchanges: [(entry: HAR.Entry, redaction: ArchiveRedaction)] = []
-    private var texts: [(place: String, text: String)] = []
     /// The redaction of texts and events, which have no request of their own.
     private let all: ArchiveRedaction
 
-    /// Creates the archive of all loads.
-    init(_ log: FlightLog, _ redaction: ArchiveRedaction) {
-        self.init(log.loads, error: nil, failed: nil, partial: nil, redaction)
-        if log.removed > 0 { file.log.comment = "\(log.removed) older exchanges were removed" }
-    }
-
-    /// Creates the archive of the loads that concern an error.
+    /// Creates the archive of the loads that concern an error, or of all loads.
     ///
     /// - Parameter partial: what has arrived of the response.
-    init(_ log: FlightLog, around error: any Error, _ partial: FlightMessage?, _ redaction: ArchiveRedaction) {
-        let (text, request) =
-            (error as? HTTPError).map { ($0.description, $0.request) } ?? (HTTPError.summary(of: error), nil)
-        let failed = Self.failed(log.loads, request?.id, text)
-        let (operation, start) = failed.flatMap { log.loads[$0] }.map { ($0.operations, $0.start) } ?? ([], 0)
-        let chosen = log.loads.filter {
-            failed == nil || $0.value.concerns($0.key, failed, in: log.loads)
-                || $0.value.start < start && !operation.isDisjoint(with: $0.value.operations)
-        }
-        let known = request.map { redaction.adding($0.redaction) } ?? redaction
-        self.init(chosen, error: text, failed: failed, partial: partial, known)
-        if failed == nil { file.log.comment = "no load ended with this error, so this is everything that was kept" }
-    }
-
-    private init(
-        _ loads: [Int: FlightLog.Load], error: String?, failed: Int?, partial: FlightMessage?,
+    init(
+        _ log: FlightLog, around error: (any Error)? = nil, partial: FlightMessage? = nil,
         _ redaction: ArchiveRedaction
     ) {
-        let loads = loads.sorted { $0.value.start < $1.value.start }
-        all = Set(loads.flatMap { $0.value.exchanges.map(\.request.redaction) })
-            .reduce(redaction) { $0.adding($1) }
+        let (known, request) = (error as? HTTPError, (error as? HTTPError)?.request)
+        let text = known?.description ?? error.map { HTTPError.summary(of: $0) }
+        let failed = text.flatMap { Self.failed(log.loads, request?.id, $0) }
+        let loads = log.loads.filter { number, load in
+            guard let failed, let other = log.loads[failed] else { return true }
+            return load.concerns(number, failed, other)
+                || load.start < other.start && !other.operations.isDisjoint(with: load.operations)
+        }.sorted { $0.value.start < $1.value.start }
+        let redaction = request.map { redaction.adding($0.redaction) } ?? redaction
+        all = Set(loads.flatMap { $0.value.exchanges.map(\.request.redaction) }).reduce(redaction) { $0.adding($1) }
         exchanges = loads.flatMap { [all] number, load in
             load.exchanges.map { exchange in
                 let isLast = number == failed && exchange.number == load.exchanges.last?.number
@@ -48,22 +34,25 @@ struct FlightArchive {
             }
         }.sorted { $0.0 < $1.0 }.map { ($0.1, $0.2) }
         file.log.entries = exchanges.map(\.entry)
-        let flight = HAR.Flight(
-            failed: failed, error: error.map { all.shown($0) },
+        if error == nil, log.removed > 0 { file.log.comment = "\(log.removed) older exchanges were removed" }
+        if error != nil, failed == nil {
+            file.log.comment = "no load ended with this error, so this is everything that was kept"
+        }
+        file.log._flight = HAR.Flight(
+            failed: failed, error: text.map { [all] in all.shown($0) },
             system: ProcessInfo.processInfo.operatingSystemVersionString,
             loads: loads.map { [all] in $0.value.description($0.key, all) })
-        file.log.flight = flight
-        texts =
-            loads.enumerated().flatMap { index, load in
-                (flight.loads?[index].events ?? []).map { ("load \(load.key), events", $0) }
-            } + [("error", flight.error ?? "")]
     }
 
     /// The values that look like secrets.
     var findings: [ArchiveAudit.Finding] {
         let audit = ArchiveAudit(all)
         return exchanges.enumerated().flatMap { ArchiveAudit($1.redaction).findings(in: $1.entry, number: $0 + 1) }
-            + texts.flatMap { audit.findings(in: $0.text, $0.place, judgesRandom: false) }
+            + (file.log._flight?.loads ?? []).flatMap { load in
+                (load.events ?? []).flatMap {
+                    audit.findings(in: $0, "load \(load.load ?? 0), events", judgesRandom: false)
+                }
+            } + audit.findings(in: file.log._flight?.error ?? "", "error", judgesRandom: false)
     }
 
     /// Returns the latest load that ended with an error: at best, one that sent its request, otherwise one with the
@@ -87,8 +76,7 @@ extension FlightLog.Load {
     }
 
     /// Whether the load is a given one, runs at the same time, or has the same parent.
-    fileprivate func concerns(_ own: Int, _ number: Int?, in loads: [Int: FlightLog.Load]) -> Bool {
-        guard let number, let other = loads[number] else { return false }
+    fileprivate func concerns(_ own: Int, _ number: Int, _ other: FlightLog.Load) -> Bool {
         let family = [number, other.events.first?.parent]
         return family.contains(own) || events.first?.parent.map { family.contains($0) } == true
             || start <= other.end ?? .max && other.start <= end ?? .max
@@ -112,25 +100,30 @@ extension FlightLog.Exchange {
     fileprivate func entry(
         of load: FlightLog.Load, partial: FlightMessage?, _ redaction: ArchiveRedaction
     ) -> HAR.Entry {
-        let phases = FlightPhases(from: begin.time, load.events.filter { $0[.exchange] == number })
-        let received = response ?? (phases.error == nil ? nil : partial)
+        let phases = FlightPhases(start: begin.time, events: load.events.filter { $0[.exchange] == number })
+        let error = phases.last(.error)
+        let received = response ?? (error == nil ? nil : partial)
         var request = HAR.Request(begin[.method] ?? "", url: begin[.url] ?? "", self.request.headers, redaction)
-        var response =
-            received?.response(phases.status ?? 0, since: phases.head, redaction)
-            ?? HAR.Response(status: phases.status ?? 0)
-        request.postData = self.request.post(redaction)
-        (request.httpVersion, response.httpVersion) = (phases.httpVersion, phases.httpVersion)
-        if let bytes = phases.bytes { response.content?.size = bytes }
-        if phases.isCut { response.content?.isTruncated = true }
-        response.error = phases.error.map { redaction.shown($0) }
+        var response = HAR.Response(status: phases.last(.status, in: .responseHead, .exchangeFailed) ?? 0)
+        if let received {
+            response = HAR.Response(response.status, received.reason, received.headers, redaction)
+            response.content = received.content(since: phases.head, redaction)
+        }
+        request.postData = self.request.hasBody ? self.request.content(redaction).asPost : nil
+        let version = phases.last(.httpVersion) ?? "HTTP/1.1"
+        (request.httpVersion, response.httpVersion) = (version, version)
+        if let bytes = phases.last(.bytes, in: .bodyEnd) { response.content?.size = bytes }
+        if phases.events.contains(where: { $0[.isComplete] == false }) { response.content?._truncated = true }
+        response._error = error.map { redaction.shown($0) }
         var entry = HAR.Entry(request, response, at: date)
         (entry.timings, entry.time) = (phases.timings, phases.timings.total)
-        (entry.load, entry.attempt, entry.template, entry.route) = (
+        (entry._load, entry._attempt, entry._template, entry._route) = (
             begin.load, begin.attempt, begin.template, begin.route
         )
-        (entry.serverIPAddress, entry.comment, entry.failure) = (phases.host, response.error, phases.failure)
+        (entry.serverIPAddress, entry.comment) = (phases.host, response._error)
+        entry._failure = phases.last(.errorType, in: .exchangeFailed)
         let end = received?.isStreamed == true ? phases.head : phases.end ?? phases.head
-        entry.wait = end.map { ($0 - phases.start).inMilliseconds }
+        entry._wait = end.map { ($0 - phases.start).inMilliseconds }
         return entry
     }
 }

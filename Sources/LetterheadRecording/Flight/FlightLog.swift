@@ -22,16 +22,15 @@ struct FlightLog: Sendable {
     struct Load: Sendable {
         /// Where the load begins and ends in the order of all events.
         let start: Int
-        var end: Int?
-        var events: [HTTPEvent] = []
-        var eventBytes = 0
-        var exchanges: [Exchange] = []
+        fileprivate(set) var end: Int?
+        fileprivate(set) var events: [HTTPEvent] = []
+        fileprivate(set) var exchanges: [Exchange] = []
         /// How many of its exchanges are no longer kept.
-        var removed = 0
+        fileprivate(set) var removed = 0
+        fileprivate(set) var bytes = 0
 
         /// What it counts for, as a load without exchanges is kept, too.
         var count: Int { max(1, exchanges.count) }
-        var bytes: Int { exchanges.reduce(eventBytes) { $0 + $1.bytes } }
     }
 
     let mostExchanges: Int
@@ -47,46 +46,45 @@ struct FlightLog: Sendable {
     mutating func add(_ event: HTTPEvent) {
         events += 1
         if event.name == .loadStart {
-            var load = Load(start: events)
-            load.events.reserveCapacity(16)
-            loads[event.load] = load
+            loads[event.load] = Load(start: events)
             order.append(event.load)
             count += 1
         }
-        guard let index = loads.index(forKey: event.load) else { return }
-        let most = max(mostBytes / 4_096, 64)
-        if loads.values[index].events.count >= most { removeFirst(at: index) }
-        bytes += loads.values[index].add(event, at: events, most)
+        update(event.load) { [events, mostBytes] in $0.add(event, at: events, max(mostBytes / 4_096, 64)) }
         trim()
     }
 
     mutating func add(_ exchange: Exchange, of load: Int) {
-        guard let added = loads[load]?.add(exchange, at: events) else { return }
-        (count, bytes) = (count + added, bytes + exchange.bytes)
+        update(load) { [events] in $0.add(exchange, at: events) }
         trim()
     }
 
     mutating func change(_ exchange: Int, of load: Int, _ change: (inout Exchange) -> Void) {
-        bytes += loads[load]?.change(exchange, change) ?? 0
+        update(load) { $0.change(exchange, change) }
         trim()
+    }
+
+    private mutating func update(_ load: Int, _ change: (inout Load) -> Void) {
+        guard let index = loads.index(forKey: load) else { return }
+        func add(_ load: Load, _ sign: Int) {
+            count += sign * load.count
+            bytes += sign * load.bytes
+            removed += sign * load.removed
+        }
+        add(loads.values[index], -1)
+        change(&loads.values[index])
+        add(loads.values[index], 1)
     }
 
     /// Removes the oldest loads, and of the last one the oldest exchanges.
     private mutating func trim() {
         while count > mostExchanges || bytes > mostBytes, let oldest = order.first {
-            if order.count == 1, let index = loads.index(forKey: oldest), removeFirst(at: index) {
-                continue
+            if order.count == 1, loads[oldest]?.count ?? 1 > 1 {
+                update(oldest) { $0.removeFirst() }
             } else if let load = loads.removeValue(forKey: order.removeFirst()) {
                 (count, bytes, removed) = (count - load.count, bytes - load.bytes, removed + load.exchanges.count)
             }
         }
-    }
-
-    /// Removes a load's oldest exchange, unless it's the only one.
-    @discardableResult private mutating func removeFirst(at index: Dictionary<Int, Load>.Index) -> Bool {
-        guard let freed = loads.values[index].removeFirst() else { return false }
-        (count, bytes, removed) = (count - 1, bytes - freed, removed + 1)
-        return true
     }
 }
 
@@ -106,43 +104,36 @@ extension FlightLog.Load {
     /// The results of an exchange, which are kept even if it has very many events.
     private static let results: Set<HTTPEvent.Name> = [.responseHead, .exchangeEnd, .exchangeFailed]
 
-    /// Returns by how many bytes the load has grown.
-    fileprivate mutating func add(_ event: HTTPEvent, at place: Int, _ most: Int) -> Int {
+    fileprivate mutating func add(_ event: HTTPEvent, at place: Int, _ most: Int) {
+        if events.count >= most { removeFirst() }
         if event.isEndOfLoad { end = place }
-        guard events.count < most || event.isEndOfLoad || Self.results.contains(event.name) else { return 0 }
+        guard events.count < most || event.isEndOfLoad || Self.results.contains(event.name) else { return }
         events.append(event)
-        let bytes = event.bytes
-        eventBytes += bytes
-        return bytes
+        bytes += event.bytes
     }
 
-    /// Removes the oldest exchange, with the events between the load's start and the next exchange. Returns the bytes
-    /// that are free now, or nil for the only exchange.
-    fileprivate mutating func removeFirst() -> Int? {
-        guard exchanges.count > 1 else { return nil }
-        let first = exchanges.removeFirst()
+    /// Removes the oldest exchange, with the events between the load's start and the next exchange, unless it's the
+    /// only one.
+    fileprivate mutating func removeFirst() {
+        guard exchanges.count > 1 else { return }
+        bytes -= exchanges.removeFirst().bytes
         removed += 1
         let next = exchanges[0].number
-        let end = events.firstIndex { $0[.exchange] == next } ?? events.endIndex
-        let old = 1..<max(1, end)
-        let freed = events[old].reduce(0) { $0 + $1.bytes }
+        let old = 1..<max(1, events.firstIndex { $0[.exchange] == next } ?? events.endIndex)
+        bytes -= events[old].reduce(0) { $0 + $1.bytes }
         events.removeSubrange(old)
-        eventBytes -= freed
-        return first.bytes + freed
     }
 
-    /// Returns by how much the load counts for more.
-    fileprivate mutating func add(_ exchange: FlightLog.Exchange, at place: Int) -> Int {
+    fileprivate mutating func add(_ exchange: FlightLog.Exchange, at place: Int) {
         exchanges.append(exchange)
         exchanges[exchanges.count - 1].start = place
-        return exchanges.count == 1 ? 0 : 1
+        bytes += exchange.bytes
     }
 
-    /// Returns by how many bytes the exchange has grown.
-    fileprivate mutating func change(_ number: Int, _ change: (inout FlightLog.Exchange) -> Void) -> Int {
-        guard let place = exchanges.lastIndex(where: { $0.number == number }) else { return 0 }
-        let before = exchanges[place].bytes
+    fileprivate mutating func change(_ number: Int, _ change: (inout FlightLog.Exchange) -> Void) {
+        guard let place = exchanges.lastIndex(where: { $0.number == number }) else { return }
+        bytes -= exchanges[place].bytes
         change(&exchanges[place])
-        return exchanges[place].bytes - before
+        bytes += exchanges[place].bytes
     }
 }

@@ -17,6 +17,7 @@ struct FlightMessage: Sendable {
     private let headBytes: Int
     private var bodyBytes = 0
 
+    var hasBody: Bool { !pieces.isEmpty || gap != nil }
     /// The message's memory.
     var bytes: Int { headBytes + bodyBytes }
 
@@ -78,32 +79,20 @@ struct FlightMessage: Sendable {
 }
 
 extension FlightMessage {
-    private var isDropped: Bool? { gap != nil && pieces.isEmpty ? true : nil }
-    private var body: Data { pieces.reduce(into: Data()) { $0 += $1.data } }
-
-    /// The request's body in an archive, or nil if it had none.
-    func post(_ redaction: ArchiveRedaction) -> HAR.PostData? {
-        guard !pieces.isEmpty || gap != nil else { return nil }
-        var post = HAR.PostData(body, headers, redaction)
-        (post.comment, post.isDropped) = (gap, isDropped)
-        return post
-    }
-
-    /// The response in an archive.
+    /// The body in an archive.
     ///
-    /// - Parameter head: when the response's head arrived.
-    func response(_ status: Int, since head: Duration?, _ redaction: ArchiveRedaction) -> HAR.Response {
-        var response = HAR.Response(status, reason, headers, redaction)
-        if !pieces.isEmpty { response.fill(body, headers, redaction) }
-        response.content?.comment = gap ?? (isStreamed ? "streamed" : nil)
-        response.content?.isTruncated = gap != nil && !pieces.isEmpty ? true : nil
-        response.content?.isDropped = isDropped
-        guard isStreamed, isDropped != true else { return response }
+    /// - Parameter head: when the head arrived.
+    func content(since head: Duration? = nil, _ redaction: ArchiveRedaction) -> HAR.Content {
+        var content = HAR.Content(size: 0, mimeType: headers[.contentType] ?? "")
+        if !pieces.isEmpty { content = HAR.Content(pieces.reduce(into: Data()) { $0 += $1.data }, headers, redaction) }
+        content.comment = gap ?? (isStreamed ? "streamed" : nil)
+        if gap != nil { (content._truncated, content._dropped) = pieces.isEmpty ? (nil, true) : (true, nil) }
+        guard isStreamed, content._dropped != true else { return content }
         var last = head ?? .zero
-        response.content?.pieces = pieces.map { piece in
+        content._pieces = pieces.map { piece in
             defer { last = piece.time }
             return HAR.Piece(bytes: piece.data.count, delay: max(piece.time - last, .zero).inMilliseconds)
         }
-        return response
+        return content
     }
 }

@@ -109,7 +109,7 @@ public final class FlightRecorder: HTTPObserver {
         // What has arrived of a response is only in the error.
         let partial = (error as? HTTPError)?.response.map { FlightMessage($0, bodies) }
         let archive = FlightArchive(
-            log.withLock { $0 }, around: error, partial, ArchiveRedaction(names: redaction))
+            log.withLock { $0 }, around: error, partial: partial, ArchiveRedaction(names: redaction))
         let findings = archive.findings
         guard findings.isEmpty else {
             let places = findings.prefix(5).map { "\($0.place) (\($0.rule))" }.joined(separator: ", ")

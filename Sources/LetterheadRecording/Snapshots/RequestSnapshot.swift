@@ -27,9 +27,7 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
     ///   - redaction: the secret names. Default: the standard names.
     /// - Throws: `.invalidRequest` if encoding the body fails.
     public init(_ request: HTTPRequest, redaction: Redaction = .standard) throws(HTTPError) {
-        fileExtension = "http"
-        text = Self.http(
-            request, try Self.body(of: request), ArchiveRedaction(names: redaction).adding(request.redaction))
+        try self.init(request, as: "http", redaction: redaction, Self.http)
     }
 
     /// Creates a snapshot in a format of your own, such as a curl command with `LetterheadObserving`:
@@ -52,7 +50,19 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
         _ text: (HTTPRequest) -> String
     ) throws(HTTPError) {
         self.fileExtension = fileExtension
-        self.text = Self.custom(request, try Self.body(of: request), redaction, text)
+        let (data, headers) = (request.body.isEmpty ? nil : try request.framedBody().data, request.framedHeaders())
+        var request = request
+        request.redaction = request.redaction.adding(
+            headers: redaction.headers, parameters: redaction.parameters, values: redaction.values)
+        for field in headers where Self.isVolatile(field.name) { request.headers[field.name] = "VOLATILE" }
+        if !headers.contains(.contentEncoding), let data, let json = Self.indented(data, headers.type) {
+            // An object's members can have another order in each run.
+            request.headers[.contentType] = headers[.contentType]
+            request.body = DataBody(Data(json.utf8), contentType: .json)
+        }
+        let shown = text(request).replacingBytes(of: Redaction.placeholder, with: ArchiveRedaction.placeholder)
+        let boundary = headers.type?["boundary"] ?? ""
+        self.text = (boundary.isEmpty ? shown : shown.replacingBytes(of: boundary, with: "boundary")) + "\n"
     }
 
     /// The same as ``text``.
@@ -60,29 +70,24 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
 }
 
 extension RequestSnapshot {
-    private static let volatile = "VOLATILE"
-
-    private static func body(of request: HTTPRequest) throws(HTTPError) -> Data? {
-        request.body.isEmpty ? Data() : try request.framedBody().data
+    /// Whether a header has another value in each run: traces, request identifiers, and idempotency keys.
+    private static func isVolatile(_ name: HTTPHeaders.Name) -> Bool {
+        name.fieldClass == .trace || name == .idempotencyKey || name == "X-Idempotency-Key"
     }
 
-    private static func http(_ request: HTTPRequest, _ data: Data?, _ redaction: ArchiveRedaction) -> String {
-        let url = redaction.shown(request.redaction.url(of: request))
-        let headers = request.framedHeaders()
-        let (type, boundary) = (headers.type, headers.type?["boundary"])
-        var lines = ["\(request.method) \(url) HTTP/1.1"]
-        lines += redaction.fields(headers).map { field in
-            let value = VolatileHeaders.contain(HTTPHeaders.Name(field.name)) ? volatile : field.value
-            return "\(field.name): \(boundary.map { value.replacingBytes(of: $0, with: "boundary") } ?? value)"
-        }
+    private static func http(_ request: HTTPRequest) -> String {
+        let (redaction, headers) = (ArchiveRedaction(names: request.redaction), request.framedHeaders())
+        var lines = ["\(request.method) \(redaction.shown(request.redaction.url(of: request))) HTTP/1.1"]
+        lines += redaction.fields(headers).map { "\($0.name): \($0.value ?? "")" }
+        guard !request.body.isEmpty else { return lines.joined(separator: "\n") }
         var body = "(\(Swift.type(of: request.body)))"
-        if let data {
+        if let data = try? request.framedBody().data {
             let isSecret = request.isSecret || headers.contains(.contentEncoding)
-            let clean = data.isEmpty ? data : redaction.body(data, mediaType: type, isSecret: isSecret)
-            body = indented(clean, type) ?? HAR.text(of: clean.replacingBoundary(boundary)).text
+            let clean = redaction.body(data, mediaType: headers.type, isSecret: isSecret)
+                .replacingBoundary(headers.type?["boundary"])
+            body = indented(clean, headers.type) ?? String(data: clean, encoding: .utf8) ?? clean.base64EncodedString()
         }
-        if !body.isEmpty { lines += ["", body.replacingBytes(of: "\r\n", with: "\n")] }
-        return lines.joined(separator: "\n") + "\n"
+        return (lines + ["", body.replacingBytes(of: "\r\n", with: "\n")]).joined(separator: "\n")
     }
 
     private static func indented(_ data: Data, _ type: MediaType?) -> String? {
@@ -90,25 +95,5 @@ extension RequestSnapshot {
             return nil
         }
         return (try? JSONEncoder.indenting.encode(json)).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    private static func custom(
-        _ request: HTTPRequest, _ data: Data?, _ redaction: Redaction, _ describe: (HTTPRequest) -> String
-    ) -> String {
-        var request = request
-        request.redaction = request.redaction.adding(
-            headers: redaction.headers, parameters: redaction.parameters, values: redaction.values)
-        let (headers, type) = (request.framedHeaders(), request.framedHeaders().type)
-        for field in headers where VolatileHeaders.contain(field.name) { request.headers[field.name] = volatile }
-        if !headers.contains(.contentEncoding), let data, let json = indented(data, type) {
-            // An object's members can have another order in each run.
-            request.headers[.contentType] = headers[.contentType]
-            request.body = DataBody(Data(json.utf8), contentType: .json)
-        }
-        var text = describe(request)
-        if let boundary = type?["boundary"], !boundary.isEmpty {
-            text = text.replacingBytes(of: boundary, with: "boundary")
-        }
-        return text.replacingBytes(of: Redaction.placeholder, with: ArchiveRedaction.placeholder) + "\n"
     }
 }
