@@ -108,7 +108,7 @@ public final class CookieJar: LoaderLink {
 
     /// The request's own cookie takes precedence over the jar's cookie of the same name.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        guard let target = CookieTarget(request) else { return try await next.load(request) }
+        guard request.handlesCookies, let target = CookieTarget(request) else { return try await next.load(request) }
         let cookies = request.missing(table.withLock { $0.cookies(for: target, at: now()) })
         if !cookies.isEmpty { request.record(.cookieSent) { $0[.count] = cookies.count } }
         do throws(HTTPError) {

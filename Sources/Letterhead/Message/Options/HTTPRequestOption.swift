@@ -179,6 +179,10 @@ enum LiveStreamOption: HTTPRequestOption {
     static let defaultOptionValue = false
 }
 
+enum HandlesCookiesOption: HTTPRequestOption {
+    static let defaultOptionValue = true
+}
+
 enum RedactionOption: HTTPRequestOption {
     static let defaultOptionValue = Redaction.standard
 }
@@ -235,6 +239,12 @@ extension RequestSettings {
     public var isLiveStream: Bool {
         get { self[option: LiveStreamOption.self] }
         set { self[option: LiveStreamOption.self] = newValue }
+    }
+
+    /// Whether a ``CookieJar`` adds its cookies to the request, and stores the cookies of the response. Default: true.
+    public var handlesCookies: Bool {
+        get { self[option: HandlesCookiesOption.self] }
+        set { self[option: HandlesCookiesOption.self] = newValue }
     }
 
     /// The statuses that count as success. Default: nil (2xx, and 304 if the request is conditional).

@@ -18,7 +18,8 @@
         /// - On Linux, the capitalization and the order of header names are lost.
         /// - Methods that Foundation knows are written in upper case.
         /// - A streamed body is an error, and a file is read into memory.
-        /// - The ``id``, and all options other than the idle timeout, are lost, also ``RequestSettings/timeout``.
+        /// - The ``id``, and all options other than the idle timeout and ``RequestSettings/handlesCookies``, are lost, also
+        ///   ``RequestSettings/timeout``.
         ///
         /// - Throws: `.invalidRequest` if ``validate()`` throws or the body cannot be encoded.
         public func urlRequest() throws(HTTPError) -> URLRequest {
@@ -35,23 +36,99 @@
             if method != .get { urlRequest.httpMethod = method.rawValue }
             urlRequest.allHTTPHeaderFields = framedHeaders().joined
             if let idleTimeout { urlRequest.timeoutInterval = idleTimeout / .seconds(1) }
+            if !handlesCookies { urlRequest.httpShouldHandleCookies = false }
             if !body.isEmpty {
                 do { urlRequest.httpBody = try body.encode() } catch { throw HTTPError(ofBody: error, request: self) }
             }
             return urlRequest
         }
 
+        /// Converts the request as ``urlRequest()`` does, and reads a streamed body or a file into memory. A body that
+        /// can be sent only once is used up.
+        ///
+        /// - Parameter limit: the largest number of bytes of the body.
+        /// - Throws: the errors of ``urlRequest()``, and `.invalidRequest` for a larger body.
+        public func urlRequest(readingBodyUpTo limit: Int) async throws(HTTPError) -> URLRequest {
+            var request = self
+            request.headers = framedHeaders()
+            var bytes = Data()
+            do {
+                for try await piece in try framedBody() {
+                    guard bytes.count + piece.count <= limit else { throw HTTPBodyError.tooLarge(limit: limit) }
+                    bytes += piece
+                }
+            } catch {
+                throw HTTPError(ofBody: error, request: self)
+            }
+            request.body = DataBody(bytes)
+            return try request.urlRequest()
+        }
+
+        /// Takes what code has changed in the `URLRequest` of this request, such as a middleware. The ``id``, all
+        /// options and what is unchanged stay: header fields with their order, spelling and secrecy, and a body that
+        /// isn't in memory.
+        ///
+        /// ```swift
+        /// var urlRequest = try request.urlRequest()
+        /// middleware.intercept(&urlRequest)
+        /// try request.update(from: urlRequest)
+        /// ```
+        ///
+        /// A header field that was removed isn't added again by the client or the body. See
+        /// ``RequestSettings/omittedHeaders``. If the URL leads to another host, headers such as `Authorization` stay, so
+        /// set it only to a server that may receive them.
+        ///
+        /// - Throws: the errors of ``init(_:)``. The request is unchanged then.
+        public mutating func update(from urlRequest: URLRequest) throws(HTTPError) {
+            let new = try HTTPRequest(urlRequest)
+            let url = try new.urlString()
+            // The environment's fields are then known as such, and aren't sent to another origin.
+            if options.contains(ServerEnvironment.self) { try serverEnvironment?.complete(&self) }
+            if url != (try? urlString()) {
+                (scheme, host, port, userInfo) = (new.scheme, new.host, new.port, new.userInfo)
+                (path, query, fragment) = (new.path, new.query, new.fragment)
+            }
+            // Foundation writes the methods that it knows in upper case.
+            if ASCII.uppercased(new.method.rawValue) != ASCII.uppercased(method.rawValue) { method = new.method }
+            if urlRequest.timeoutInterval != (idleTimeout ?? .seconds(60)) / .seconds(1) {
+                options.remove(IdleTimeoutOption.self)
+                if let limit = new.idleTimeout { idleTimeout = limit }
+            }
+            if new.handlesCookies != handlesCookies { handlesCookies = new.handlesCookies }
+            let sent = HTTPHeaders(framedHeaders().joined)
+            updateBody(new.body, from: urlRequest.httpBody)
+            let kept = HTTPHeaders(framedHeaders().joined)
+            for field in new.headers where kept[field.name] != field.value {
+                let wasSecret = headers.contains { $0.name == field.name && $0.isSecret }
+                headers[field.name] = field.value
+                if wasSecret { headers.setSecret(field.value, for: field.name) }
+            }
+            for field in sent where !new.headers.contains(field.name) {
+                headers[field.name] = nil
+                omittedHeaders.insert(field.name)
+            }
+        }
+
+        /// A body that isn't in memory stays if the `URLRequest` has none, because ``urlRequest()`` cannot contain it.
+        private mutating func updateBody(_ new: any HTTPBody, from data: Data?) {
+            let isStream = data == nil && !new.isEmpty
+            let known = body.isEmpty ? Data() : try? body.encode()
+            if isStream || known != data ?? Data() && (known != nil || data?.isEmpty == false) { body = new }
+        }
+
         /// Creates a request with the URL, method, headers and body of a `URLRequest`. Its `timeoutInterval` becomes
-        /// the ``RequestSettings/idleTimeout``.
+        /// the ``RequestSettings/idleTimeout``, and its `httpShouldHandleCookies` the ``RequestSettings/handlesCookies``.
         ///
         /// Foundation's default interval of 60 seconds becomes nil, and an interval of more than 100 years becomes 100
         /// years. A Content-Length that equals the body's length is removed, because sending sets it.
         ///
+        /// A body stream becomes a ``StreamBody`` that can be sent only once, with the length of the Content-Length if
+        /// there is one. Don't use the stream afterwards.
+        ///
         /// - Throws: `.invalidRequest` if the `URLRequest` has one of these:
         ///   - no URL
-        ///   - a Content-Length that differs from the length of the body
+        ///   - a Content-Length that is not a number, or differs from the length of the body
         ///   - a `timeoutInterval` that is not a number
-        ///   - a body stream, because it can be read only once and cannot be inspected
         public init(_ urlRequest: URLRequest) throws(HTTPError) {
             self.init()
             guard let url = urlRequest.url else {
@@ -59,25 +136,26 @@
             }
             self.init(method: HTTPMethod(urlRequest.httpMethod ?? "GET"), url: url)
             headers = HTTPHeaders(urlRequest.allHTTPHeaderFields ?? [:])
-            idleTimeout = try idleTimeout(ofFoundation: urlRequest.timeoutInterval)
+            // Nil would replace the limit of a client.
+            if let limit = try idleTimeout(ofFoundation: urlRequest.timeoutInterval) { idleTimeout = limit }
+            if !urlRequest.httpShouldHandleCookies { handlesCookies = false }
+            let stream = urlRequest.httpBody == nil ? urlRequest.httpBodyStream : nil
+            let length = try takeLength(of: urlRequest, isStreamed: stream != nil)
             if let data = urlRequest.httpBody { body = DataBody(data) }
-            try removeLength(of: urlRequest)
-            if urlRequest.httpBody == nil, urlRequest.httpBodyStream != nil {
-                throw HTTPError(
-                    .invalidRequest, request: self,
-                    message: "the URLRequest has a body stream (use a StreamBody)")
-            }
+            if let stream { body = StreamBody(stream, length: length) }
         }
 
-        /// Removes the Content-Length, which sending sets again. A length that differs from the body's is an error.
-        private mutating func removeLength(of urlRequest: URLRequest) throws(HTTPError) {
-            guard let length = headers[.contentLength] else { return }
-            guard Int(length) == urlRequest.httpBody?.count ?? 0 else {
+        /// Removes and returns the Content-Length, which sending sets again. A length that differs from the body's is an
+        /// error.
+        private mutating func takeLength(of urlRequest: URLRequest, isStreamed: Bool) throws(HTTPError) -> Int? {
+            guard let text = headers[.contentLength] else { return nil }
+            guard let length = Int(text), length >= 0, isStreamed || length == urlRequest.httpBody?.count ?? 0 else {
                 throw HTTPError(
                     .invalidRequest, request: self,
                     message: "the Content-Length of the URLRequest differs from the body's length")
             }
             headers[.contentLength] = nil
+            return length
         }
 
         private func idleTimeout(ofFoundation seconds: TimeInterval) throws(HTTPError) -> Duration? {
@@ -89,29 +167,6 @@
             // Foundation represents "never" by infinity or the greatest number, which a Duration cannot represent.
             let century = 100 * 365.25 * 86_400
             return .seconds(max(-century, min(seconds, century)))
-        }
-    }
-
-    extension HTTPHeaders {
-        /// Returns the fields as a dictionary with the values of equal names joined.
-        var joined: [String: String] {
-            // Creating a dictionary from the fields is faster than creating an empty one with a capacity.
-            let joined = Dictionary(fields.lazy.map { ($0.name.rawValue, $0.value) }) { earlier, _ in earlier }
-            guard hasRepeatedName else { return joined }
-            var groups: [Name: (spelling: String, values: [String])] = [:]
-            for field in fields { groups[field.name, default: (field.name.rawValue, [])].values.append(field.value) }
-            return Dictionary(
-                uniqueKeysWithValues: groups.map { name, group in
-                    (group.spelling, group.values.joined(separator: name == .cookie ? "; " : ", "))
-                })
-        }
-
-        /// Comparing up to 16 names with each other is faster than hashing them.
-        private var hasRepeatedName: Bool {
-            guard fields.count <= 16 else { return Set(fields.lazy.map(\.name)).count < fields.count }
-            return fields.indices.contains { index in
-                fields[..<index].contains { $0.name == fields[index].name }
-            }
         }
     }
 

@@ -35,7 +35,8 @@
             roots: TransportConfiguration.Security.Roots = .system, tunnelStatus: HTTPStatus? = nil
         ) -> TransportFailure {
             if let tunnelStatus, !wasSent, !tunnelStatus.isSuccess { return .refused(byProxy: tunnelStatus) }
-            let words = reason.isEmpty ? nil : Words(description: Redaction.visible(reason))
+            let words =
+                reason.isEmpty ? nil : Words(description: Redaction.visible(reason), result: rawValue, alert: alert)
             // With TLS 1.3, the server reads the certificate after the request was sent (RFC 8446, 4.4.2.4).
             if let alert, let name = Self.refusals[alert] {
                 return TransportFailure(
@@ -74,10 +75,27 @@
         }
 
         /// What libcurl and its TLS library report, as the underlying error.
-        private struct Words: SafelyDescribed { let description: String }
+        private struct Words: SafelyDescribed, CodedByFoundation {
+            let description: String
+            let result: CInt
+            let alert: CInt?
+
+            var urlErrorCode: Int? {
+                switch result {
+                case _ where alert == 116: -1206  // clientCertificateRequired
+                case _ where alert.map { CurlResult.refusals[$0] } != nil: -1205  // clientCertificateRejected
+                case 5, 6: -1003  // cannotFindHost
+                case 58, 98: -1205
+                case 60 where description.holds("expired"): -1201  // serverCertificateHasBadDate
+                case 60 where description.holds("not yet valid"): -1204  // serverCertificateNotYetValid
+                case 60, 90, 91: -1202  // serverCertificateUntrusted
+                default: nil
+                }
+            }
+        }
 
         /// The alerts for a refused or missing client certificate (RFC 8446, 6.2).
-        private static let refusals: [CInt: String] = [
+        fileprivate static let refusals: [CInt: String] = [
             42: "bad certificate", 43: "unsupported certificate", 44: "certificate revoked", 45: "certificate expired",
             46: "certificate unknown", 48: "unknown CA", 49: "access denied", 116: "certificate required",
         ]

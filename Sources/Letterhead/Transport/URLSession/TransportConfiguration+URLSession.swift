@@ -108,7 +108,7 @@
                 self.init(error, request: request)
                 return
             }
-            let response = head?.response(to: request, body: HTTPResponseBody())
+            let response = head.map { HTTPResponse($0, to: request) }
             if let length = head?.knownLength(of: request.method), receivedBytes < length {
                 self.init(
                     .invalidResponse, request: request, response: response, underlying: error,
@@ -130,30 +130,6 @@
             guard expectedContentLength >= 0, value(forHTTPHeaderField: "Content-Encoding") == nil else { return nil }
             return Int(exactly: expectedContentLength)
         }
-
-        /// Returns the response without the headers of content codings that Foundation has decompressed.
-        func response(to request: HTTPRequest, body: HTTPResponseBody) -> HTTPResponse {
-            var fields: [String: String] = [:]
-            for case (let name as String, let value as String) in allHeaderFields { fields[name] = value }
-            var headers = HTTPHeaders(fields)
-            if let codings = headers[.contentEncoding], request.method != .head, Self.areUndone(codings) {
-                headers[.contentEncoding] = nil
-                headers[.contentLength] = nil
-            }
-            return HTTPResponse(request: request, status: HTTPStatus(statusCode), headers: headers, body: body)
-        }
-
-        private static func areUndone(_ codings: String) -> Bool {
-            ASCII.members(of: [codings]).allSatisfy { undoneCodings.contains(ASCII.keyword($0)) }
-        }
-
-        /// The content codings that Foundation decompresses. On Linux, Foundation offers its libcurl's codings, and a
-        /// response with any other coding fails.
-        #if canImport(FoundationNetworking)
-            private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
-        #else
-            private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "identity"]
-        #endif
     }
 
     #if !canImport(FoundationNetworking)

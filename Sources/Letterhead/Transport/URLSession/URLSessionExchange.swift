@@ -164,7 +164,7 @@
         }
 
         private func response(_ head: HTTPURLResponse, body: HTTPResponseBody) -> HTTPResponse {
-            var response = head.response(to: request, body: body)
+            var response = HTTPResponse(head, to: request, body: body)
             response.provide(facts)
             return response
         }

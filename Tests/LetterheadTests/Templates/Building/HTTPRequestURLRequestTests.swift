@@ -2,6 +2,7 @@
 #if Foundation || canImport(Darwin)
     import Foundation
     import Letterhead
+    import LetterheadTesting
     import TestKit
     import Testing
 
@@ -115,8 +116,12 @@
             #expect(error?.code == .invalidRequest && error?.message.contains("timeout") == true)
         }
 
-        @Test func `Foundation's default timeout does not become a timeout of the request`() throws {
-            #expect(try HTTPRequest(request().urlRequest()).idleTimeout == nil)
+        @Test func `Foundation's default timeout does not become a timeout of the request`() async throws {
+            let back = try HTTPRequest(request().urlRequest())
+            #expect(back.idleTimeout == nil)
+            let mock = MockLoader { .ok($0) }
+            try await HTTPClient(transport: mock).idleTimeout(.seconds(5)).send(back)
+            #expect(mock.requests.first?.idleTimeout == .seconds(5))
         }
 
         @Test func `options and the identity are not part of the URL request`() throws {
@@ -162,12 +167,87 @@
             #expect(error?.message.contains("URL") == true)
         }
 
-        @Test func `a URLRequest with a body stream is refused, and the error names the remedy`() throws {
+        @Test func `a body stream is sent once, with the length of the Content-Length`() async throws {
             var urlRequest = URLRequest(url: try #require(URL(string: "https://h")))
-            urlRequest.httpBodyStream = InputStream(data: Data("x".utf8))
-            let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
-            #expect(error?.code == .invalidRequest)
-            #expect(error?.message.contains("StreamBody") == true)
+            urlRequest.httpBodyStream = InputStream(data: Data("four".utf8))
+            urlRequest.setValue("4", forHTTPHeaderField: "Content-Length")
+            let request = try HTTPRequest(urlRequest)
+            #expect(request.body.contentLength == 4 && !request.body.isReplayable && request.headers.isEmpty)
+            #expect(try await request.urlRequest(readingBodyUpTo: 4).httpBody == Data("four".utf8))
+            urlRequest.setValue("-1", forHTTPHeaderField: "Content-Length")
+            #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
+        }
+
+        @Test func `a body that is read into memory keeps its headers, and one over the limit is refused`() async throws
+        {
+            let request = try request {
+                $0.method = .put
+                $0.body = StreamBody(["ab", "cd"].map { Data($0.utf8) }, contentType: "text/plain")
+            }
+            let urlRequest = try await request.urlRequest(readingBodyUpTo: 4)
+            #expect(urlRequest.httpBody == Data("abcd".utf8))
+            #expect(urlRequest.value(forHTTPHeaderField: "Content-Type") == "text/plain")
+            let error = try #require(
+                await #expect(throws: HTTPError.self) { try await request.urlRequest(readingBodyUpTo: 3) })
+            #expect(error.code == .invalidRequest && error.underlying as? HTTPBodyError == .tooLarge(limit: 3))
+        }
+
+        @Test func `a request without changes in its URLRequest stays as it is`() throws {
+            enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" }
+            var request = try request("https://h/a%2Fb?x=1&y") {
+                $0.method = .post
+                $0.headers = ["X-One": "1", "accept": "a", "Accept": "b"]
+                $0.headers.setSecret("s", for: "X-Key")
+                $0.body = JSONBody(["a": 1])
+                $0.idleTimeout = .seconds(60)
+                $0[option: Tenant.self] = "acme"
+            }
+            let before = request
+            try request.update(from: request.urlRequest())
+            #expect(request.id == before.id && request[option: Tenant.self] == "acme")
+            #expect(request.headers == before.headers && request.headers.last?.isSecret == true)
+            #expect(try request.urlString() == before.urlString() && request.idleTimeout == .seconds(60))
+            #expect(
+                request.omittedHeaders.isEmpty && request.body.additionalHeaders[.contentType] == "application/json")
+        }
+
+        @Test func `what a middleware changes in the URLRequest is taken, and the rest of the request stays`() throws {
+            var request = try request("https://h/p") {
+                $0.headers = ["X-Old": "1", "X-Many": "a", "X-Many": "b"]
+                $0.headers.setSecret("old", for: "X-Key")
+                $0.body = TextBody("old")
+            }
+            let id = request.id
+            var urlRequest = try request.urlRequest()
+            urlRequest.url = URL(string: "http://other:8080/q?z=1")
+            urlRequest.httpMethod = "PUT"
+            urlRequest.timeoutInterval = 5
+            urlRequest.httpBody = Data("new".utf8)
+            urlRequest.setValue(nil, forHTTPHeaderField: "X-Old")
+            urlRequest.setValue("new", forHTTPHeaderField: "X-Key")
+            try request.update(from: urlRequest)
+            #expect(request.id == id && request.method == .put && request.idleTimeout == .seconds(5))
+            #expect(try request.urlString() == "http://other:8080/q?z=1")
+            #expect(try request.body.encode() == Data("new".utf8))
+            #expect(request.headers.values(for: "X-Many") == ["a", "b"] && !request.headers.contains("X-Old"))
+            #expect(request.omittedHeaders == ["X-Old"] && request.headers["X-Key"] == "new")
+            #expect(request.headers.first { $0.name == "X-Key" }?.isSecret == true)
+            #expect(request.framedHeaders()[.contentType] == "text/plain; charset=utf-8")
+        }
+
+        @Test func `removed bytes remove the body, and a streamed body stays`() throws {
+            var (posted, streamed) = (
+                try request { $0.body = TextBody("x") }, try request { $0.body = StreamBody([Data([1])]) }
+            )
+            var urlRequest = try posted.urlRequest()
+            urlRequest.httpBody = nil
+            try posted.update(from: urlRequest)
+            #expect(posted.body.isEmpty)
+            urlRequest.setValue("1", forHTTPHeaderField: "X")
+            try streamed.update(from: urlRequest)
+            #expect(streamed.body is StreamBody && streamed.headers["X"] == "1")
+            urlRequest.url = nil
+            #expect(throws: HTTPError.self) { try streamed.update(from: urlRequest) }
         }
 
         @Test func `a Content-Length that fits the body is replaced, and any other is refused`() throws {
