@@ -5,6 +5,10 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 private struct Odd: Error {}
 
 private struct Unencodable: HTTPBody {
@@ -25,6 +29,26 @@ private struct Unencodable: HTTPBody {
         #expect(try await status(mock) == 2)
         #expect(mock.unused == 0)
     }
+
+    #if Foundation || canImport(Darwin)
+        @Test func `a handler for Foundation's types receives the whole body, and its error is the request's`()
+            async throws
+        {
+            let mock = MockLoader.urlRequests { request in
+                guard let url = request.url, let body = request.httpBody else {
+                    throw URLError(.notConnectedToInternet)
+                }
+                let head = HTTPURLResponse(url: url, statusCode: 201, httpVersion: nil, headerFields: ["X": "1"])
+                return (try #require(head), body)
+            }
+            var request = try HTTPRequest.to("https://h/p")
+            #expect(await #expect(throws: HTTPError.self) { try await mock.load(request) }?.code == .cannotConnect)
+            request.body = StreamBody(["a", "b"].map { Data($0.utf8) })
+            let response = try await mock.load(request)
+            #expect(response.status == .created && response.headers["X"] == "1")
+            #expect(response.body.buffered == Data("ab".utf8))
+        }
+    #endif
 
     @Test func `after the script the default handler responds`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: 9) }.then { HTTPResponse(request: $0, status: 1) }
