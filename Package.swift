@@ -34,9 +34,11 @@ func library(_ name: String, _ more: Target.Dependency...) -> Target {
 /// A target that only Linux has.
 func linux(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux])) }
 // What not every program needs: products of their own, which use the public API of the library as its users do.
-let additions = "Caching Contracts OAuth Observing Recording Relay Resilience Signing Streaming Transfers"
+let additions = "Caching Contracts OAuth Observing Recording Relay Resilience Signing Streaming Transfers URLSession"
     .split(separator: " ").map { "Letterhead\($0)" }
-let products: [Target.Dependency] = (["Letterhead"] + additions).map { .byName(name: $0) }
+let products: [Target.Dependency] = (["Letterhead"] + additions).map {
+    .byName(name: $0, condition: $0 == "LetterheadURLSession" ? .when(traits: ["Foundation"]) : nil)
+}
 
 // What every target of tests may use.
 let kit: [Target.Dependency] = ["LetterheadTesting", "TestLimits", "TestKit", linux("transport-stress")]
@@ -50,9 +52,7 @@ let package = Package(
     },
     traits: [
         .default(enabledTraits: ["Foundation"]),
-        .trait(
-            name: "Foundation",
-            description: "Conversion to and from URLRequest on Linux, which links all of Foundation."),
+        .trait(name: "Foundation", description: "URLRequest and URLSession on Linux, which link all of Foundation."),
     ],
     targets: [
         // Foundation and the C library, as far as the package uses them. Members of C types have no single module.

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#if canImport(FoundationNetworking) && Foundation
+    import Foundation
+    import FoundationNetworking
+    import Letterhead
+
+    /// Uses Foundation's cookie storage, so that code that reads, sets or deletes cookies there works. The cookies are
+    /// read and chosen by the rules of `CookieJar` (RFC 6265bis).
+    struct StoreCookies: LoaderLink {
+        /// The most cookies that a server may store for its host.
+        private static let limit = 180
+
+        private let storage: HTTPCookieStorage
+        private let isSending: Bool
+        private let isStoring: Bool
+
+        /// Returns nil if the configuration has no storage.
+        init?(_ configuration: URLSessionConfiguration) {
+            guard let storage = configuration.httpCookieStorage else { return nil }
+            self.storage = storage
+            isSending = configuration.httpShouldSetCookies
+            isStoring = configuration.httpCookieAcceptPolicy != .never
+        }
+
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+            guard request.handlesCookies, let url = try? request.url() else { return try await next.load(request) }
+            var sent = request
+            if isSending, let text = text(for: request, to: url) { sent.headers.setSecret(text, for: .cookie) }
+            let response = try await next.load(sent)
+            if isStoring { store(response.newSetCookies.isEmpty ? [] : response.cookies, from: url) }
+            return response
+        }
+
+        /// Returns the cookies of the request, and those of the storage with other names.
+        private func text(for request: HTTPRequest, to url: URL) -> String? {
+            let own = request.headers[.cookie]
+            let names = (own ?? "").split(separator: ";").map { pair in
+                String(pair.prefix { $0 != "=" }).trimmingCharacters(in: .whitespaces)
+            }
+            let stored = (storage.cookies(for: url) ?? []).filter { cookie in
+                !names.contains(cookie.name) && (!cookie.isSecure || request.origin?.isSecure == true)
+                    && cookie.expiresDate.map { $0 > Date() } ?? true && cookie.includes(path: url.path)
+                    && cookie.isSendable
+            }
+            // The longest path first (RFC 6265, 5.4).
+            let pairs = stored.sorted { ($0.path.count, $1.name) > ($1.path.count, $0.name) }
+                .map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
+            return pairs.isEmpty ? nil : ((own.map { [$0] } ?? []) + pairs).joined(separator: "; ")
+        }
+
+        private func store(_ cookies: [CookieJar.Cookie], from url: URL) {
+            for cookie in cookies {
+                var properties: [HTTPCookiePropertyKey: Any] = [
+                    .name: cookie.name, .value: cookie.value, .path: cookie.path,
+                    .domain: cookie.isHostOnly ? cookie.domain : ".\(cookie.domain)",
+                ]
+                if cookie.isSecure { properties[.secure] = "TRUE" }
+                if let expires = cookie.expires { properties[.expires] = expires }
+                guard let stored = HTTPCookie(properties: properties) else { continue }
+                let known = storage.cookies(for: url) ?? []
+                let isKnown = known.contains { $0.name == stored.name && $0.path == stored.path }
+                if isKnown || known.count < Self.limit { storage.setCookie(stored) }
+            }
+        }
+    }
+
+    extension HTTPCookie {
+        /// Whether requests for a path receive the cookie (RFC 6265, 5.1.4).
+        fileprivate func includes(path: String) -> Bool {
+            let path = path.isEmpty ? "/" : path
+            guard path.hasPrefix(self.path) else { return false }
+            return path.count == self.path.count || self.path.hasSuffix("/")
+                || path.dropFirst(self.path.count).first == "/"
+        }
+
+        /// Whether a header field can contain the cookie. A program may have stored anything.
+        fileprivate var isSendable: Bool {
+            "\(name)\(value)".utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != 0x3B }
+        }
+    }
+#endif
