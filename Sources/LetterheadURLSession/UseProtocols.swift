@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(FoundationNetworking) && Foundation
+#if Foundation && canImport(FoundationNetworking)
     import Dispatch
     import Foundation
     import FoundationNetworking
