@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # That code for URLSession runs over Letterhead on Linux only: a package with an older floor than that of Letterhead and
 # old tools builds and passes its tests with both spellings of the dependency, and as another platform reads the second
-# manifest, it doesn't name Letterhead. One program does the same over both sessions, against a hostile server.
+# manifest, it doesn't name Letterhead. Without the trait, the compiler names it. One program does the same over both
+# sessions, against a hostile server.
 #
 #   Tests/Scripts/url-session.sh [folder for the builds]
 set -euo pipefail
@@ -30,6 +31,10 @@ for target in arm64-apple-macosx15.0 arm64-apple-ios18.0; do
     echo "for $target, the second manifest has no Letterhead:" $names
 done
 [[ $(read_for x86_64-unknown-linux-gnu) == *Letterhead* ]]
+
+echo "--- without the trait"
+errors=$(swiftc -typecheck -swift-version 6 Sources/LetterheadURLSession/*.swift 2>&1 | grep -E "^[^ ].*error:" || true)
+[ "$(wc -l <<<"$errors")" = 1 ] && grep -o "LetterheadURLSession needs the trait Foundation" <<<"$errors"
 
 echo "--- both sessions"
 package=(--package-path Tests/BothSessions --scratch-path "$scratch" -debug-info-format none)
