@@ -18,6 +18,7 @@ let letterhead: [Target.Dependency] = [
     .product(name: "LetterheadRecording", package: "Letterhead"),
     .product(name: "LetterheadSigning", package: "Letterhead"),
     .product(name: "LetterheadStreaming", package: "Letterhead"),
+    .product(name: "LetterheadURLSession", package: "Letterhead"),
 ]
 
 // What measures the library through its public API. TestKit and TestLimits are links to the folders of the tests.

@@ -15,6 +15,7 @@ struct Benchmarks {
     static func main() async throws {
         #if os(Linux)
             if try await UploadMemory.runChild() { return }
+            if try await SessionSpeed.runChild() { return }
         #endif
         let word = CommandLine.arguments.dropFirst().first
         let all = try await all + [.loopback()]
@@ -43,6 +44,10 @@ struct Benchmarks {
             if word.map({ LineSpeed.name.contains($0) }) ?? true {
                 count += 1
                 if try await !LineSpeed.report() { broken += 1 }
+            }
+            if word.map({ SessionSpeed.name.contains($0) }) ?? true {
+                count += 1
+                if try await !SessionSpeed.report() { broken += 1 }
             }
             if word.map({ TransferSpeed.name.contains($0) }) ?? true {
                 count += 1

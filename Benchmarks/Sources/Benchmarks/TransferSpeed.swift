@@ -147,7 +147,7 @@
             return true
         }
 
-        private static func server() -> RawServer {
+        static func server() -> RawServer {
             RawServer { connection, _ in
                 while let head = connection.readHead() {
                     if head.hasPrefix("PUT ") {

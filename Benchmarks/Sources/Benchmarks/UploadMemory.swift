@@ -82,7 +82,7 @@
         }
 
         /// The most memory that this process ever had, in MiB.
-        private static func peak() -> Double {
+        static func peak() -> Double {
             let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
             let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
             return (line.split(separator: " ").compactMap { Double($0) }.first ?? 0) / 1024
