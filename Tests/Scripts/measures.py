@@ -22,7 +22,7 @@ modules = {
 }
 # The lines of each module, without comments and blanks.
 limits = {
-    "Letterhead": 19_852,
+    "Letterhead": 20_028,
     "LetterheadCaching": 1_926,
     "LetterheadContracts": 848,
     "LetterheadFoundation": 31,
@@ -33,9 +33,10 @@ limits = {
     "LetterheadResilience": 1_584,
     "LetterheadSigning": 2_134,
     "LetterheadStreaming": 1_130,
-    "LetterheadTesting": 4_075,
+    "LetterheadTesting": 4_093,
     "LetterheadTestingSupport": 62,
     "LetterheadTransfers": 1_839,
+    "LetterheadURLSession": 494,
 }
 
 
@@ -55,7 +56,7 @@ measures = [
 measures += [
     # what is counted, how many there are, the limit
     ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 178),
-    ("files", len(files), 182),
+    ("files", len(files), 186),
     ("folders at the top level", len(rooms), 7),
     (f"lines in the longest file, {longest}", lines[longest], 500),
     ("task-local values", count(r"@TaskLocal"), 1),
