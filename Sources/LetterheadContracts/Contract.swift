@@ -52,8 +52,8 @@ public enum Contract {
         var matched: Set<ObjectIdentifier> = []
         for var recorded in cassette.responses {
             recorded.response.request.decoder = decoder
-            let request = recorded.request
-            let route = routes.first { $0.key.matches(request, body: recorded.body) }
+            let request = recorded.response.request
+            let route = routes.first { $0.key.matches(request, body: recorded.sent) }
             let candidates = recorded.template.flatMap { named[$0] } ?? []
             let isClear = candidates.allSatisfy { $0 == candidates[0] }
             guard let template = (isClear ? candidates.first : nil) ?? route?.value else {

@@ -20,7 +20,7 @@ extension ContractReport {
     /// - Parameters:
     ///   - name: the file's name or its path, relative to the source file's folder.
     ///   - source: the source file's path. Default: the calling file.
-    /// - Throws: `SnapshotMismatch` with the endpoint, the path, what was and what is, or if the file did not exist, or
+    /// - Throws: `RecordingError` with the endpoint, the path, what was and what is, or if the file did not exist, or
     ///   the file system's error.
     public func expect(noBreakSince name: String, in source: String = #filePath) throws {
         let file = URL(filePath: source).deletingLastPathComponent().appending(path: name)
@@ -43,7 +43,7 @@ extension ContractReport {
             broken.append("\(endpoint): was checked, is without a response")
         }
         guard !broken.isEmpty else { return }
-        throw SnapshotMismatch(
+        throw RecordingError(
             "the responses break \(file.lastPathComponent):\n" + broken.joined(separator: "\n"))
     }
 

@@ -55,8 +55,11 @@
                 (whole, "text/plain"), (whole, "multipart/form-data; boundary=b"), (name, "application/json"),
                 (whole, MediaType.form.essence),
             ] {
-                let fields = [HAR.Field(name: "X-A", value: text(input))]
-                _ = ArchiveAudit(.standard).findings(in: "a", url: "https://h/", [("response", fields, body, type)])
+                var entry = HAR.Entry(request: HAR.Request(method: "GET", url: "https://h/"), response: HAR.Response())
+                entry.response.headers = [HAR.Field(name: "X-A", value: text(input))]
+                entry.response.content = HAR.Content(mimeType: type, text: body.base64EncodedString())
+                entry.response.content?.encoding = "base64"
+                _ = ArchiveRedaction.standard.findings(in: entry, "a")
                 _ = try? JSONDecoder().value(of: HAR.self, from: body)
             }
         }

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `a missing file is written, one sorted line for each member, and fails`() async throws {
-        let error = await #expect(throws: SnapshotMismatch.self) { try await expect(ada) }
+        let error = await #expect(throws: RecordingError.self) { try await expect(ada) }
         #expect(error?.description.hasSuffix("did not exist and was written: check it") == true)
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         #expect(lines.count == 6 && lines == lines.sorted())
@@ -29,7 +29,7 @@ import Testing
 
     @Test func `a break names endpoint and path, what was and what is`() async throws {
         _ = try? await expect(ada)
-        let error = await #expect(throws: SnapshotMismatch.self) {
+        let error = await #expect(throws: RecordingError.self) {
             try await expect(ada, #"{"id":"1","login":"ada","plan":"gold"}"#)
         }
         #expect(
@@ -51,7 +51,7 @@ import Testing
         func member(_ plan: String) -> String { #"{"id":1,"login":"ada","plan":"\#(plan)","email":""}"# }
         _ = try? await expect(ada, member("gold"), member("max"), member("ultra"))
         try await expect(ada, member("max"))
-        let error = await #expect(throws: SnapshotMismatch.self) { try await expect(ada, member("max"), member("go")) }
+        let error = await #expect(throws: RecordingError.self) { try await expect(ada, member("max"), member("go")) }
         #expect(
             error?.description.hasSuffix(
                 #"is required Plan, the new value "go", the new value "max""#) == true)
@@ -62,7 +62,7 @@ import Testing
         let text = try String(contentsOf: file, encoding: .utf8)
         try text.replacingOccurrences(of: "email: required", with: "email: optional").write(
             to: file, atomically: true, encoding: .utf8)
-        let error = await #expect(throws: SnapshotMismatch.self) {
+        let error = await #expect(throws: RecordingError.self) {
             try await expect(#"{"id":1,"login":"ada","plan":"pro"}"#, ada)
         }
         #expect(error?.description.hasSuffix("was optional String, absent, is required String, absent") == true)
@@ -70,7 +70,7 @@ import Testing
 
     @Test func `an endpoint without a response is a break`() async throws {
         _ = try? await expect(ada)
-        let error = await #expect(throws: SnapshotMismatch.self) { try await expect() }
+        let error = await #expect(throws: RecordingError.self) { try await expect() }
         #expect(error?.description.hasSuffix("GET members/{} GetMember: was checked, is without a response") == true)
     }
 }

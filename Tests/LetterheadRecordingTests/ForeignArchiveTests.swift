@@ -194,7 +194,7 @@ import Testing
         ("{\"a\":\"Basic dXNlcjpwYXNzdw==\"}", "credentials"),
     ])
     func `the audit finds each kind of secret, and never shows it`(text: String, rule: String) {
-        let audit = ArchiveAudit(ArchiveRedaction(names: .standard))
+        let audit = ArchiveRedaction.standard
         let findings = audit.findings(in: "before \(text) after", "place")
         #expect(findings.map(\.rule) == [rule] && findings[0].excerpt.utf8.count < 30)
     }
@@ -208,7 +208,7 @@ import Testing
         "Bearer authorization_uri=\"https://login.test/\"", "Basic realm=Users",
     ])
     func `the audit leaves paths, traces, challenges and plain text alone`(text: String) {
-        let audit = ArchiveAudit(ArchiveRedaction(names: .standard))
+        let audit = ArchiveRedaction.standard
         #expect(audit.findings(in: text, "place").map(\.rule) == [])
     }
 
@@ -234,9 +234,7 @@ import Testing
         let shown = String(decoding: clean, as: UTF8.self)
         #expect(!shown.contains("hunter2") && !shown.contains("REDACTEDREDACTED"))
         #expect(redaction.body(clean, mediaType: MediaType(type), isSecret: false) == clean)
-        let audit = ArchiveAudit(redaction)
-        #expect(!audit.findings(in: "a", url: "", [("request", [], body, type)]).isEmpty)
-        #expect(audit.findings(in: "a", url: "", [("request", [], clean, type)]).isEmpty)
+        #expect(!redaction.findings(inBody: body, type).isEmpty && redaction.findings(inBody: clean, type).isEmpty)
     }
 
     @Test(arguments: [
@@ -259,8 +257,7 @@ import Testing
         for isSecret in [false, true] {
             #expect(ArchiveRedaction(names: names).body(body, mediaType: type, isSecret: isSecret) == body)
         }
-        let audit = ArchiveAudit(ArchiveRedaction(names: names))
-        #expect(audit.findings(in: "a", url: "", [("response", [], body, "application/json")]).isEmpty)
+        #expect(ArchiveRedaction(names: names).findings(inBody: body, "application/json").isEmpty)
         let own = ArchiveRedaction(names: names.adding(parameters: ["tokenType"]))
         let hidden = own.body(body, mediaType: type, isSecret: false)
         #expect(String(decoding: hidden, as: UTF8.self).contains(#""token_type":"REDACTED""#))
@@ -273,18 +270,18 @@ import Testing
         ("a=1&password=hunter2", "", "password"),
     ])
     func `a finding in a body names the member or the field`(body: String, type: String, name: String) {
-        let audit = ArchiveAudit(ArchiveRedaction(names: .standard))
+        let audit = ArchiveRedaction.standard
         let type = type.isEmpty ? "application/x-www-form-urlencoded" : type
-        let findings = audit.findings(in: "entry 1", url: "", [("request", [], Data(body.utf8), type)])
+        let findings = audit.findings(inBody: Data(body.utf8), type)
         #expect(findings.map(\.place) == ["entry 1, body of the request, \(name)"])
     }
 
     @Test func `a finding in a URL names the query item, and random text in a path is none`() {
-        let (audit, random) = (ArchiveAudit(ArchiveRedaction(names: .standard)), "q83vEjRWeJq83vEjRWeJ0aB7cD9eF2gH4iJ6")
-        #expect(audit.findings(in: "entry 1", url: "https://a.test/files/\(random)?page=2", []).isEmpty)
-        let findings = audit.findings(in: "entry 1", url: "https://a.test/?page=2&note=\(random)", [])
+        let (audit, random) = (ArchiveRedaction.standard, "q83vEjRWeJq83vEjRWeJ0aB7cD9eF2gH4iJ6")
+        #expect(audit.findings(inURL: "https://a.test/files/\(random)?page=2").isEmpty)
+        let findings = audit.findings(inURL: "https://a.test/?page=2&note=\(random)")
         #expect(findings.map(\.place) == ["entry 1, URL, note"] && findings[0].rule == "random text")
-        let known = audit.findings(in: "entry 1", url: "https://a.test/ghp_abcdefghijklmnopqrst", [])
+        let known = audit.findings(inURL: "https://a.test/ghp_abcdefghijklmnopqrst")
         #expect(known.map(\.place) == ["entry 1, URL"])
     }
 
@@ -293,22 +290,33 @@ import Testing
         let name = String(repeating: "n", count: 10_000)
         let open = String(repeating: #"{"\#(name)":"#, count: 20)
         let text = open + "[\(secrets)]" + String(repeating: "}", count: 20)
-        let audit = ArchiveAudit(ArchiveRedaction(names: .standard))
+        let audit = ArchiveRedaction.standard
         let clock = ContinuousClock()
         let time = clock.measure {
-            let found = audit.findings(in: "a", url: "", [("request", [], Data(text.utf8), "application/json")])
+            let found = audit.findings(inBody: Data(text.utf8), "application/json")
             #expect(found.count == 5 && found.allSatisfy { $0.place.utf8.count < 1_000 })
         }
         #expect(time < .seconds(60))
     }
 
     @Test func `the audit takes linear time`() {
-        let audit = ArchiveAudit(ArchiveRedaction(names: .standard))
+        let audit = ArchiveRedaction.standard
         for part in ["eyJ", "eyJabcdefgh.", "sk-", "AKIA", "ghp_", "Bearer "] {
             let text = String(repeating: part, count: 60_000 / part.utf8.count)
             let clock = ContinuousClock()
             let time = clock.measure { _ = audit.findings(in: text, "place") }
             #expect(time < .seconds(20), "\(part)")
         }
+    }
+}
+
+extension ArchiveRedaction {
+    /// What the audit finds in an entry with a URL and the body of a request.
+    fileprivate func findings(inURL url: String = "", inBody body: Data? = nil, _ type: String = "")
+        -> [Cassette.Finding]
+    {
+        var entry = HAR.Entry(request: HAR.Request(method: "GET", url: url), response: HAR.Response())
+        entry.request.postData = body.map { HAR.Content(mimeType: type, text: String(decoding: $0, as: UTF8.self)) }
+        return findings(in: entry, "entry 1")
     }
 }

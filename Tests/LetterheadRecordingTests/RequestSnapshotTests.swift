@@ -64,11 +64,11 @@ import Testing
         let file = FileManager.default.temporaryDirectory.appending(path: "snapshots-\(UUID())/a.curl")
         let first = try await sent(GetPerson(login: "ada").header("X", "1"))
         let snapshot = try RequestSnapshot(first, as: "curl") { $0.curlCommand(onLines: true) }
-        #expect(throws: SnapshotMismatch.self) { try snapshot.check(against: file) }
+        #expect(throws: RecordingError.self) { try snapshot.check(against: file) }
         try snapshot.check(against: file)
         _ = try? await HTTPClient.over(stubs).send(GetPerson(login: "ada").header("X", "2"))
         let other = try RequestSnapshot(stubs.requests[1], as: "curl") { $0.curlCommand(onLines: true) }
-        let error = try #require(throws: SnapshotMismatch.self) { try other.check(against: file) }
+        let error = try #require(throws: RecordingError.self) { try other.check(against: file) }
         #expect(error.description.contains("\n-   --header 'X: 1' \\\n+   --header 'X: 2' \\\n"))
     }
 
@@ -111,11 +111,11 @@ import Testing
     @Test func `a new snapshot fails once, an equal one passes, and a different one shows its lines`() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "snapshots-\(UUID())/a.http")
         let snapshot = try RequestSnapshot(try await sent(GetPerson(login: "ada").header("X", "1")))
-        #expect(throws: SnapshotMismatch.self) { try snapshot.check(against: file) }
+        #expect(throws: RecordingError.self) { try snapshot.check(against: file) }
         try snapshot.check(against: file)
         _ = try? await HTTPClient.over(stubs).send(GetPerson(login: "ada").header("X", "2"))
         let other = stubs.requests[1]
-        let error = try #require(throws: SnapshotMismatch.self) { try RequestSnapshot(other).check(against: file) }
+        let error = try #require(throws: RecordingError.self) { try RequestSnapshot(other).check(against: file) }
         #expect(error.description.contains("\n- X: 1\n+ X: 2\n"))
     }
 }

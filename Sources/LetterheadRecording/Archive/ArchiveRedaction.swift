@@ -19,16 +19,10 @@ struct ArchiveRedaction: Sendable {
         return isSecret(field) ? Self.placeholder : text(field.value)
     }
 
-    private func isSecret(_ field: HTTPHeaders.Field) -> Bool { field.isSecret || names.isSecret(header: field.name) }
-
-    /// Returns the fields without the values of secret names.
-    func withoutSecrets(_ headers: HTTPHeaders) -> HTTPHeaders {
-        guard headers.contains(where: isSecret) else { return headers }
-        return HTTPHeaders(headers.map { isSecret($0) ? HTTPHeaders.Field($0.name, value(of: $0)) : $0 })
-    }
+    func isSecret(_ field: HTTPHeaders.Field) -> Bool { field.isSecret || names.isSecret(header: field.name) }
 
     /// Returns a URL, or a string that contains URLs, without secret values.
-    func text(_ text: String) -> String { clean(plain(names.redactURLs(text, nameless: true))) }
+    func text(_ text: String) -> String { clean(plain(names.redactURLs(plain(text), nameless: true))) }
 
     /// Returns a body without secret values.
     ///
@@ -78,11 +72,10 @@ struct ArchiveRedaction: Sendable {
     /// Returns a JSON document without secrets. One without secrets doesn't change.
     private func document(_ text: String, _ json: JSONValue, isSecret: Bool = false, depth: Int = 3) -> String {
         let redacted = redact(json, isSecret: isSecret, depth: depth)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let encoded = (try? encoder.encode(redacted)).map { String(decoding: $0, as: UTF8.self) } ?? Self.placeholder
+        let encoded = (try? JSONEncoder.sorting().encode(redacted)).map { String(decoding: $0, as: UTF8.self) }
         // The value lacks members that others with the same name replace, so they could hold a secret.
-        return redacted == json && Self.names(in: text) == Self.names(in: encoded) ? text : encoded
+        return redacted == json && Self.names(in: text) == Self.names(in: encoded ?? "")
+            ? text : encoded ?? Self.placeholder
     }
 
     /// Returns a text whose percent-encoded parts, such as a URL in a query item, have no secrets.
@@ -111,9 +104,9 @@ struct ArchiveRedaction: Sendable {
 
     /// Whether a text begins like a form: with a name and an equals sign.
     private static func isForm(_ text: String) -> Bool {
-        let name = text.utf8.prefix { $0 > 0x20 && $0 < 0x7F && !"=&;,:/?#\"'<>{}()\\@".utf8.contains($0) }
-        return !name.isEmpty && text.utf8.dropFirst(name.count).first == UInt8(ascii: "=")
-            && !text.utf8.contains { $0 <= 0x20 }
+        guard let name = text.cut(at: "=")?.head.utf8, !name.isEmpty else { return false }
+        return !text.utf8.contains { $0 <= 0x20 }
+            && !name.contains { $0 >= 0x7F || "&;,:/?#\"'<>{}()\\@".utf8.contains($0) }
     }
 
     /// Returns the number of names in a JSON document.
@@ -148,14 +141,10 @@ struct ArchiveRedaction: Sendable {
 
     /// Returns the redaction with the names that a request declares secret.
     func adding(_ own: Redaction) -> ArchiveRedaction {
-        own == names
-            ? self
-            : ArchiveRedaction(
-                names: names.adding(headers: own.headers, parameters: own.parameters, values: own.values))
+        if own == names { return self }
+        let (headers, parameters, values) = (own.headers, own.parameters, own.values)
+        return ArchiveRedaction(names: names.adding(headers: headers, parameters: parameters, values: values))
     }
-
-    /// Returns the redaction with values that are secret wherever they occur.
-    func adding(values: Set<Secret>) -> ArchiveRedaction { ArchiveRedaction(names: names.adding(values: values)) }
 
     /// The token response members that aren't secret (RFC 6749, 5, and RFC 8628, 3.2).
     private static let publicMembers: Set<String> = [
@@ -193,16 +182,14 @@ struct ArchiveRedaction: Sendable {
     /// lose only their secrets.
     private func multipart(_ data: Data, _ type: MediaType?) -> Data {
         guard let boundary = type?["boundary"], !boundary.isEmpty else { return Data(Self.placeholder.utf8) }
-        let (delimiter, end) = (Data("--\(boundary)".utf8), Data("--".utf8))
-        var (output, rest) = (Data(), data[...])
-        while let found = rest.position(of: delimiter) {
-            let piece = rest[..<found.lowerBound]
-            output += output.isEmpty ? outside(piece) : part(piece, isForm: type?.essence == "multipart/form-data")
-            output += delimiter
-            rest = rest[found.upperBound...]
+        let delimiter = Data("--\(boundary)".utf8)
+        let pieces = data.pieces(between: delimiter)
+        let clean = pieces.enumerated().map { index, piece in
+            let isEnd = index > 0 && index == pieces.count - 1
+            if isEnd, piece.starts(with: Data("--".utf8)) { return piece.prefix(2) + outside(piece.dropFirst(2)) }
+            return isEnd || index == 0 ? outside(piece) : part(piece, isForm: type?.essence == "multipart/form-data")
         }
-        return rest.starts(with: end) && !output.isEmpty
-            ? output + end + outside(rest.dropFirst(2)) : output + outside(rest)
+        return clean.dropFirst().reduce(into: clean[0]) { $0 += delimiter + $1 }
     }
 
     /// Returns text that belongs to no part.
@@ -210,8 +197,8 @@ struct ArchiveRedaction: Sendable {
         text.allSatisfy { $0 == 0x0D || $0 == 0x0A } ? text : Data("\r\n\(Self.placeholder)\r\n".utf8)
     }
 
-    /// Returns a part, from its delimiter's line end to the next delimiter. Some servers end the fields at an empty line
-    /// without CR, so such a part is not read.
+    /// Returns a part, from its delimiter's line end to the next delimiter. Some servers end the fields at an empty
+    /// line without CR, so such a part is not read.
     private func part(_ part: Data, isForm: Bool) -> Data {
         let lineEnd = Data("\r\n".utf8)
         guard let end = part.position(of: lineEnd + lineEnd),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import LetterheadFoundation
+public import LetterheadFoundation
 import Letterhead
 
 /// An HTTP Archive, version 1.2: the one model of flights, cassettes and other programs' archives.
@@ -9,15 +9,10 @@ import Letterhead
 struct HAR: Codable, Sendable {
     struct Log: Codable, Sendable {
         var version = "1.2"
-        var creator = Creator()
+        var creator: [String: JSONValue] = ["name": "Letterhead", "version": "1"]
         var entries: [Entry] = []
         var comment: String?
         var _flight: Flight?
-    }
-
-    struct Creator: Codable, Sendable {
-        var name = "Letterhead"
-        var version = "1"
     }
 
     struct Entry: Codable, Sendable {
@@ -122,6 +117,12 @@ struct HAR: Codable, Sendable {
         var bytes: Int
         /// The time since the previous piece in milliseconds.
         var delay: Double
+
+        static func list(_ pieces: [(data: Data, time: Duration)], since start: Duration) -> [Piece] {
+            zip(pieces, [start] + pieces.map(\.time)).map { piece, last in
+                Piece(bytes: piece.data.count, delay: max(piece.time - last, .zero).inMilliseconds)
+            }
+        }
     }
 
     /// What a flight recorder knows beside the exchanges.
@@ -157,22 +158,22 @@ extension HAR {
         // A mapped file takes no memory before its size is known.
         let data = try Data(contentsOf: file, options: .alwaysMapped)
         guard data.count <= Self.largestFile else {
-            throw ArchiveFailure(
+            throw RecordingError(
                 "\(name) has \(data.count) bytes, more than the limit of \(Self.largestFile): export fewer entries")
         }
         do { self = try JSONDecoder().value(of: HAR.self, from: data) } catch {
-            throw ArchiveFailure("\(name) is not an HTTP archive: \(HTTPError.summary(of: error))")
+            throw RecordingError("\(name) is not an HTTP archive: \(HTTPError.summary(of: error))")
         }
     }
 
     /// The archive as indented JSON, in an order that doesn't change.
-    func json() throws -> Data { try JSONEncoder.indenting.encode(self) + Data("\n".utf8) }
+    func json() throws -> Data { try JSONEncoder.sorting(.prettyPrinted).encode(self) + Data("\n".utf8) }
 }
 
 extension HAR.Request {
     /// - Parameter url: the URL as `Redaction` shows it.
     init(_ method: String, url: String, _ headers: HTTPHeaders, _ redaction: ArchiveRedaction) {
-        self.init(method: method, url: redaction.shown(url), headers: redaction.fields(headers))
+        self.init(method: method, url: redaction.text(url), headers: redaction.fields(headers))
         // Without a query, the text "" would be one item without a name.
         let query = URLParts(self.url).query.map { QueryParameters(escaped: $0) }
         queryString = query?.map { HAR.Field(name: $0.name, value: $0.value ?? "") } ?? []
@@ -244,12 +245,17 @@ extension HAR.Entry {
     }
 }
 
-/// An error with a description for people.
-struct ArchiveFailure: LocalizedError, CustomStringConvertible {
-    let description: String
-    var errorDescription: String? { description }
+/// Thrown if an archive or a snapshot can't be used, if a request differs from its snapshot, if responses break a
+/// contract, or if a value looks like a secret.
+public struct RecordingError: LocalizedError, Sendable, CustomStringConvertible {
+    /// The file's name, and what is wrong. For a snapshot that differs, all lines of both texts: `-` marks a line in
+    /// the file, and `+` marks a line in the request.
+    public let description: String
 
-    init(_ description: String) { self.description = description }
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    package init(_ description: String) { self.description = description }
 }
 
 extension Data {
@@ -275,13 +281,23 @@ extension Data {
             }
         }
     }
+
+    /// Returns what is before, between and after all occurrences of other bytes.
+    func pieces(between delimiter: Data) -> [Data] {
+        var (pieces, rest) = ([Data](), self[...])
+        while let found = rest.position(of: delimiter) {
+            pieces.append(rest[..<found.lowerBound])
+            rest = rest[found.upperBound...]
+        }
+        return pieces + [rest]
+    }
 }
 
 extension JSONEncoder {
-    /// An encoder for files that people read and compare.
-    static var indenting: JSONEncoder {
+    /// Returns an encoder with an order that doesn't change, for files that people read and compare.
+    static func sorting(_ more: OutputFormatting = []) -> JSONEncoder {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.outputFormatting = more.union([.sortedKeys, .withoutEscapingSlashes])
         return encoder
     }
 }
@@ -301,17 +317,12 @@ extension ArchiveRedaction {
     func fields(_ headers: HTTPHeaders) -> [HAR.Field] {
         headers.map { HAR.Field(name: Redaction.visible($0.name.rawValue), value: value(of: $0)) }
     }
-
-    /// Returns a text of `Redaction` or of an event in the form of archives.
-    func shown(_ text: String) -> String {
-        self.text(text.replacingBytes(of: Redaction.placeholder, with: Self.placeholder))
-    }
 }
 
 extension [HAR.Field] {
     /// The fields as headers, without HTTP/2's pseudo-header fields.
     var headers: HTTPHeaders {
-        HTTPHeaders(
-            filter { !$0.name.begins(with: ":") }.map { HTTPHeaders.Field(HTTPHeaders.Name($0.name), $0.value ?? "") })
+        let fields = filter { !$0.name.begins(with: ":") }
+        return HTTPHeaders(fields.map { HTTPHeaders.Field(HTTPHeaders.Name($0.name), $0.value ?? "") })
     }
 }

@@ -25,11 +25,8 @@ extension Cassette {
             headers: Set<HTTPHeaders.Name> = [], ignoredQuery: Set<String> = [], ignoredJSONPaths: Set<String> = [],
             comparesBody: Bool = true, repeatsEntries: Bool = false
         ) {
-            self.headers = headers
-            self.ignoredQuery = ignoredQuery
-            self.ignoredJSONPaths = ignoredJSONPaths
-            self.comparesBody = comparesBody
-            self.repeatsEntries = repeatsEntries
+            (self.headers, self.ignoredQuery, self.ignoredJSONPaths) = (headers, ignoredQuery, ignoredJSONPaths)
+            (self.comparesBody, self.repeatsEntries) = (comparesBody, repeatsEntries)
         }
     }
 }
@@ -48,10 +45,7 @@ struct CassetteKey: Equatable {
         method = ASCII.uppercased(request.method)
         var parts = URLParts(redaction.text(request.url))
         let items = QueryParameters(escaped: parts.query ?? "").filter { !matching.ignoredQuery.contains($0.name) }
-        query = items.map { item in
-            let isSecret = item.name.isEmpty || redaction.names.isSecret(parameter: item.name)
-            return item.value.map { "\(item.name)=\(isSecret ? ArchiveRedaction.placeholder : $0)" } ?? item.name
-        }.sorted()
+        query = items.map { item in item.value.map { "\(item.name)=\($0)" } ?? item.name }.sorted()
         (parts.query, parts.fragment) = (nil, nil)
         if parts.path.isEmpty { parts.path = "/" }
         address = parts.string

@@ -70,20 +70,16 @@ extension Cassette {
     private func recording(
         _ body: HTTPResponseBody, _ store: @escaping @Sendable (Data, [HAR.Piece]?, Bool?) -> Void
     ) -> HTTPResponseBody {
-        let recorded = Mutex((data: Data(), pieces: [HAR.Piece](), last: timeline.now))
+        let pieces = Mutex<[(data: Data, time: Duration)]>([])
+        let start = timeline.now
         let body = body.map(length: body.length) { [timeline] chunk in
-            let now = timeline.now
-            recorded.withLock { recorded in
-                recorded.pieces.append(HAR.Piece(bytes: chunk.count, delay: (now - recorded.last).inMilliseconds))
-                recorded.data += chunk
-                recorded.last = now
-            }
+            pieces.withLock { $0.append((chunk, timeline.now)) }
             return chunk
         }
         body.onEnd { end in
             let isTruncated: Bool? = if case .complete = end { nil } else { true }
-            let (data, pieces, _) = recorded.withLock { $0 }
-            store(data, pieces, isTruncated)
+            let pieces = pieces.withLock { $0 }
+            store(pieces.reduce(into: Data()) { $0 += $1.data }, HAR.Piece.list(pieces, since: start), isTruncated)
         }
         return body
     }

@@ -44,9 +44,8 @@ extension Cassette {
             message += records ? ": record it with the link of the cassette" : ": it is empty"
         }
         if isFlight {
-            message +=
-                "; a flight has only the failed request, those that ran beside it, and earlier ones with the same "
-            message += "trace or X-Correlation-ID"
+            message += "; a flight has only the failed request, those that ran beside it, and "
+            message += "earlier ones with the same trace or X-Correlation-ID"
         }
         return refused(request, message)
     }
@@ -87,19 +86,16 @@ struct ReplayTime: Sendable {
     /// - Parameter milliseconds: the recorded wait. A file may contain any number.
     func pass(_ milliseconds: Double, while phase: String, isOpenEnded: Bool = false) async throws {
         let wait = Duration(limiting: milliseconds / 1_000)
-        let attempt = isOpenEnded ? nil : request.timeout.map { $0 - (timeline.now - start) }
+        let attempt = isOpenEnded ? .never : request.timeout.map { $0 - (timeline.now - start) } ?? .never
+        let idle = request.idleTimeout ?? .never
         let first = [
             (left: request.timeLeft ?? .never, error: request.deadlinePassed(while: phase)),
-            (attempt ?? .never, passed("attempt timeout", phase)),
-            (request.idleTimeout ?? .never, passed("idle timeout", phase)),
+            (attempt, HTTPError(.timedOut, request: request, message: "the attempt timeout passed while \(phase)")),
+            (idle, HTTPError(.timedOut, request: request, message: "the idle timeout passed while \(phase)")),
         ].min { $0.left < $1.left }
         let left = min(first?.left ?? .never, wait)
         if left > .zero { try await clock.pause(for: left) }
         if let first, first.left <= .zero || first.left < wait { throw first.error }
-    }
-
-    private func passed(_ limit: String, _ phase: String) -> HTTPError {
-        HTTPError(.timedOut, request: request, message: "the \(limit) passed while \(phase)")
     }
 
     /// Returns a body that arrives in the recorded pieces, and ends with an error if there is one.

@@ -51,13 +51,11 @@ public final class Cassette: Sendable {
         ///   - name: the variable's name. Default: `LETTERHEAD_CASSETTES`.
         ///   - standard: the mode if the variable is not set or empty.
         /// - Throws: an error that lists the modes if the variable has another value.
-        public static func environment(
-            _ name: String = "LETTERHEAD_CASSETTES", default standard: Mode
-        ) throws -> Mode {
+        public static func environment(_ name: String = "LETTERHEAD_CASSETTES", default standard: Mode) throws -> Mode {
             guard let text = ProcessInfo.processInfo.environment[name], !text.isEmpty else { return standard }
             guard let mode = Mode(rawValue: text) else {
                 let modes = allCases.map(\.rawValue).joined(separator: ", ")
-                throw ArchiveFailure("\(name) is \"\(text)\", but the modes of a cassette are \(modes)")
+                throw RecordingError("\(name) is \"\(text)\", but the modes of a cassette are \(modes)")
             }
             return mode
         }
@@ -108,11 +106,11 @@ public final class Cassette: Sendable {
         // Reading a pipe would wait for its other end, and saving the cassette would replace it.
         let name = "the cassette \(file.path)"
         do throws(PrivateFile.Failure) { try PrivateFile.checkPlace(file) } catch {
-            throw ArchiveFailure("\(name) \(error.rule)")
+            throw RecordingError("\(name) \(error.rule)")
         }
         let exists = FileManager.default.fileExists(atPath: file.path)
         if mode == .replay, !exists {
-            throw ArchiveFailure("\(name) does not exist: record it with mode .record")
+            throw RecordingError("\(name) does not exist: record it with mode .record")
         }
         self.file = file
         let paths = try matching.ignoredJSONPaths.map { try JSONPath($0) }
@@ -180,7 +178,7 @@ public final class Cassette: Sendable {
     public func verify() throws {
         let refused = state.withLock { $0.refused }
         guard !refused.isEmpty else { return }
-        throw ArchiveFailure(refused.joined(separator: "\n"))
+        throw RecordingError(refused.joined(separator: "\n"))
     }
 
     /// A transport that replays the cassette. It never records, so a request without an entry fails in every mode. To
@@ -196,13 +194,16 @@ public final class Cassette: Sendable {
     public var unused: Int { state.withLock { recorded.count - $0.used.count } }
 
     /// The entries whose responses are complete.
-    private var entries: [HAR.Entry] { recorded.map(\.entry) + state.withLock { $0.new.compactMap(\.self) } }
+    private var archive: HAR {
+        var archive = HAR()
+        archive.log.entries = recorded.map(\.entry) + state.withLock { $0.new.compactMap(\.self) }
+        return archive
+    }
 
-    /// The responses whose bodies the archive has to their ends. Browsers leave out bodies that they no longer have.
-    package var responses:
-        [(request: HTTPRequest, body: Data?, template: String?, route: String?, response: HTTPResponse)]
-    {
-        entries.compactMap { entry in
+    /// The responses whose bodies the archive has to their ends, and the bodies of their requests. Browsers leave out
+    /// bodies that they no longer have.
+    package var responses: [(response: HTTPResponse, sent: Data?, template: String?, route: String?)] {
+        archive.log.entries.compactMap { entry in
             let content = entry.response.content
             guard entry.response.status >= 100, entry.gap == nil, content?._truncated != true, entry._failure == nil
             else { return nil }
@@ -210,7 +211,7 @@ public final class Cassette: Sendable {
             request.method = HTTPMethod(rawValue: entry.request.method)
             var response = entry.response.replayed(to: request)
             response.headers[.contentType] = response.headers[.contentType] ?? content?.mimeType
-            return (request, entry.request.postData?.data, entry._template, entry._route, response)
+            return (response, entry.request.postData?.data, entry._template, entry._route)
         }
     }
 
@@ -220,8 +221,6 @@ public final class Cassette: Sendable {
     /// - Throws: the file system's error.
     public func save() throws {
         guard records else { return }
-        var archive = HAR()
-        archive.log.entries = entries
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try archive.json().write(to: file, options: .atomic)
     }
@@ -261,7 +260,6 @@ extension Cassette {
     ///
     /// - Returns: the findings, entry by entry.
     public func audit() -> [Finding] {
-        let audit = ArchiveAudit(redaction.adding(values: state.withLock { $0.values }))
-        return entries.enumerated().flatMap { audit.findings(in: $1, number: $0 + 1) }
+        ArchiveRedaction(names: redaction.names.adding(values: state.withLock { $0.values })).findings(in: archive)
     }
 }

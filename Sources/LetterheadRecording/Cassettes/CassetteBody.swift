@@ -3,10 +3,10 @@ import LetterheadFoundation
 import Letterhead
 
 /// A body in a form to compare, without secrets and ignored values: JSON members have no order, and a boundary isn't
-/// random.
+/// random. JSON is a value for each path, and a form a string for each index and name.
 enum CassetteBody: Equatable {
     case none
-    case json(JSONValue)
+    case values([[String]: JSONValue])
     case bytes(Data)
 
     init(_ post: HAR.Content?, ignoring paths: [JSONPath], _ redaction: ArchiveRedaction) {
@@ -14,49 +14,42 @@ enum CassetteBody: Equatable {
         guard let post, let data = post.data, !data.isEmpty else { return }
         let type = post.mimeType.flatMap { MediaType($0) }
         let clean = redaction.body(data, mediaType: type, isSecret: false)
+        var values: [[String]: JSONValue] = [:]
         if type?.essence == MediaType.form.essence {
             let items = PercentEncoding.formItems(of: String(decoding: clean, as: UTF8.self))
-            let text = items.map {
-                "\(PercentEncoding.escape($0.name, .form))=\(PercentEncoding.escape($0.value, .form))"
-            }
-            self = .bytes(Data(text.joined(separator: "&").utf8))
-            return
-        }
-        guard type?.isMultipart != true, var json = try? JSONDecoder().value(of: JSONValue.self, from: clean) else {
+            for (index, item) in items.enumerated() { values[["\(index)", item.name]] = .string(item.value) }
+        } else if type?.isMultipart != true, let json = try? JSONDecoder().value(of: JSONValue.self, from: clean) {
+            json.collect([], without: paths, into: &values)
+        } else {
             self = .bytes(clean.replacingBoundary(type?["boundary"]))
             return
         }
-        for path in paths { json.remove(path.steps[...]) }
-        self = .json(json)
+        self = .values(values)
     }
 
     /// Describes the difference from an entry's body, or returns nil if the bodies are equal.
     func difference(from entry: CassetteBody) -> String? {
         guard self != entry else { return nil }
         switch (self, entry) {
-        case (.json(let sent), .json(let recorded)):
-            let (path, sent, recorded) = sent.difference(from: recorded) ?? ("", sent, recorded)
-            return "the body differs at $\(path): \(Self.text(sent)), not \(Self.text(recorded))"
+        case (.values(let sent), .values(let recorded)):
+            let paths = Set(sent.keys).union(recorded.keys).filter { sent[$0] != recorded[$0] }
+            let path = paths.min { $0.lexicographicallyPrecedes($1) } ?? []
+            let steps = path.map { Int($0) == nil ? ".\($0)" : "[\($0)]" }.joined()
+            return "the body differs at $\(steps): \(Self.text(sent[path])), not \(Self.text(recorded[path]))"
         case (.bytes(let sent), .bytes(let recorded)):
             let common = zip(sent, recorded).prefix { $0 == $1 }.count
-            let (here, there) = (Self.text(sent.dropFirst(common)), Self.text(recorded.dropFirst(common)))
-            return "the body differs after \(common) bytes: \"\(here)\", not \"\(there)\""
+            let rests = [sent, recorded].map { String(decoding: $0.dropFirst(common).prefix(40), as: UTF8.self) }
+            return "the body differs after \(common) bytes: \"\(Self.text(rests[0]))\", not \"\(Self.text(rests[1]))\""
         case (.none, _): return "the body is missing"
         case (_, .none): return "the entry has no body"
         default: return "the body differs"
         }
     }
 
-    private static func text(_ rest: Data) -> String {
-        Redaction.visible(String(decoding: rest.prefix(40), as: UTF8.self))
-    }
-
     /// A value, shortened for a message.
-    private static func text(_ value: JSONValue?) -> String {
-        guard let value else { return "nothing" }
-        guard let data = try? JSONEncoder().encode(value) else { return "a value" }
-        let text = String(decoding: data, as: UTF8.self)
-        return text.count > 60 ? "\(text.prefix(60))…" : text
+    private static func text(_ value: (any CustomStringConvertible)?) -> String {
+        let text = value?.description ?? "nothing"
+        return Redaction.visible(text.count > 60 ? "\(text.prefix(60))…" : text)
     }
 }
 
@@ -64,57 +57,26 @@ extension Data {
     /// Replaces a boundary with `boundary` wherever it occurs.
     func replacingBoundary(_ boundary: String?) -> Data {
         guard let boundary, !boundary.isEmpty else { return self }
-        let (old, new) = (Data(boundary.utf8), Data("boundary".utf8))
-        var (output, rest) = (Data(), self[...])
-        while let found = rest.position(of: old) {
-            output += rest[..<found.lowerBound] + new
-            rest = rest[found.upperBound...]
-        }
-        return output + rest
+        let pieces = pieces(between: Data(boundary.utf8))
+        return pieces.dropFirst().reduce(into: pieces[0]) { $0 += Data("boundary".utf8) + $1 }
     }
 }
 
 extension JSONValue {
-    /// Removes the values at a path.
-    fileprivate mutating func remove(_ steps: ArraySlice<String?>) {
-        guard let step = steps.first else { return }
-        let rest = steps.dropFirst()
+    /// Collects the values and their paths, without those at some paths. An object or an array stands for what it is.
+    fileprivate func collect(_ path: [String], without ignored: [JSONPath], into values: inout [[String]: JSONValue]) {
+        guard !ignored.contains(where: { $0.fits(path) }) else { return }
         switch self {
-        case .object(var members):
-            for name in members.keys where step?.isSame(as: name) ?? true {
-                if rest.isEmpty { members[name] = nil } else { members[name]?.remove(rest) }
+        case .object(let members):
+            values[path] = .object([:])
+            for (name, member) in members { member.collect(path + [name], without: ignored, into: &values) }
+        case .array(let elements):
+            let isAll = elements.isEmpty || ignored.contains { $0.fits(path + ["*"]) }
+            values[path] = .array(isAll ? [] : [.string("\(elements.count) elements")])
+            for index in elements.indices {
+                elements[index].collect(path + ["\(index)"], without: ignored, into: &values)
             }
-            self = .object(members)
-        case .array(var elements):
-            if rest.isEmpty, step == nil { elements = [] }
-            for index in elements.indices where step?.isSame(as: "\(index)") ?? true {
-                if rest.isEmpty { elements[index] = .null } else { elements[index].remove(rest) }
-            }
-            self = .array(elements)
-        default: break
-        }
-    }
-
-    /// Returns the path to the first difference, and both values there. Returns nil if the values are equal.
-    fileprivate func difference(from other: JSONValue) -> (path: String, here: JSONValue?, there: JSONValue?)? {
-        switch (self, other) {
-        case (.object(let here), .object(let there)):
-            for name in Set(here.keys).union(there.keys).sorted() {
-                guard let value = here[name], let other = there[name] else {
-                    return (".\(name)", here[name], there[name])
-                }
-                if let found = value.difference(from: other) {
-                    return (".\(name)\(found.path)", found.here, found.there)
-                }
-            }
-            return nil
-        case (.array(let here), .array(let there)) where here.count == there.count:
-            for index in here.indices {
-                let found = here[index].difference(from: there[index])
-                if let found { return ("[\(index)]\(found.path)", found.here, found.there) }
-            }
-            return nil
-        default: return self == other ? nil : ("", self, other)
+        default: values[path] = self
         }
     }
 }
@@ -124,14 +86,18 @@ struct JSONPath {
     /// The names and the indices. Nil stands for every element or member.
     private(set) var steps: [String?] = []
 
+    func fits(_ path: [String]) -> Bool {
+        path.count == steps.count && zip(steps, path).allSatisfy { $0?.isSame(as: $1) ?? true }
+    }
+
     /// - Throws: an error that names the path if it has another form.
     init(_ path: String) throws {
         let form = /\.(?<name>[^.\[\]'"]+)|\[(?:(?<index>[0-9]+|\*)|(?<quote>['"])(?<text>(?:\\.|[^\\])*?)\k<quote>)\]/
             .matchingSemantics(.unicodeScalar)
-        var rest = path.begins(with: "$") ? path.dropFirst() : ".\(path)"[...]
+        var rest = path.begins(with: "$") ? Substring(path.utf8.dropFirst()) : ".\(path)"[...]
         repeat {
             guard let step = try form.prefixMatch(in: rest) else {
-                throw ArchiveFailure(
+                throw RecordingError(
                     "ignoredJSONPaths contains \(path), but a path consists of .name, ['name'], [0], [*] and .*")
             }
             let quoted = step.text.map { String($0.replacing(/\\(.)/) { $0.1 }) }

@@ -2,69 +2,46 @@
 import Letterhead
 import LetterheadFoundation
 
-/// A flight recorder's archive, and what its audit finds.
-struct FlightArchive {
-    private(set) var file = HAR()
-    private var exchanges: [(entry: HAR.Entry, redaction: ArchiveRedaction)] = []
-    /// The redaction of texts and events, which have no request of their own.
-    private let all: ArchiveRedaction
-
+extension HAR {
     /// Creates the archive of the loads that concern an error, or of all loads.
     ///
-    /// - Parameter partial: what has arrived of the response.
+    /// - Parameters:
+    ///   - partial: what has arrived of the response.
+    ///   - redaction: has the secret names and values of all requests.
     init(
-        _ log: FlightLog, around error: (any Error)? = nil, partial: FlightMessage? = nil,
-        _ redaction: ArchiveRedaction
+        _ log: FlightLog, around error: (any Error)? = nil, partial: FlightMessage? = nil, _ redaction: ArchiveRedaction
     ) {
-        let (known, request) = (error as? HTTPError, (error as? HTTPError)?.request)
+        let known = error as? HTTPError
         let text = known?.description ?? error.map { HTTPError.summary(of: $0) }
-        let failed = text.flatMap { Self.failed(log.loads, request?.id, $0) }
+        let failed = text.flatMap { Self.failed(log.loads, known?.request.id, $0) }
         let loads = log.loads.filter { number, load in
             guard let failed, let other = log.loads[failed] else { return true }
             return load.concerns(number, failed, other)
                 || load.start < other.start && !other.operations.isDisjoint(with: load.operations)
         }.sorted { $0.value.start < $1.value.start }
-        let redaction = request.map { redaction.adding($0.redaction) } ?? redaction
-        all = Set(loads.flatMap { $0.value.exchanges.map(\.request.redaction) }).reduce(redaction) { $0.adding($1) }
-        exchanges = loads.flatMap { [all] number, load in
+        let entries = loads.flatMap { number, load in
             load.exchanges.map { exchange in
                 let isLast = number == failed && exchange.number == load.exchanges.last?.number
-                let own = redaction.adding(exchange.request.redaction).adding(values: all.names.values)
-                return (exchange.start, exchange.entry(of: load, partial: isLast ? partial : nil, own), own)
+                return (exchange.start, exchange.entry(of: load, isLast ? partial : nil, redaction))
             }
-        }.sorted { $0.0 < $1.0 }.map { ($0.1, $0.2) }
-        file.log.entries = exchanges.map(\.entry)
-        if error == nil, log.removed > 0 { file.log.comment = "\(log.removed) older exchanges were removed" }
-        if error != nil, failed == nil {
-            file.log.comment = "no load ended with this error, so this is everything that was kept"
         }
-        file.log._flight = HAR.Flight(
-            failed: failed, error: text.map { [all] in all.shown($0) },
-            system: ProcessInfo.processInfo.operatingSystemVersionString,
-            loads: loads.map { [all] in $0.value.description($0.key, all) })
-    }
-
-    /// The values that look like secrets.
-    var findings: [ArchiveAudit.Finding] {
-        let audit = ArchiveAudit(all)
-        return exchanges.enumerated().flatMap { ArchiveAudit($1.redaction).findings(in: $1.entry, number: $0 + 1) }
-            + (file.log._flight?.loads ?? []).flatMap { load in
-                (load.events ?? []).flatMap {
-                    audit.findings(in: $0, "load \(load.load ?? 0), events", judgesRandom: false)
-                }
-            } + audit.findings(in: file.log._flight?.error ?? "", "error", judgesRandom: false)
+        self.log.entries = entries.sorted { $0.0 < $1.0 }.map { $0.1 }
+        if error == nil, log.removed > 0 { self.log.comment = "\(log.removed) older exchanges were removed" }
+        let other = "no load ended with this error, so this is everything that was kept"
+        if error != nil, failed == nil { self.log.comment = other }
+        let system = ProcessInfo.processInfo.operatingSystemVersionString
+        let list = loads.map { $0.value.description($0.key, redaction) }
+        self.log._flight = HAR.Flight(failed: failed, error: text.map(redaction.text), system: system, loads: list)
     }
 
     /// Returns the latest load that ended with an error: at best, one that sent its request, otherwise one with the
     /// same text. If the request is known, only a load that sent nothing can be such a one.
     private static func failed(_ loads: [Int: FlightLog.Load], _ id: HTTPRequest.ID?, _ text: String) -> Int? {
-        func rank(_ load: FlightLog.Load) -> (Int, Int) {
-            let isSame = load.events.last(where: \.isEndOfLoad)?[.error]?.isSame(as: text) == true
-            let canBe = id == nil || load.exchanges.isEmpty && load.removed == 0
-            let isOwn = load.exchanges.contains { $0.id == id }
-            return ((isOwn ? 2 : 0) + (isSame && (isOwn || canBe) ? 1 : 0), load.start)
-        }
-        return loads.filter { rank($0.value).0 > 0 }.max { rank($0.value) < rank($1.value) }?.key
+        let latest = loads.sorted { $0.value.start > $1.value.start }
+        let same = latest.filter { $0.value.events.last(where: \.isEndOfLoad)?[.error]?.isSame(as: text) == true }
+        func isOwn(_ load: FlightLog.Load) -> Bool { load.exchanges.contains { $0.id == id } }
+        let found = same.first { isOwn($0.value) } ?? latest.first { isOwn($0.value) }
+        return found?.key ?? same.first { id == nil || $0.value.exchanges.isEmpty && $0.value.removed == 0 }?.key
     }
 }
 
@@ -85,45 +62,85 @@ extension FlightLog.Load {
     fileprivate func description(_ number: Int, _ redaction: ArchiveRedaction) -> HAR.Flight.Load {
         HAR.Flight.Load(
             load: number, template: events.first?.template, route: events.first?.route,
-            summary: redaction.shown(HTTPEvent.line(of: events)), removedExchanges: removed > 0 ? removed : nil,
-            settings: exchanges.first?.settingLines, events: events.map { redaction.shown("\($0)") })
+            summary: redaction.text(HTTPEvent.line(of: events)), removedExchanges: removed > 0 ? removed : nil,
+            settings: exchanges.first?.settingLines, events: events.map { redaction.text("\($0)") })
     }
 }
 
 extension FlightLog.Exchange {
     fileprivate var settingLines: [String] {
-        settings.compactMap { name, value in
-            value.map { "\(name): \($0 as? Duration == .never ? "never" : "\($0)")" }
-        }
+        settings.compactMap { name, value in value.map { "\(name): \($0 as? Duration == .never ? "never" : "\($0)")" } }
     }
 
-    fileprivate func entry(
-        of load: FlightLog.Load, partial: FlightMessage?, _ redaction: ArchiveRedaction
-    ) -> HAR.Entry {
+    fileprivate func entry(of load: FlightLog.Load, _ partial: FlightMessage?, _ names: ArchiveRedaction) -> HAR.Entry {
         let phases = FlightPhases(start: begin.time, events: load.events.filter { $0[.exchange] == number })
         let error = phases.last(.error)
         let received = response ?? (error == nil ? nil : partial)
-        var request = HAR.Request(begin[.method] ?? "", url: begin[.url] ?? "", self.request.headers, redaction)
+        var request = HAR.Request(begin[.method] ?? "", url: begin[.url] ?? "", self.request.headers, names)
         var response = HAR.Response(status: phases.last(.status, in: .responseHead, .exchangeFailed) ?? 0)
         if let received {
-            response = HAR.Response(response.status, received.reason, received.headers, redaction)
-            response.content = received.content(since: phases.head, redaction)
+            response = HAR.Response(response.status, received.reason, received.headers, names)
+            response.content = received.content(since: phases.head, names)
         }
-        request.postData = self.request.hasBody ? self.request.content(redaction).asPost : nil
+        request.postData = self.request.hasBody ? self.request.content(names).asPost : nil
         let version = phases.last(.httpVersion) ?? "HTTP/1.1"
         (request.httpVersion, response.httpVersion) = (version, version)
         if let bytes = phases.last(.bytes, in: .bodyEnd) { response.content?.size = bytes }
         if phases.events.contains(where: { $0[.isComplete] == false }) { response.content?._truncated = true }
-        response._error = error.map { redaction.shown($0) }
+        response._error = error.map { names.text($0) }
         var entry = HAR.Entry(request, response, at: date)
         (entry.timings, entry.time) = (phases.timings, phases.timings.total)
-        (entry._load, entry._attempt, entry._template, entry._route) = (
-            begin.load, begin.attempt, begin.template, begin.route
-        )
+        (entry._load, entry._attempt) = (begin.load, begin.attempt)
+        (entry._template, entry._route) = (begin.template, begin.route)
         (entry.serverIPAddress, entry.comment) = (phases.host, response._error)
         entry._failure = phases.last(.errorType, in: .exchangeFailed)
         let end = received?.isStreamed == true ? phases.head : phases.end ?? phases.head
         entry._wait = end.map { ($0 - phases.start).inMilliseconds }
         return entry
+    }
+}
+
+/// What the events of an exchange tell.
+struct FlightPhases {
+    let start: Duration
+    let events: [HTTPEvent]
+
+    /// Returns the last value of a fact.
+    ///
+    /// - Parameter names: the events that count, or all without a name.
+    func last<Value>(_ fact: HTTPEvent.Fact<Value>, in names: HTTPEvent.Name...) -> Value? {
+        events.last { (names.isEmpty || names.contains($0.name)) && $0[fact] != nil }?[fact]
+    }
+
+    private func time(_ name: HTTPEvent.Name) -> Duration? { events.last { $0.name == name }?.time }
+
+    var head: Duration? { time(.responseHead) }
+    /// When the exchange ended, or failed.
+    var end: Duration? { time(.exchangeEnd) ?? time(.exchangeFailed) }
+
+    /// The address without the port and without IPv6 brackets.
+    var host: String? {
+        last(.address).map { address in
+            let end = address.utf8.lastIndex(of: UInt8(ascii: ":")) ?? address.endIndex
+            return address.cut(at: "]").map { String($0.head.dropFirst()) } ?? String(address[..<end])
+        }
+    }
+
+    /// `blocked`, `dns`, `connect` and `ssl` are -1 if they didn't occur. The other phases are never negative.
+    var timings: HAR.Timings {
+        let end = end ?? time(.bodyEnd) ?? head ?? start
+        let connected = time(.tlsEnd) ?? time(.connectEnd) ?? time(.lookupEnd) ?? time(.queueLeft) ?? start
+        let sent = max(time(.requestSent) ?? connected, connected)
+        let head = max(head ?? end, sent)
+        return HAR.Timings(
+            blocked: span(start, time(.queueLeft)), dns: span(time(.lookupStart), time(.lookupEnd)),
+            connect: span(time(.connectStart), time(.tlsEnd) ?? time(.connectEnd)),
+            send: (sent - connected).inMilliseconds, wait: (head - sent).inMilliseconds,
+            receive: max(end - head, .zero).inMilliseconds, ssl: span(time(.tlsStart), time(.tlsEnd)))
+    }
+
+    private func span(_ begin: Duration?, _ end: Duration?) -> Double {
+        guard let begin, let end else { return -1 }
+        return max(end - begin, .zero).inMilliseconds
     }
 }

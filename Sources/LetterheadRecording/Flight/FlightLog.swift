@@ -43,6 +43,12 @@ struct FlightLog: Sendable {
 
     init(mostExchanges: Int, mostBytes: Int) { (self.mostExchanges, self.mostBytes) = (mostExchanges, mostBytes) }
 
+    /// Returns a redaction with the names and values of all requests.
+    func redaction(_ names: Redaction) -> ArchiveRedaction {
+        Set(loads.values.flatMap { $0.exchanges.map(\.request.redaction) })
+            .reduce(ArchiveRedaction(names: names)) { $0.adding($1) }
+    }
+
     mutating func add(_ event: HTTPEvent) {
         events += 1
         if event.name == .loadStart {
@@ -89,15 +95,8 @@ struct FlightLog: Sendable {
 }
 
 extension HTTPEvent {
-    /// About its memory. To search an event for its longest strings takes time, so only those events are searched that
-    /// each request has, and failures.
-    fileprivate var bytes: Int {
-        switch name {
-        case .loadStart, .exchangeStart, .exchangeFailed, .decodingFailed, .loadFailed:
-            384 + (self[.url]?.utf8.count ?? 0) + (self[.error]?.utf8.count ?? 0)
-        default: 384
-        }
-    }
+    /// About its memory.
+    fileprivate var bytes: Int { 384 + (self[.url]?.utf8.count ?? 0) + (self[.error]?.utf8.count ?? 0) }
 }
 
 extension FlightLog.Load {

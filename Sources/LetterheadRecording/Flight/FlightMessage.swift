@@ -36,7 +36,8 @@ struct FlightMessage: Sendable {
 
     private init(_ headers: HTTPHeaders, of request: HTTPRequest) {
         redaction = request.redaction
-        self.headers = ArchiveRedaction.standard.adding(redaction).withoutSecrets(headers)
+        let known = ArchiveRedaction.standard.adding(redaction)
+        self.headers = HTTPHeaders(headers.map { known.isSecret($0) ? .init($0.name, known.value(of: $0)) : $0 })
         headBytes = headers.reduce(0) { $0 + 64 + $1.name.rawValue.utf8.count + $1.value.utf8.count }
     }
 
@@ -57,8 +58,8 @@ struct FlightMessage: Sendable {
         if headers.contains(.contentEncoding) { return gap = "the body was not kept, because it is compressed" }
         guard limits.keepsBinary || isText else { return gap = "the body was not kept, because of its media type" }
         guard var kept = data() else {
-            if request.isSecret { return gap = "the body was not kept, because it is secret" }
-            return gap = isStreamed ? nil : "the body was not kept, because it was not in memory"
+            let reason = request.isSecret ? "is secret" : "was not in memory"
+            return gap = isStreamed && !request.isSecret ? nil : "the body was not kept, because it \(reason)"
         }
         if request.isSecret {
             kept = ArchiveRedaction.standard.adding(redaction).body(kept, mediaType: headers.type, isSecret: true)
@@ -68,14 +69,9 @@ struct FlightMessage: Sendable {
 
     /// Whether the type is a text that ``ArchiveRedaction`` knows, or one that an audit can judge.
     private var isText: Bool {
-        guard let type = headers[.contentType] else { return false }
-        // Parsing a media type takes longer than keeping a message may.
-        let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }.map { $0 | 0x20 }
-        return essence.suffix(4).elementsEqual("json".utf8) || Self.texts.contains(essence)
+        guard let type = headers.type?.essence else { return false }
+        return type.ends(with: "json") || ["text/plain", "text/event-stream", MediaType.form.essence].contains(type)
     }
-
-    private static let texts = ["text/plain", "text/event-stream", "application/x-www-form-urlencoded"]
-        .map { Array($0.utf8) }
 }
 
 extension FlightMessage {
@@ -88,11 +84,7 @@ extension FlightMessage {
         content.comment = gap ?? (isStreamed ? "streamed" : nil)
         if gap != nil { (content._truncated, content._dropped) = pieces.isEmpty ? (nil, true) : (true, nil) }
         guard isStreamed, content._dropped != true else { return content }
-        var last = head ?? .zero
-        content._pieces = pieces.map { piece in
-            defer { last = piece.time }
-            return HAR.Piece(bytes: piece.data.count, delay: max(piece.time - last, .zero).inMilliseconds)
-        }
+        content._pieces = HAR.Piece.list(pieces, since: head ?? .zero)
         return content
     }
 }

@@ -80,7 +80,8 @@ public final class FlightRecorder: HTTPObserver {
     ///   names.
     /// - Throws: an `EncodingError` if a string can't be encoded.
     public func archive(redaction: Redaction = .standard) throws -> Data {
-        try FlightArchive(log.withLock { $0 }, ArchiveRedaction(names: redaction)).file.json()
+        let log = log.withLock { $0 }
+        return try HAR(log, log.redaction(redaction)).json()
     }
 
     /// Writes an archive with a failed load, with all loads that ran beside it or were sent on its behalf, and with the
@@ -108,18 +109,19 @@ public final class FlightRecorder: HTTPObserver {
     public func dump(around error: any Error, to folder: URL, redaction: Redaction = .standard) throws -> URL {
         // What has arrived of a response is only in the error.
         let partial = (error as? HTTPError)?.response.map { FlightMessage($0, bodies) }
-        let archive = FlightArchive(
-            log.withLock { $0 }, around: error, partial: partial, ArchiveRedaction(names: redaction))
-        let findings = archive.findings
+        let log = log.withLock { $0 }
+        let all = log.redaction(redaction).adding((error as? HTTPError)?.request.redaction ?? redaction)
+        let archive = HAR(log, around: error, partial: partial, all)
+        let findings = all.findings(in: archive)
         guard findings.isEmpty else {
             let places = findings.prefix(5).map { "\($0.place) (\($0.rule))" }.joined(separator: ", ")
-            throw ArchiveFailure(
+            throw RecordingError(
                 "the flight was not written, because values look like secrets (add the names to redaction): \(places)")
         }
         let mark = RandomBytes.base64URL(RandomBytes.system(9))
         let file = folder.appendingPathComponent("flight-\(Int(now().timeIntervalSince1970))-\(mark).har")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try PrivateFile(replacing: file).write(archive.file.json())
+        try PrivateFile(replacing: file).write(archive.json())
         return file
     }
 }

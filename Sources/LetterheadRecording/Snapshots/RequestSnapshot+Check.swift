@@ -10,12 +10,12 @@ extension RequestSnapshot {
     /// succeeds.
     ///
     /// - Parameter file: the snapshot's file.
-    /// - Throws: ``SnapshotMismatch`` if the snapshot differs from the file or the file did not exist, or the file
+    /// - Throws: ``RecordingError`` if the snapshot differs from the file or the file did not exist, or the file
     ///   system's error.
     public func check(against file: URL) throws {
         guard let recorded = try RecordedText.read(file, replacedBy: text, named: "snapshot") else { return }
         guard recorded != text else { return }
-        throw SnapshotMismatch(
+        throw RecordingError(
             "the request differs from \(file.lastPathComponent) (- in the file, + in the request):\n"
                 + LineDifference.text(from: recorded, to: text))
     }
@@ -27,7 +27,7 @@ extension RequestSnapshot {
     ///   - name: a name that distinguishes several snapshots in one test. Default: empty (no name).
     ///   - test: the test's name. Default: the calling function.
     ///   - source: the source file's path. Default: the calling file.
-    /// - Throws: ``SnapshotMismatch`` if the snapshot differs from the file or the file did not exist, or the file
+    /// - Throws: ``RecordingError`` if the snapshot differs from the file or the file did not exist, or the file
     ///   system's error.
     public func check(named name: String = "", test: String = #function, in source: String = #filePath) throws {
         let suffix = name.isEmpty ? "" : "-\(name)"
@@ -36,35 +36,23 @@ extension RequestSnapshot {
     }
 }
 
-/// Thrown if a request differs from its snapshot or responses break a contract, or if the file did not exist.
-public struct SnapshotMismatch: LocalizedError, Sendable, CustomStringConvertible {
-    /// The file's name. If the file existed, also what differs. For a snapshot, these are all lines from both texts:
-    /// `-` marks a line in the file, and `+` marks a line in the request.
-    public let description: String
-
-    /// The same as ``description``.
-    public var errorDescription: String? { description }
-
-    package init(_ description: String) { self.description = description }
-}
-
 /// A text in a file that a person has reviewed.
 package enum RecordedText {
     /// Returns the file's text. Returns nil if the environment variable `LETTERHEAD_SNAPSHOTS` is `record` and the new
     /// text has replaced it.
     ///
-    /// - Throws: ``SnapshotMismatch`` if the file did not exist, after writing it.
+    /// - Throws: ``RecordingError`` if the file did not exist, after writing it.
     package static func read(_ file: URL, replacedBy text: String, named kind: String) throws -> String? {
         let isRecording = ProcessInfo.processInfo.environment["LETTERHEAD_SNAPSHOTS"] == "record"
         do throws(PrivateFile.Failure) { try PrivateFile.checkPlace(file) } catch {
-            throw SnapshotMismatch("the \(kind) \(file.path) \(error.rule)")
+            throw RecordingError("the \(kind) \(file.path) \(error.rule)")
         }
         let exists = FileManager.default.fileExists(atPath: file.path)
         guard isRecording || !exists else { return try String(contentsOf: file, encoding: .utf8) }
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data(text.utf8).write(to: file, options: .atomic)
         if isRecording { return nil }
-        throw SnapshotMismatch("the \(kind) \(file.path) did not exist and was written: check it")
+        throw RecordingError("the \(kind) \(file.path) did not exist and was written: check it")
     }
 }
 

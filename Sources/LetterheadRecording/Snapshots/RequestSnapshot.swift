@@ -77,7 +77,7 @@ extension RequestSnapshot {
 
     private static func http(_ request: HTTPRequest) -> String {
         let (redaction, headers) = (ArchiveRedaction(names: request.redaction), request.framedHeaders())
-        var lines = ["\(request.method) \(redaction.shown(request.redaction.url(of: request))) HTTP/1.1"]
+        var lines = ["\(request.method) \(redaction.text(request.redaction.url(of: request))) HTTP/1.1"]
         lines += redaction.fields(headers).map { "\($0.name): \($0.value ?? "")" }
         guard !request.body.isEmpty else { return lines.joined(separator: "\n") }
         var body = "(\(Swift.type(of: request.body)))"
@@ -91,9 +91,9 @@ extension RequestSnapshot {
     }
 
     private static func indented(_ data: Data, _ type: MediaType?) -> String? {
-        guard type?.isJSON == true, let json = try? JSONDecoder().value(of: JSONValue.self, from: data) else {
-            return nil
-        }
-        return (try? JSONEncoder.indenting.encode(json)).map { String(decoding: $0, as: UTF8.self) }
+        guard type?.isJSON == true, let json = try? JSONDecoder().value(of: JSONValue.self, from: data),
+            let text = try? JSONEncoder.sorting(.prettyPrinted).encode(json)
+        else { return nil }
+        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -32,6 +32,6 @@ import Testing
                   $.title: required String, but absent (1 of 1)
                   unread: $.name
                 """)
-        #expect(throws: SnapshotMismatch.self) { try report.expect(noBreakSince: "bookshop.contract") }
+        #expect(throws: RecordingError.self) { try report.expect(noBreakSince: "bookshop.contract") }
     }
 }

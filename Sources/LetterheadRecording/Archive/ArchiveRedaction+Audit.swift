@@ -2,98 +2,86 @@
 import Letterhead
 import LetterheadFoundation
 
-/// Searches an archive for strings that are likely to be secrets.
+/// The search for strings in an archive that are likely to be secrets.
 ///
 /// A method finds at most one string in a text without names: the one that matches the earliest rule.
-struct ArchiveAudit: Sendable {
-    typealias Finding = Cassette.Finding
-
-    private let redaction: ArchiveRedaction
-
-    init(_ redaction: ArchiveRedaction) { self.redaction = redaction }
-
-    /// Searches an entry, its error included.
-    func findings(in entry: HAR.Entry, number: Int) -> [Finding] {
-        let (place, post, content) = ("entry \(number)", entry.request.postData, entry.response.content)
-        let messages = [
-            ("request", entry.request.headers ?? [], post?.data, post?.mimeType),
-            ("response", entry.response.headers ?? [], content?.data, content?.mimeType),
-        ]
-        return findings(in: place, url: entry.request.url, messages)
-            + findings(in: entry.comment ?? "", "\(place), error", judgesRandom: false)
+extension ArchiveRedaction {
+    /// Searches the entries, and what a flight recorder has added.
+    func findings(in archive: HAR) -> [Cassette.Finding] {
+        archive.log.entries.enumerated().flatMap { findings(in: $1, "entry \($0 + 1)") }
+            + (archive.log._flight?.loads ?? []).flatMap { load in
+                (load.events ?? []).flatMap { findings(in: $0, "load \(load.load ?? 0), events", judgesRandom: false) }
+            } + findings(in: archive.log._flight?.error ?? "", "error", judgesRandom: false)
     }
 
-    /// Searches an entry. Random text in its path isn't a finding, because a path is often random and has no name.
-    ///
-    /// - Parameter messages: the request and the response.
-    func findings(
-        in entry: String, url: String,
-        _ messages: [(name: String, fields: [HAR.Field], body: Data?, mediaType: String?)]
-    ) -> [Finding] {
-        let items = findings(inItems: URLParts(url).query ?? "", "\(entry), URL")
-        return (items.isEmpty ? findings(in: url, "\(entry), URL", judgesRandom: false) : items)
-            + messages.flatMap { message in
-                message.fields.flatMap { findings(inField: $0, "\(entry), \(message.name)") }
-                    + findings(inBody: message.body, message.mediaType, "\(entry), body of the \(message.name)")
-            }
+    /// Searches an entry, its error included. Random text in its path isn't a finding, because a path is often random
+    /// and has no name.
+    func findings(in entry: HAR.Entry, _ place: String) -> [Cassette.Finding] {
+        let (url, request, response) = (entry.request.url, entry.request, entry.response)
+        let items = findings(inItems: URLParts(url).query ?? "", "\(place), URL")
+        return (items.isEmpty ? findings(in: url, "\(place), URL", judgesRandom: false) : items)
+            + (request.headers ?? []).flatMap { findings(inField: $0, "\(place), request") }
+            + findings(inBody: request.postData, "\(place), body of the request")
+            + (response.headers ?? []).flatMap { findings(inField: $0, "\(place), response") }
+            + findings(inBody: response.content, "\(place), body of the response")
+            + findings(in: entry.comment ?? "", "\(place), error", judgesRandom: false)
     }
 
     /// Searches a text without names.
     ///
     /// - Parameter judgesRandom: whether random text is a finding.
-    func findings(in text: String, _ place: String, judgesRandom: Bool = true) -> [Finding] {
+    func findings(in text: String, _ place: String, judgesRandom: Bool = true) -> [Cassette.Finding] {
         findings(
-            in: Array(text.utf8), hasSecret: !redaction.text(text).isSame(as: text), place, judgesRandom: judgesRandom)
+            in: Array(text.utf8), hasSecret: !self.text(text).isSame(as: text), place, judgesRandom: judgesRandom)
     }
 
-    private func findings(inField field: HAR.Field, _ place: String) -> [Finding] {
+    private func findings(inField field: HAR.Field, _ place: String) -> [Cassette.Finding] {
         let (name, value) = (HTTPHeaders.Name(field.name), field.value ?? "")
-        let isSecret = redaction.names.isSecret(header: name) && !value.holds(ArchiveRedaction.placeholder)
+        let place = "\(place), header \(Self.shown(field.name))"
+        if names.isSecret(header: name), !value.holds(Self.placeholder) {
+            return [Self.finding(place, "value of a secret name", value.utf8)]
+        }
+        // Random text is expected in some fields, as in a path. The names of AWS for bodies in chunks look like it.
+        let isRandom =
+            [.digest, .condition].contains(name.fieldClass) || [.eTag, .location, .contentLocation].contains(name)
+        guard name == "Upload-Metadata" else { return findings(in: value, place, judgesRandom: !isRandom) }
         // tus writes metadata in Base64.
         let words = value.utf8.split { $0 == UInt8(ascii: ",") || $0 <= UInt8(ascii: " ") }.map { Data($0) }
-        let text =
-            name != "Upload-Metadata"
-            ? value
-            : words.map { String(decoding: Data(base64Encoded: $0) ?? $0, as: UTF8.self) }.joined(separator: " ")
-        // Random text is expected in some fields, as in a path. The names of AWS for bodies in chunks look like it.
-        let mayBeRandom =
-            [.digest, .condition].contains(name.fieldClass)
-            || [.eTag, .location, .contentLocation, "Upload-Metadata"].contains(name)
-        let (shown, place) = (Self.shown(field.name), "\(place), header ")
-        return isSecret
-            ? [Self.finding(place + shown, "value of a secret name", value.utf8)]
-            : findings(in: text, place + shown, judgesRandom: !mayBeRandom)
+        let texts = words.map { String(decoding: Data(base64Encoded: $0) ?? $0, as: UTF8.self) }
+        return findings(in: texts.joined(separator: " "), place, judgesRandom: false)
     }
 
     /// Searches a query or a form.
-    private func findings(inItems text: String, _ place: String) -> [Finding] {
-        QueryParameters(escaped: text).flatMap { item -> [Finding] in
+    private func findings(inItems text: String, _ place: String) -> [Cassette.Finding] {
+        QueryParameters(escaped: text).flatMap { item -> [Cassette.Finding] in
             let (value, name) = (item.value ?? "", item.name)
-            let isSecret = name.isEmpty || redaction.names.isSecret(parameter: name)
+            let isSecret = name.isEmpty || names.isSecret(parameter: name)
             return findings(
-                in: Array(value.utf8), hasSecret: isSecret && !["", ArchiveRedaction.placeholder].contains(value),
+                in: Array(value.utf8), hasSecret: isSecret && !["", Self.placeholder].contains(value),
                 "\(place), \(Self.shown(name))")
         }
     }
 
-    private func findings(inBody data: Data?, _ mediaType: String?, _ place: String) -> [Finding] {
-        guard let data, !data.isEmpty else { return [] }
-        let type = mediaType.flatMap { MediaType($0) }
-        var found: [Finding] = []
+    private func findings(inBody body: HAR.Content?, _ place: String) -> [Cassette.Finding] {
+        guard let body, let data = body.data, !data.isEmpty else { return [] }
+        let type = body.mimeType.flatMap { MediaType($0) }
+        var found: [Cassette.Finding] = []
         if type?.essence == MediaType.form.essence {
             let text = String(decoding: data, as: UTF8.self).replacingBytes(of: "+", with: "%20")
             found = findings(inItems: text, place)
         } else if let json = try? JSONDecoder().value(of: JSONValue.self, from: data) {
             var path = [place]
-            search(json, redaction.redact(json, isSecret: false), &path, &found)
+            search(json, redact(json, isSecret: false), &path, &found)
         }
         // A secret can be in a name, too.
-        let hasSecret = redaction.body(data, mediaType: type, isSecret: false) != data
+        let hasSecret = self.body(data, mediaType: type, isSecret: false) != data
         return found.isEmpty ? findings(in: [UInt8](data), hasSecret: hasSecret, place) : found
     }
 
     /// Searches a JSON value, up to five findings.
-    private func search(_ value: JSONValue, _ clean: JSONValue, _ path: inout [String], _ found: inout [Finding]) {
+    private func search(
+        _ value: JSONValue, _ clean: JSONValue, _ path: inout [String], _ found: inout [Cassette.Finding]
+    ) {
         guard found.count < 5 else { return }
         switch (value, clean) {
         case (.object(let members), .object(let clean)):
@@ -113,16 +101,16 @@ struct ArchiveAudit: Sendable {
 
     private func findings(
         in bytes: [UInt8], hasSecret: Bool, _ place: @autoclosure () -> String, judgesRandom: Bool = true
-    ) -> [Finding] {
+    ) -> [Cassette.Finding] {
         if let (format, found) = Self.known(in: bytes) { return [Self.finding(place(), format.rule, found)] }
         if hasSecret { return [Self.finding(place(), "value of a secret name", bytes)] }
         let random = judgesRandom ? Self.random(in: bytes) : nil
         return random.map { [Self.finding(place(), "random text", $0)] } ?? []
     }
 
-    private static func finding(_ place: String, _ rule: String, _ text: some Collection<UInt8>) -> Finding {
+    private static func finding(_ place: String, _ rule: String, _ text: some Collection<UInt8>) -> Cassette.Finding {
         let start = Redaction.visible(String(decoding: text.prefix(4), as: UTF8.self))
-        return Finding(place: place, rule: rule, excerpt: "\(start)… (\(text.count) bytes)")
+        return Cassette.Finding(place: place, rule: rule, excerpt: "\(start)… (\(text.count) bytes)")
     }
 
     private static func shown(_ name: String) -> String {
@@ -130,7 +118,7 @@ struct ArchiveAudit: Sendable {
     }
 }
 
-extension ArchiveAudit {
+extension ArchiveRedaction {
     /// A format of secrets: how they begin, which characters follow beside letters and digits, and at least how many.
     /// `accepts` tells whether what follows the beginning, and the bytes after it, can belong to a secret.
     private typealias Format = (
@@ -173,10 +161,9 @@ extension ArchiveAudit {
                 else { continue }
                 let end = bytes[(place + start.count)...].firstIndex { !isIn($0, format.more) } ?? bytes.count
                 ends[index] = end
-                let isFound = end - place - start.count >= format.length
-                if isFound, format.accepts(bytes[(place + start.count)..<end], bytes[end...]) {
-                    best = (index, bytes[place..<end])
-                }
+                let found = bytes[(place + start.count)..<end]
+                guard found.count >= format.length, format.accepts(found, bytes[end...]) else { continue }
+                best = (index, bytes[place..<end])
             }
         }
         return best.map { (formats[$0.index], $0.found) }
