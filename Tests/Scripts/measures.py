@@ -28,7 +28,7 @@ limits = {
     "LetterheadFoundation": 31,
     "LetterheadOAuth": 1_814,
     "LetterheadObserving": 607,
-    "LetterheadRecording": 1_596,
+    "LetterheadRecording": 1_500,
     "LetterheadRelay": 750,
     "LetterheadResilience": 1_584,
     "LetterheadSigning": 2_134,
