@@ -20,6 +20,7 @@ Message/Headers/MediaType.swift     Unicode scalars, and not characters
 Message/Response/SuggestedFilename  Unicode scalars, and not characters
 Message/Redaction/Redaction+Body    bytes, and the essence of a media type, which is ASCII
 HTTPTimeline.swift                  the rows of a table
+AsyncBytes.swift                    Unicode scalars, and not characters
 Chain/LoaderChain.swift             names of links
 Templates/Decoding/JSONText.swift   characters that consist of one scalar
 Templates/Bodies/Form/FormContainers names of members are converted as Foundation does
@@ -76,6 +77,8 @@ Letterhead/Message/URL/URITemplate.swift          names of variables, which are 
 Letterhead/Message/Headers/MediaType              tokens and Unicode scalars
 Letterhead/Message/Request/HTTPMethod             methods of the program, or tokens of a relay
 Letterhead/Message/Errors/HTTPError.swift         codes of the program, or tokens of a relay
+Letterhead/Message/Errors/HTTPError+URLError      keys of Foundation
+Letterhead/Message/Response/HTTPResponse+HTTPURL  the names of fields, as a dictionary of Foundation has them
 Letterhead/Support/HTTPDate                       words of ASCII.keyword
 Letterhead/Transport/                             hosts of validated requests, settings, and keywords
 LetterheadOAuth/OAuth2+Session                    the code of an error, which is a keyword

@@ -34,8 +34,8 @@
         /// Returns the cookies of the request, and those of the storage with other names.
         private func text(for request: HTTPRequest, to url: URL) -> String? {
             let own = request.headers[.cookie]
-            let names = (own ?? "").split(separator: ";").map { pair in
-                String(pair.prefix { $0 != "=" }).trimmingCharacters(in: .whitespaces)
+            let names = (own ?? "").utf8.split(separator: UInt8(ascii: ";")).map { pair in
+                String(Substring(pair.drop(while: Self.isBlank).prefix { $0 != UInt8(ascii: "=") && !Self.isBlank($0) }))
             }
             let stored = (storage.cookies(for: url) ?? []).filter { cookie in
                 !names.contains(cookie.name) && (!cookie.isSecure || request.origin?.isSecure == true)
@@ -47,6 +47,8 @@
                 .map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
             return pairs.isEmpty ? nil : ((own.map { [$0] } ?? []) + pairs).joined(separator: "; ")
         }
+
+        private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
         private func store(_ cookies: [CookieJar.Cookie], from url: URL) {
             for cookie in cookies {
@@ -67,10 +69,9 @@
     extension HTTPCookie {
         /// Whether requests for a path receive the cookie (RFC 6265, 5.1.4).
         fileprivate func includes(path: String) -> Bool {
-            let path = path.isEmpty ? "/" : path
-            guard path.hasPrefix(self.path) else { return false }
-            return path.count == self.path.count || self.path.hasSuffix("/")
-                || path.dropFirst(self.path.count).first == "/"
+            let (path, own, slash) = ((path.isEmpty ? "/" : path).utf8, self.path.utf8, UInt8(ascii: "/"))
+            return path.starts(with: own)
+                && (path.count == own.count || own.last == slash || path.dropFirst(own.count).first == slash)
         }
 
         /// Whether a header field can contain the cookie. A program may have stored anything.
