@@ -35,7 +35,7 @@
         private func text(for request: HTTPRequest, to url: URL) -> String? {
             let own = request.headers[.cookie]
             let names = (own ?? "").utf8.split(separator: UInt8(ascii: ";")).map { pair in
-                String(Substring(pair.drop(while: Self.isBlank).prefix { $0 != UInt8(ascii: "=") && !Self.isBlank($0) }))
+                String(Substring(pair.drop { $0 <= 0x20 }.prefix { $0 != UInt8(ascii: "=") && $0 > 0x20 }))
             }
             let stored = (storage.cookies(for: url) ?? []).filter { cookie in
                 !names.contains(cookie.name) && (!cookie.isSecure || request.origin?.isSecure == true)
@@ -47,8 +47,6 @@
                 .map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
             return pairs.isEmpty ? nil : ((own.map { [$0] } ?? []) + pairs).joined(separator: "; ")
         }
-
-        private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
         private func store(_ cookies: [CookieJar.Cookie], from url: URL) {
             for cookie in cookies {

@@ -173,8 +173,8 @@ private func newFile() -> URL {
                 }
                 #expect(try await replaying().0.send(upload).status == .created)
             }
-            print("recorded and replayed in \(time)")
-            #expect(time < .seconds(3))
+            // Quadratic time would be minutes.
+            #expect(time < .seconds(20))
         }
     }
 
