@@ -36,7 +36,7 @@ limits = {
     "LetterheadTesting": 4_093,
     "LetterheadTestingSupport": 62,
     "LetterheadTransfers": 1_839,
-    "LetterheadURLSession": 494,
+    "LetterheadURLSession": 493,
 }
 
 

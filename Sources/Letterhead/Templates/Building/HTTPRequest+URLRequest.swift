@@ -78,7 +78,7 @@
         /// ``RequestSettings/omittedHeaders``. If the URL leads to another host, headers such as `Authorization` stay, so
         /// set it only to a server that may receive them.
         ///
-        /// - Throws: the errors of ``init(_:)``. The request is unchanged then.
+        /// - Throws: the errors of ``init(_:)-(URLRequest)``. The request is unchanged then.
         public mutating func update(from urlRequest: URLRequest) throws(HTTPError) {
             let new = try HTTPRequest(urlRequest)
             let url = try new.urlString()
