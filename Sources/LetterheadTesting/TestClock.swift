@@ -114,7 +114,9 @@ public final class TestClock: Clock {
             }
         }
         while isAutomatic, end.valueNow == nil, !Task.isCancelled {
-            advanceToNextSleeper(ifQuietSince: await settle { end.valueNow == nil })
+            if let activity = await settle(while: { end.valueNow == nil }) {
+                advanceToNextSleeper(ifQuietSince: activity)
+            }
         }
         let isWoken = await end.value(within: nil, on: self, onTimeout: {}) {
             if self.state.change({ $0.leave(end) }) { end.set(false) }
@@ -177,10 +179,7 @@ extension TestClock {
     /// sleep on it, such as work in a socket, so this method may return before such work is done. In this case, use
     /// ``run(_:)``, which returns only when the operation ends. This method also returns when its task is cancelled.
     public func runUntilIdle() async {
-        while !Task.isCancelled {
-            await settle()
-            guard advanceToNextSleeper() else { return }
-        }
+        while await settle() != nil, advanceToNextSleeper() {}
     }
 
     /// Runs an operation, and moves the clock from one sleep to the next until the operation ends.
@@ -212,27 +211,27 @@ extension TestClock {
     package func runUntilCancelled() async {
         while !Task.isCancelled {
             await waitForSleepers(1)
-            await settle()
-            if !Task.isCancelled { advanceToNextSleeper() }
+            if await settle() != nil { advanceToNextSleeper() }
         }
     }
 
     /// Lets running tasks continue until no sleep has begun or ended for five real milliseconds, and every woken task
-    /// runs. Returns the activity since when it is quiet.
+    /// runs. Returns the activity since when it is quiet, or nil if the calling task is cancelled or no longer waits:
+    /// then nothing is known about the other tasks, and the clock must not move.
     ///
     /// - Parameter isAsleep: whether the calling task still waits. Default: it does.
     ///
     /// No API reports whether other tasks can run, so waiting in real time is the only way to let them continue.
-    @discardableResult
-    func settle(while isAsleep: () -> Bool = { true }) async -> Int {
+    func settle(while isAsleep: () -> Bool = { true }) async -> Int? {
         var quiet = 0
         var seen = activity
-        while quiet < 5, !Task.isCancelled, isAsleep() {
+        while quiet < 5 {
             for _ in 0..<10 { await Task.yield() }
             try? await Task.sleep(for: .milliseconds(1))
             let now = activity
             quiet = now == seen && !hasWokenSleepers ? quiet + 1 : 0
             seen = now
+            if Task.isCancelled || !isAsleep() { return nil }
         }
         return seen
     }

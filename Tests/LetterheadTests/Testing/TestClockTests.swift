@@ -66,6 +66,17 @@ import Testing
         #expect(order == [1, 2, 30] && clock.now.offset == .seconds(30))
     }
 
+    @Test func `an automatic clock stays where a sleep has ended until the woken task has run on`() async throws {
+        for _ in 0..<20 {
+            let clock = TestClock(isAutomatic: true)
+            let long = Task { try await clock.sleep(for: .seconds(10)) }
+            try await clock.sleep(for: .seconds(5))
+            long.cancel()
+            _ = await long.result
+            #expect(clock.now.offset == .seconds(5))
+        }
+    }
+
     @Test func `on an automatic clock, the deadline of a client does not end a request that waits for less`()
         async throws
     {
