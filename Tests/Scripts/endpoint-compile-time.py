@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Measures how long the compiler needs for 300 endpoints, beside 300 types of a plain protocol of the same shape.
 
-    .ci/run endpoints                                    # builds the library first
-    Tests/Scripts/endpoint-compile-time.py MODULES       # MODULES: the folder of Letterhead.swiftmodule
+    Tests/Scripts/endpoint-compile-time.py [MODULES]
+
+MODULES is the folder of Letterhead.swiftmodule. Without it, the library is built first, as `.ci/run` does.
 
 It prints the processor time of both and their ratio, and fails if the ratio exceeds the limit.
 """
@@ -14,11 +15,17 @@ import sys
 import tempfile
 
 arguments = argparse.ArgumentParser()
-arguments.add_argument("modules", type=pathlib.Path)
+arguments.add_argument("modules", type=pathlib.Path, nargs="?")
 arguments.add_argument("--limit", type=float, default=1.1, help="the highest accepted ratio")
 arguments.add_argument("--count", type=int, default=300, help="the number of types")
 arguments.add_argument("--runs", type=int, default=3, help="the number of runs, of which the fastest counts")
 options = arguments.parse_args()
+if not options.modules:
+    build = ["swift", "build", "-Xswiftc", "-warnings-as-errors", "-Xcc", "-Werror"]
+    root = pathlib.Path(__file__).resolve().parents[2]
+    subprocess.run([*build, "--target", "Letterhead"], check=True, cwd=root)
+    shown = subprocess.run([*build, "--show-bin-path"], check=True, cwd=root, capture_output=True, text=True)
+    options.modules = pathlib.Path(shown.stdout.strip()) / "Modules"
 
 PLAIN = """
 protocol Plain: Sendable {

@@ -39,7 +39,7 @@ precondition(user.login == "ada")
 await server.stop()
 SWIFT
 cd "$scratch"
-build() { swift build --scratch-path "${ENTERED_SCRATCH:-$scratch/.build}" -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping "$@"; }
+build() { swift build --scratch-path "$root/.build/entered" -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping "$@"; }
 build >"$scratch/log" 2>&1 || { tail -20 "$scratch/log" && exit 1; }
 program=$(build --show-bin-path)/OneGet
 LLVM_PROFILE_FILE=$scratch/get.profraw "$program"

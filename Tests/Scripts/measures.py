@@ -2,7 +2,7 @@
 """Prints the proportions of the package, and fails when a limit is exceeded: the lines of code of each module, files and
 rooms, and how often the library uses mechanisms that should stay rare. A limit is what is there: a change lowers it, or
 raises it in a commit of its own whose message says what users gain. .ci/run documentation prints the size of the public
-surface; .ci/run endpoints and .ci/run entered print what needs a build."""
+surface; Tests/Scripts/endpoint-compile-time.py and entered-files.sh print what needs a build."""
 import pathlib
 import re
 import statistics

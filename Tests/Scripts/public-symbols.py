@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the public symbols of each product with the files in API/, or writes these files.
 
-public-symbols.py SYMBOL-GRAPH-FOLDER MODULE… [--write]
+public-symbols.py SYMBOL-GRAPH-FOLDER MODULE… [--update]
 
 The folder holds MODULE.symbols.json and MODULE@OTHER.symbols.json, as `swift package dump-symbol-graph` writes them. A line
 is a symbol's kind, full name and declaration, or a conformance, without comments and locations. It also fails if API.md does
@@ -18,12 +18,12 @@ import subprocess
 import sys
 
 root = pathlib.Path(__file__).resolve().parents[2]
-update = ".ci/run symbols"
+update = ".ci/stages/documentation --update"
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("graphs", type=pathlib.Path)
 arguments.add_argument("modules", nargs="+")
-arguments.add_argument("--write", action="store_true", help="write the files instead of comparing them")
+arguments.add_argument("--update", action="store_true", help="write the files instead of comparing them")
 options = arguments.parse_args()
 
 # Every type has these conformances unless its declaration says otherwise, and compilers differ in listing them.
@@ -107,7 +107,7 @@ page = (root / "API.md").read_text()
 for module in options.modules:
     path = root / "API" / f"{module}.txt"
     present = surface(module)
-    if options.write:
+    if options.update:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes("".join(f"{line}\n" for line in present).encode())
         print(f"API/{path.name}: {len(present)} lines")
@@ -130,6 +130,6 @@ for fault in faults:
     print(f"error: {fault}")
 if any(fault.endswith("differ") for fault in faults):
     print(f"If the change is intended, run {update}, read the difference, and commit it with the change.")
-elif not faults and not options.write:
+elif not faults and not options.update:
     print(f"public symbols of {len(options.modules)} modules: as recorded in API")
 sys.exit(1 if faults else 0)

@@ -31,7 +31,7 @@ struct Allocations {
         if differences.isEmpty { return print("\(lines.count) operations allocate as often as recorded in \(path)") }
         for line in differences.removals { print("recorded: \(line.element)") }
         for line in differences.insertions { print("counted:  \(line.element)") }
-        fail("allocations differ from \(path) (record them with .ci/run update_allocations if that's intended)")
+        fail("allocations differ from \(path) (record them with .ci/stages/allocations --update if that's intended)")
     }
 
     /// The allocations of one operation, as the lowest average of several rounds. Another thread's allocations and what
