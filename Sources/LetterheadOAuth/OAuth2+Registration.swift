@@ -47,10 +47,8 @@ extension OAuth2.Server {
     /// - Throws: `HTTPAuthentication.Failure`, for example with the error code of the server.
     public func register(
         _ name: String, redirectURIs: [URL], metadata: [String: JSONValue] = [:],
-        initialAccessToken token: Secret? = nil,
-        over loader: any HTTPLoader = HTTPClient.defaultTransport
+        initialAccessToken token: Secret? = nil, over loader: any HTTPLoader = HTTPClient.defaultTransport
     ) async throws(HTTPAuthentication.Failure) -> OAuth2.Registration {
-        let place = "the registration endpoint"
         let endpoint = self.metadata["registration_endpoint"]?.string
         guard let endpoint = endpoint.flatMap({ URL(string: $0, encodingInvalidCharacters: false) }),
             endpoint.canFollow(tokenEndpoint)
@@ -85,7 +83,7 @@ extension OAuth2.Server {
             request.headers.setSecret(value, for: .authorization)
         }
         let body = try await TokenEndpoint.answer(
-            to: request, of: place, hiding: token.map { [$0.reveal()] } ?? [], over: loader)
+            to: request, of: "the registration endpoint", hiding: token.map { [$0.reveal()] } ?? [], over: loader)
         return try OAuth2.Registration(ServerAnswer(body, allowsForm: false))
     }
 }

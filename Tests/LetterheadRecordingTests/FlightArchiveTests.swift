@@ -114,6 +114,18 @@ import Testing
         #expect(contents[1]["text"] as? String == "REDACTED")
     }
 
+    @Test func `a binary body of a request is marked with a custom field, which HTTP Archives allow`() async throws {
+        let recorder = FlightRecorder(last: 1_000, bytes: 64 << 20, keepsBinaryBodies: true)
+        let transport = AnyLoader { HTTPResponse(request: $0, status: .ok) }
+        let client = HTTPClient(environment: .of("https://a.test"), observers: [recorder], transport: transport)
+        var post = try HTTPRequest(method: .post, "https://a.test/")
+        post.body = DataBody(Data([0, 159, 255]), contentType: "a/b")
+        _ = try await client.send(post)
+        let data = try entries(recorder).compactMap { ($0["request"] as? Object)?["postData"] as? Object }
+        #expect(data.first?["text"] as? String == "AJ//" && data.first?["_encoding"] as? String == "base64")
+        #expect(data.first?["encoding"] == nil)
+    }
+
     @Test func `a compressed body is left out, and a malformed document is searched for secrets`() async throws {
         let recorder = FlightRecorder(last: 1_000, bytes: 64 << 20, keepsBinaryBodies: true)
         let transport = AnyLoader { HTTPResponse(request: $0, status: .ok) }

@@ -316,9 +316,13 @@ import Testing
         #expect(try await authorization(of: request, by: next) == after)
     }
 
-    @Test func `a hop to another origin has nothing of the signature`() async throws {
+    @Test(arguments: [
+        "other.example", "bucket.s3.amazonaws.com.evil.test", "s3.eu-west-1.amazonaws.com.evil.test",
+        "other.s3.amazonaws.com", "bucket.s3.eu-west-1.amazonaws.com", "bucket.s3.eu-west-1.example.com",
+    ])
+    func `a hop to another origin has nothing of the signature`(host: String) async throws {
         let mock = MockLoader()
-            .then { HTTPResponse(request: $0, status: 307, headers: ["Location": "https://other.example/"]) }
+            .then { HTTPResponse(request: $0, status: 307, headers: ["Location": "https://\(host)/"]) }
             .then { HTTPResponse(request: $0, status: .ok) }
         var request = try HTTPRequest("https://bucket.s3.amazonaws.com/a")
         request.authentication = .signing(by: try signer(token: "for now"))
@@ -437,8 +441,8 @@ import Testing
                 + #"{"x-amz-credential":"\#(credential)"},{"x-amz-date":"20130524T000000Z"},"#
                 + #"{"x-amz-security-token":"for now"},["starts-with","$key","user/eric/"],{"bucket":"b"},"#
                 + #"["content-length-range",1,10]],"expiration":"2013-05-24T00:01:00Z"}"#)
-        let key = signer.state.key("20130524/us-east-1/s3/aws4_request", Self.secret("s3"))
-        let signature = Hexadecimal.text(HMAC.sha256(form.fields["policy"] ?? "", key: key))
+        // The signature that S3SigV4PostAuth of botocore writes for this policy.
+        let signature = "f4ef3c3ae09067ffa0115820a70a131acd31989c3a71738a1cd56f283a7dcc2f"
         #expect(form.fields["x-amz-signature"] == signature && form.fields["key"] == "user/eric/${filename}")
         for (fields, length, rule) in [
             (["Policy": ""], 0...1, "the field Policy of the form is written by the signer"),

@@ -316,9 +316,14 @@
 
         @Test(arguments: Kind.allCases)
         func `a creation without a usable Location is an error`(kind: Kind) async throws {
-            for fields in ["", "Location: ftp://a.example/1\r\n", "Location: https://\r\n"] {
+            let created = ["", "Location: ftp://a.example/1\r\n", "Location: https://\r\n"].map {
+                response("201 Created", $0)
+            }
+            // A 104 only hints at the upload.
+            let hint = "HTTP/1.1 104 Upload Resumption Supported\r\nLocation: /films/7\r\n\r\n"
+            for answer in created + [.response(hint + "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")] {
                 let (server, box) = (UploadServer(kind), try Outbox())
-                server.enqueue("POST", response("201 Created", fields))
+                server.enqueue("POST", answer)
                 let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server) }
                 #expect(error?.code == .uploadUnsupported && box.names.isEmpty && server.appends.isEmpty)
             }

@@ -43,7 +43,7 @@ def case(source):
     method = source.choice(["GET", "PUT", "POST", "DELETE"])
     body = bytes(source.randbytes(source.randint(1, 99))) if method in ("PUT", "POST") else b""
     token = source.choice([None, "a/token+with=signs"])
-    service = source.choice(["s3", "s3express"]) if is_s3 else source.choice(["execute-api", "dynamodb", "sqs"])
+    service = source.choice(["s3", "s3express"]) if is_s3 else source.choice(["execute-api", "dynamodb", "sqs", "aoss", "glacier"])
     auth.get_current_datetime = lambda: date
     credentials = Credentials(KEY, SECRET, token)
 

@@ -26,7 +26,7 @@ limits = {
     "LetterheadCaching": 1_926,
     "LetterheadContracts": 848,
     "LetterheadFoundation": 31,
-    "LetterheadOAuth": 1_814,
+    "LetterheadOAuth": 1_812,
     "LetterheadObserving": 607,
     "LetterheadRecording": 1_500,
     "LetterheadRelay": 750,

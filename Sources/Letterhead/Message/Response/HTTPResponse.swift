@@ -154,7 +154,7 @@ extension HTTPResponse {
         let expected = request.acceptedStatuses == nil ? "200–299" : "one of acceptedStatuses"
         var message = "the status is not accepted (expected \(expected))"
         if let statusReason { message += "; \(statusReason)" }
-        if status == .unauthorized, let reason = self.request.unsignedReason {
+        if [.unauthorized, .forbidden].contains(status), let reason = self.request.unsignedReason {
             message += "; the request was not signed: \(reason)"
         }
         if (400..<500).contains(status.code), let reason = self.request.withheldReason {

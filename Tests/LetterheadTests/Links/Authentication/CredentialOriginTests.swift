@@ -142,9 +142,12 @@ private final class Switch: Sendable {
         #expect(error?.message.contains("not signed: the credentials belong to https://a.example") == true)
     }
 
-    @Test func `a 401 tells that a redirect removed the credentials, or that an origin is not allowed`() async throws {
+    @Test(arguments: [HTTPStatus.unauthorized, .forbidden])
+    func `a refusal tells that a redirect removed the credentials, or that an origin is not allowed`(
+        status: HTTPStatus
+    ) async throws {
         let mock = MockLoader { request in
-            guard request.host == "a.example" else { return HTTPResponse(request: request, status: .unauthorized) }
+            guard request.host == "a.example" else { return HTTPResponse(request: request, status: status) }
             return HTTPResponse(request: request, status: .found, headers: ["Location": "https://b.example/"])
         }
         let client = HTTPClient(
