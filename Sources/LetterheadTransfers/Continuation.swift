@@ -2,7 +2,8 @@
 import Letterhead
 import LetterheadFoundation
 
-/// Decides whether and when a transfer continues. It counts the attempts in succession that bring little.
+/// Decides whether and when a transfer continues. It counts the attempts in succession that bring little, also those of
+/// a `Retry` link below.
 struct Continuation: Sendable {
     /// An attempt that brings fewer bytes counts as unsuccessful. A server could otherwise have a body requested byte
     /// by byte.
@@ -41,6 +42,12 @@ struct Continuation: Sendable {
     mutating func retry(after failure: HTTPError) throws(HTTPError) -> Retry.Context {
         newCount = 0
         mayHaveBeenSent = mayHaveBeenSent || failure.mayHaveBeenSent
+        // The attempts of a `Retry` link count as well, so that they don't multiply. A body that broke off is one.
+        let isHead = failure.response == nil || failure.code == .unacceptableStatus
+        for var earlier in isHead ? failure.attempts.dropLast() : [] {
+            earlier.number = attempts.count + 1
+            attempts.append(earlier)
+        }
         var attempt = HTTPRequest.Attempt(
             number: attempts.count + 1, status: failure.response?.status,
             errorCode: failure.response == nil ? failure.code : nil)
@@ -63,9 +70,10 @@ struct Continuation: Sendable {
             attempts: attempts, strategy: backoff.strategy, delay: delay)
     }
 
-    /// Without an earlier retry, the failure's own attempts tell more.
+    /// If the transfer was never continued, the failure's own attempts tell more.
     private func ended(_ failure: HTTPError, _ last: HTTPRequest.Attempt, _ rule: String) -> HTTPError {
-        guard !attempts.isEmpty else { return failure.with(mayHaveBeenSent: mayHaveBeenSent) }
+        let isContinued = attempts.contains { $0.reason == reason }
+        guard isContinued else { return failure.with(mayHaveBeenSent: mayHaveBeenSent) }
         var last = last
         last.reason = "not continued: \(rule)"
         return failure.with(attempts: attempts + [last], mayHaveBeenSent: mayHaveBeenSent)

@@ -29,7 +29,8 @@ public import Letterhead
 ///
 /// Downloads with `resuming:` and uploads continue in the same way, and also send their first request again if the
 /// server is down or busy. With the defaults, five attempts in succession that bring nothing take up to 31 seconds of
-/// waits. Each wait calls the `onRetry` closures of the request and its client, and records a `retry.decided` event.
+/// waits. The attempts of a `Retry` link count as well, so that both numbers don't multiply. Each wait calls the
+/// `onRetry` closures of the request and its client, and records a `retry.decided` event.
 public struct ContinueBodies: LoaderLink {
     private let backoff: Backoff
 
@@ -78,10 +79,9 @@ struct BodySource: Sendable {
         (self.request, self.next, self.backoff) = (sent, next, backoff)
     }
 
-    func load() async throws(HTTPError) -> HTTPResponse { try await next.load(request) }
-
-    /// Requests a range of the body, if the validator fits.
-    func load(_ range: String, if validator: String) async throws(HTTPError) -> HTTPResponse {
+    /// Requests the body, or a range of it if the validator fits.
+    func load(_ range: String? = nil, if validator: String = "") async throws(HTTPError) -> HTTPResponse {
+        guard let range else { return try await next.load(request) }
         var sent = request
         sent.headers[.range] = range
         sent.headers[.ifRange] = validator

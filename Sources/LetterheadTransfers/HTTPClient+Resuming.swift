@@ -59,7 +59,7 @@ extension HTTPClient {
     ///   - resumption: how the part is recognized.
     ///   - digest: the complete file's digest. Default: nil (checks only the server's digest, if any).
     ///   - backoff: when and how often a lost connection is continued, and a request is sent again if the server is
-    ///     down or busy. Default: as for ``ContinueBodies``.
+    ///     down or busy. Retries of the request or the client count as well. Default: as for ``ContinueBodies``.
     /// - Throws: `.partInUse` if another download writes the part, `.digestMismatch` if the file has another digest
     ///   (the part is then removed, and the destination doesn't change), and the errors of `download(_:to:)`.
     @discardableResult

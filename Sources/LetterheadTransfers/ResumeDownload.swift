@@ -43,27 +43,21 @@ private struct ResumedDownload {
     private func loaded(_ range: String? = nil, if validator: String = "") async throws -> HTTPResponse {
         var continuation = Continuation(of: request, link.backoff, "the download continues")
         while true {
-            let result: Result<HTTPResponse, HTTPError>
-            do throws(HTTPError) {
-                let response =
-                    if let range { try await source.load(range, if: validator) } else { try await source.load() }
-                result = .success(response)
-            } catch { result = .failure(error) }
+            var response: HTTPResponse?
             let failure: HTTPError
-            switch result {
-            case .failure(let error): failure = error
-            case .success(let response)
-            where Retry.Condition.standardStatuses.contains(response.status) && !request.accepts(response.status):
-                failure = response.error(.unacceptableStatus, "")
-            case .success(let response): return response
-            }
+            do throws(HTTPError) {
+                let loaded = try await source.load(range, if: validator)
+                guard Retry.Condition.standardStatuses.contains(loaded.status), !request.accepts(loaded.status)
+                else { return loaded }
+                (response, failure) = (loaded, loaded.error(.unacceptableStatus, ""))
+            } catch { failure = error }
             let retry: Retry.Context
             do throws(HTTPError) { retry = try continuation.retry(after: failure) } catch {
-                guard case .success(var response) = result else { throw error }
-                response.attempts = error.attempts
-                return response
+                response?.attempts = error.attempts
+                if let response { return response }
+                throw error
             }
-            if case .success(let response) = result { await response.body.discard() }
+            await response?.body.discard()
             try await link.backoff.pause(before: retry)
         }
     }

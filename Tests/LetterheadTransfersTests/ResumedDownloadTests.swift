@@ -107,6 +107,21 @@ import Testing
         await server.stop()
     }
 
+    @Test(arguments: [(0, 4), (1, 4), (3, 4), (9, 10)])
+    func `retries of the request and the download don't multiply`(retries: Int, requests: Int) async throws {
+        let server = try await Script([{ _ in MockServer.Response(status: 503) }]).server()
+        let folder = try Folder()
+        let error = await #expect(throws: HTTPError.self) {
+            try await server.client().download(
+                Get<HTTPResponse>("a").retry(.immediate, maximumRetries: retries), to: folder.file,
+                resuming: .fromPart, continuing: .immediately(3))
+        }
+        #expect(error?.code == .unacceptableStatus && server.requests.count == requests)
+        #expect(error?.attempts.map(\.number) == Array(1...requests))
+        #expect(error?.attempts.allSatisfy { $0.status == 503 } == true)
+        await server.stop()
+    }
+
     @Test(arguments: unfitRests)
     func `a part that cannot be continued starts again`(reason: String, _ step: @escaping Script.Step, requests: Int)
         async throws
