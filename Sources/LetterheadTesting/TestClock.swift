@@ -170,7 +170,7 @@ extension TestClock {
     /// Moves the clock from one sleep to the next until no task sleeps on it.
     ///
     /// ```swift
-    /// async let user = client.send(GetUser(login: "ada").retry(5))
+    /// async let user = client.send(GetUser(login: "ada").retry(.exponential))
     /// await clock.runUntilIdle()         // all waits of the retries pass
     /// _ = try await user
     /// ```
@@ -185,7 +185,7 @@ extension TestClock {
     /// Runs an operation, and moves the clock from one sleep to the next until the operation ends.
     ///
     /// ```swift
-    /// let user = try await clock.run { try await client.send(GetUser(login: "ada").retry(5)) }
+    /// let user = try await clock.run { try await client.send(GetUser(login: "ada").retry(.exponential)) }
     /// ```
     ///
     /// - Returns: the operation's value.
