@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+public import Foundation
 public import Letterhead
 import LetterheadObserving
 public import Tracing
@@ -15,20 +16,35 @@ public import Tracing
 /// attributes and its status follow OpenTelemetry's semantic conventions for HTTP clients. The URL is redacted. The
 /// span ends when the response has arrived, or the head of a streamed response.
 ///
-/// The context is sent to every server that the client calls. Use it instead of `TraceContextPropagation`, not together
-/// with it.
+/// The context is sent to the allowed origins. If the client has a `TraceContextPropagation` as well, a request that has
+/// the context of the tracer is sent without a second one, and the events of the load name the trace of the tracer if it
+/// uses `traceparent`.
 public struct TracingLink: LoaderLink {
     private let tracer: @Sendable () -> any Tracer
+    private let origins: [HTTPOrigin?]?
 
     /// Creates a link.
     ///
-    /// - Parameter tracer: returns the tracer. Default: the tracer of `InstrumentationSystem` when a request is sent.
-    public init(_ tracer: @autoclosure @escaping @Sendable () -> any Tracer = InstrumentationSystem.tracer) {
+    /// - Parameters:
+    ///   - tracer: returns the tracer. Default: the tracer of `InstrumentationSystem` when a request is sent.
+    ///   - allowedOrigins: the origins that receive the context, with all replicas of a balanced origin. A request to a
+    ///     different origin has a span, too. If one of the URLs has no host, each load fails with `.invalidRequest`.
+    ///     Default: nil (every origin).
+    public init(
+        _ tracer: @autoclosure @escaping @Sendable () -> any Tracer = InstrumentationSystem.tracer,
+        allowedOrigins: [URL]? = nil
+    ) {
         self.tracer = tracer
+        origins = allowedOrigins?.map { HTTPRequest(url: $0).origin }
     }
 
     /// Sends the request within a span.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        if origins?.contains(nil) == true {
+            throw HTTPError(
+                .invalidRequest, request: request,
+                message: "an allowed origin of TracingLink has no host (write it as https://host)")
+        }
         let tracer = tracer()
         let span = tracer.startSpan(request.spanName, ofKind: .client)
         defer { span.end() }
@@ -38,7 +54,9 @@ public struct TracingLink: LoaderLink {
         let sent = request.loadValues[option: SentCount.self]
         if sent > 0 { span.set(["http.request.resend_count": sent]) }
         request.loadValues[option: SentCount.self] = sent + 1
-        tracer.inject(span.context, into: &request.headers, using: HeaderInjector())
+        if origins?.contains(request.logicalOrigin ?? request.origin) ?? true {
+            tracer.inject(span.context, into: &request.headers, using: HeaderInjector())
+        }
         do throws(HTTPError) {
             let response = try await next.load(request)
             span.set(response.spanAttributes)

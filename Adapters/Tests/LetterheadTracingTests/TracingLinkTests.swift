@@ -72,6 +72,28 @@ struct TracingLinkTests {
 }
 
 extension TracingLinkTests {
+    @Test func `only allowed origins receive the context, and each request has a span`() async throws {
+        let allowed = try #require(URL(string: "https://a.test"))
+        let client = HTTPClient(
+            attemptLinks: TracingLink(tracer, allowedOrigins: [allowed]),
+            transport: AnyLoader { [received] request in
+                received.add(request)
+                return HTTPResponse(request: request, status: .ok)
+            })
+        for url in ["https://a.test/1", "https://b.test/2"] { _ = try await client.send(try HTTPRequest(url)) }
+        #expect(received.requests.map { $0.headers["in-memory-span-id"] != nil } == [true, false])
+        #expect(tracer.finishedSpans.count == 2)
+    }
+
+    @Test func `an allowed origin without a host fails before anything is sent`() async throws {
+        let client = HTTPClient(
+            attemptLinks: TracingLink(tracer, allowedOrigins: [try #require(URL(string: "/path"))]),
+            transport: AnyLoader { HTTPResponse(request: $0, status: .ok) })
+        await #expect { try await client.send(try HTTPRequest("https://a.test")) } throws: {
+            ($0 as? HTTPError)?.code == .invalidRequest
+        }
+    }
+
     @Test func `a cancelled request is no error`() async throws {
         let client = client { throw HTTPError(.cancelled, request: $0) }
         _ = try? await client.send(Endpoint<HTTPResponse>(.get, "a"))

@@ -131,8 +131,13 @@ extension TraceContext {
 /// ```
 ///
 /// The trace is ``TraceContext/current``. If it is nil, each load begins a new trace. Each exchange, that is, an
-/// attempt or a redirect's hop, has its own span identifier. A request that already has a `traceparent` isn't changed.
+/// attempt or a redirect's hop, has its own span identifier. A request that already has a trace isn't changed, whether it
+/// was set by you or by a link: a `traceparent`, or the header of B3, Jaeger, AWS X-Ray or Datadog.
 public struct TraceContextPropagation: Sendable {
+    private static let traces: [HTTPHeaders.Name] = [
+        "traceparent", "b3", "X-B3-TraceId", "uber-trace-id", "X-Amzn-Trace-Id", "x-datadog-trace-id",
+    ]
+
     private let origins: Set<HTTPOrigin>?
     private let random: @Sendable () -> UInt64
     let brokenRule: String?
@@ -155,10 +160,10 @@ public struct TraceContextPropagation: Sendable {
     var context: TraceContext? { TraceContext.current ?? TraceContext.new(random) }
 
     /// Adds one exchange's headers, and returns its context. Returns nil if it adds none: the origin must not receive
-    /// them, or the request already has a `traceparent`.
+    /// them, or the request already has a trace.
     func inject(_ context: TraceContext?, into request: inout HTTPRequest) -> TraceContext? {
         guard let context, let origin = request.logicalOrigin ?? request.origin, origins?.contains(origin) ?? true,
-            !request.headers.contains("traceparent")
+            !Self.traces.contains(where: { request.headers.contains($0) })
         else { return nil }
         let own = context.with(spanID: max(random(), 1))
         request.headers["traceparent"] = own.traceparent

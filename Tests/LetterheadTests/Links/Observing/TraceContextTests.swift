@@ -89,6 +89,13 @@ import Testing
         #expect(kept.withLock { $0.allSatisfy { $0["traceparent"] == Self.valid } })
     }
 
+    @Test(arguments: ["b3", "x-b3-traceid", "uber-trace-id", "x-amzn-trace-id", "x-datadog-trace-id"])
+    func `a request has only one trace, in the format of the link that set it`(name: String) async throws {
+        let (sent, client) = client(TraceContextPropagation())
+        _ = try await client.send(TestEndpoint("users").header(HTTPHeaders.Name(name), "1").retry(.immediate))
+        #expect(sent.withLock { !$0.isEmpty && $0.allSatisfy { $0["traceparent"] == nil } })
+    }
+
     @Test(arguments: [nil, TraceContextTests.valid])
     func `every event of a load names its trace`(own: String?) async throws {
         let recorder = EventRecorder()
