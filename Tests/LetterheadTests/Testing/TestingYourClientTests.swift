@@ -16,7 +16,7 @@ private struct GetUser: RequestTemplate {
     var path: RequestPath { "users/\(login)" }
 }
 
-/// The examples of the guide "Testing your client" work as the guide describes.
+/// The examples of the guide "Testing against a real server" work as the guide describes.
 @Suite(.timeLimit(.minutes(3))) struct TestingYourClientTests {
     private func withServer(_ body: (MockServer, HTTPClient) async throws -> Void) async throws {
         let server = try await MockServer.start { request in

@@ -164,7 +164,7 @@
         }
     }
 
-    /// libcurl's behavior that depends on its version. The documentation page "The transport" lists the reasons.
+    /// libcurl's behavior that depends on its version. The guide "Running over libcurl" lists the reasons.
     enum CurlQuirks {
         private static let version = lh_curl_version()
         private static let tlsLibrary = lh_curl_tls_library()
