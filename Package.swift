@@ -17,8 +17,7 @@ let librarySettings = settings + [.strictMemorySafety()]
 #endif
 
 // The system's libraries on Linux, by file names, because names without a version belong to development packages. A
-// static program sets LETTERHEAD_LIBRARIES, such as ":libcurl.a :libssl.a :libcrypto.a :libz.a" (guide "Making a small
-// program for Linux").
+// static program sets LETTERHEAD_LIBRARIES, such as ":libcurl.a :libz.a" (guide "Making a small program for Linux").
 let archives = Context.environment["LETTERHEAD_LIBRARIES"]?.split(separator: " ").map(String.init)
 let libcurl = archives ?? [":libcurl.so.4"]
 let zlib = archives == nil ? [":libz.so.1"] : []
