@@ -6,8 +6,8 @@ public import LetterheadTesting
 
 /// Compares the types of your endpoints with the responses that a server has sent.
 ///
-/// A type that decodes a response today may still ask for something that the server is about to drop, and ignore what
-/// it has added. Check a recording, print the report, and keep what it has found in a file:
+/// A type that decodes a response today may still require a member that the server is about to drop, and may ignore
+/// what the server has added. Check a recording, print the report, and keep its findings in a file:
 ///
 /// ```swift
 /// let cassette = try Cassette(URL(filePath: "github.har"), mode: .replay)
@@ -18,26 +18,33 @@ public import LetterheadTesting
 ///
 /// To check in production, use ``ContractObserver``.
 public enum Contract {
-    /// Decodes a cassette's responses to the types of endpoints, and reports what doesn't fit and what no type reads.
+    /// Decodes the responses of a cassette to the types of endpoints, and reports what doesn't fit and what no type
+    /// reads.
     ///
-    /// A response with a status from 200 to 299 is decoded to the template's `Response`, and an error to its `Failure`
-    /// and, if it has problem details, to their members. Decoding continues after a value that doesn't fit: another
-    /// response's value of the same type replaces it, or one that the type decodes from `null`, `{}` or another empty
+    /// A response with a status from 200 to 299 is decoded to the `Response` of its template, and an error to its
+    /// `Failure`. The report also checks the members of problem details.
+    ///
+    /// Decoding continues after a value that doesn't fit, so one report shows everything. The value is replaced by one
+    /// of the same type from a different response, or by one that the type decodes from `null`, `{}` or a similar empty
     /// value. Where neither exists, the report tells where decoding ended.
     ///
-    /// A cassette knows the name of each recorded response's template. If several of the types have one name, as
-    /// `Users.Get` and `Teams.Get` do, list their routes, and do so for another program's archive. A type that decodes
-    /// itself is visible only in part. For a template with a custom `decode(_:)`, list its route with a
-    /// template that has the body's type, such as `Get<Envelope>`.
+    /// A cassette stores the name of the template for each response. List an endpoint in `routes` instead if:
+    ///
+    /// - several of the types have one name, as `Users.Get` and `Teams.Get` do,
+    /// - a different program recorded the archive, or
+    /// - the template has a custom `decode(_:)`. List its route with a template for the type of the body, such as
+    ///   `Get<Envelope>`.
+    ///
+    /// A type that decodes itself is visible only in part.
     ///
     /// - Parameters:
-    ///   - cassette: the recording. An archive of another program is opened with `Cassette(file, mode: .replay)`.
-    ///   - endpoints: the templates' types.
+    ///   - cassette: the recording. Open an archive of a different program with `Cassette(file, mode: .replay)`.
+    ///   - endpoints: the types of the templates.
     ///   - routes: endpoints by their routes, for requests without a recorded template. The first match counts.
     ///     Default: none.
-    ///   - values: the type of a stream's values or events, by its template. The first 1,000 are decoded. Default:
-    ///     none.
-    ///   - decoder: the decoder of the program's client. Default: a plain `JSONDecoder`.
+    ///   - values: the types of the values or events in streams, by template. The first 1,000 values of a stream are
+    ///     decoded. Default: none.
+    ///   - decoder: the decoder that your client uses. Default: a plain `JSONDecoder`.
     /// - Throws: `CancellationError` if the calling task was cancelled.
     public static func check(
         _ cassette: Cassette, against endpoints: any RequestTemplate.Type...,

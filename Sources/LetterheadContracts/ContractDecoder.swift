@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// Where a value is decoded: a member of an object, an element of an array, or the value itself.
+/// The slot from which a value is decoded: a member of an object, an element of an array, or a value on its own.
 protocol ContractSlot {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value
 }
@@ -19,7 +19,7 @@ struct SingleSlot: ContractSlot {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try container.decode(type) }
 }
 
-/// The next element of an array. It decodes copies of the container, so that an element can be read twice.
+/// The next element of an array. Each call decodes from a copy of the container, so an element can be read twice.
 struct ElementSlot: ContractSlot {
     let container: any UnkeyedDecodingContainer
 
@@ -29,7 +29,7 @@ struct ElementSlot: ContractSlot {
     }
 }
 
-/// Forwards to a response's decoder, and tells a reading what a type asks for.
+/// A decoder that forwards to the decoder of a response, and tells the reading what a type asks for.
 struct ContractDecoder: Decoder {
     let base: any Decoder
     let place: ContractPlace
@@ -64,7 +64,7 @@ struct AnyName: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// A type's view of an object. A member is optional if the type asks whether it is there.
+/// The view that a type has of an object. A member counts as optional if the type checks whether it exists.
 private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let base: KeyedDecodingContainer<Key>
     let place: ContractPlace
@@ -77,7 +77,8 @@ private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
         if Key(stringValue: "\u{0}") != nil {
             reading.note(place.path) { $0.isOpen = true }
         } else {
-            // An enumeration of names. Its type asks which of them are there, as an enumeration with values does.
+            // An enumeration of names. The type checks which of them exist, as an enumeration with associated values
+            // does.
             for key in keys { reading.note(member(key).path) { $0.probe() } }
         }
         return keys
@@ -95,7 +96,7 @@ private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try read(type, key) }
 
-    // The protocol's defaults for these types throw an error.
+    // The default implementations for these types throw an error.
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try read(type, key) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try read(type, key) }
 
@@ -103,7 +104,7 @@ private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try optional(type, key)
     }
 
-    // For these types, the protocol's defaults would be called, which don't tell the type of a member that is absent.
+    // The default implementations for these types don't tell the type of a member that is absent.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(type, key) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(type, key) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(type, key) }
@@ -160,7 +161,8 @@ private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try base.contains(key) && !base.decodeNil(forKey: key) ? read(type, key) : nil
     }
 
-    /// A type that has asked for all names reads members that it doesn't know by name.
+    /// Returns the place of a member. If a type has asked for all names, the names are data, so the members share a
+    /// place.
     private func member(_ key: Key) -> ContractPlace { reading.isOpen(place) ? place.anyMember : place.member(key) }
 }
 
@@ -225,7 +227,7 @@ private struct ContractValue: SingleValueDecodingContainer {
     }
 }
 
-/// An element that isn't read.
+/// An element that is skipped.
 private struct Skipped: Decodable {
     init(from decoder: any Decoder) {}
 }

@@ -2,22 +2,22 @@
 import Letterhead
 import LetterheadFoundation
 
-/// What is known of one place in an endpoint's responses.
+/// What a report knows about one place in the responses of an endpoint.
 struct ContractMember: Sendable {
-    /// The first type that asked for it. Nil if the type isn't known, or if none asked.
+    /// The first type that asked for the value. Nil if the type isn't known, or if none has asked.
     private(set) var type: String?
     private(set) var isAsked = false
-    /// Whether a type has looked whether it is there.
+    /// Whether a type has checked that the value exists.
     private var isProbed = false
-    /// Whether a type has asked for it without looking.
+    /// Whether a type has asked for the value without checking that it exists.
     private var isRequired = false
     /// How often a type has asked for the value.
     private(set) var count = 0
-    /// The path of the object that has it as a member.
+    /// The path of the object that contains this member.
     var parent: String?
-    /// Whether a type reads members of this object whose names it finds there.
+    /// Whether a type reads all members of this object, by the names that it finds there.
     var isOpen = false
-    /// Whether this is an object that a type has read to its end.
+    /// Whether this is an object that decoding has read to its end.
     var isWhole = false
     /// Why the place is only partly visible.
     var remark: String?
@@ -31,7 +31,7 @@ struct ContractMember: Sendable {
         if self.type == nil, let type { self.type = "\(type)" }
     }
 
-    /// Notes that a type looks whether the value is there.
+    /// Notes that a type checks whether the value exists.
     mutating func probe(_ type: Any.Type? = nil) {
         (isAsked, isProbed) = (true, true)
         if self.type == nil, let type { self.type = "\(type)" }
@@ -44,14 +44,14 @@ struct ContractMember: Sendable {
         (isAsked, isRequired) = (isAsked || other.isAsked, isRequired || other.isRequired)
         parent = parent ?? other.parent
         (isOpen, isWhole) = (isOpen || other.isOpen, isWhole || other.isWhole)
-        // A server chooses some of the texts.
+        // A server chooses some of the texts, so their number is limited.
         for (problem, count) in other.problems.sorted(by: { $0.key < $1.key })
         where problems[problem] != nil || problems.count < 16 {
             problems[problem, default: 0] += count
         }
     }
 
-    /// What the program asks for.
+    /// What the type demands, such as `required String`.
     var demand: String {
         guard isAsked else { return "unread" }
         return (isRequired ? "required" : "optional") + (type.map { " \($0)" } ?? "")
@@ -63,7 +63,7 @@ struct ContractProblem: Error, Hashable, Comparable {
     static let absent = ContractProblem(.absent, "absent")
 
     let kind: ContractReport.Kind
-    /// What the response has instead.
+    /// What the response contains instead.
     let text: String
 
     init(_ kind: ContractReport.Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
@@ -73,7 +73,7 @@ struct ContractProblem: Error, Hashable, Comparable {
     }
 }
 
-/// The kind of a value that a type refused.
+/// The kind of a value that a type has refused.
 struct FoundValue: Decodable {
     private let name: String
     private let text: String?
@@ -95,7 +95,7 @@ struct FoundValue: Decodable {
     }
 
     func problem(of error: any Error, as type: Any.Type, showingValue: Bool) -> ContractProblem {
-        // Recordings replace secrets.
+        // A recording contains placeholders instead of secrets.
         if let text, text.isSame(as: "REDACTED") || text.isSame(as: Redaction.placeholder) {
             return ContractProblem(.partlyVisible, "a redacted value")
         }
@@ -111,25 +111,27 @@ struct FoundValue: Decodable {
     }
 }
 
-/// Values of types that responses contained, to continue where a response has a value that doesn't fit. Tests use them,
-/// a program never does: it must not keep values.
+/// Values from earlier responses, by type. They replace values that don't fit, so that decoding can continue.
+///
+/// Only ``Contract``, in tests, keeps samples. ``ContractObserver`` never does, because a running app must not keep
+/// values.
 final class ContractSamples: @unchecked Sendable {
-    // Only the check that has created it uses it, and decodes one response after the other.
+    // Only the check that has created the samples uses them, and it decodes one response after the other.
     private var values: [ObjectIdentifier: Any] = [:]
 
     func keep<Value>(_ value: Value) { values[ObjectIdentifier(Value.self)] = value }
 
-    /// Returns a value of a type: an earlier one, an empty one, or an enumeration's first case.
+    /// Returns a value of a type: an earlier one, the first case of an enumeration, or an empty one.
     func value<Value: Decodable>(of type: Value.Type) -> Value? {
         if let value = values[ObjectIdentifier(type)] as? Value { return value }
         if let cases = type as? any CaseIterable.Type { return Self.first(of: cases) as? Value }
         return Self.blanks.lazy.compactMap { try? JSONDecoder().decode(type, from: Data($0.utf8)) }.first
     }
 
-    /// Returns whether decoders treat a type specially, or it has no members.
+    /// Returns whether a type has no members to report, or whether decoders treat it specially.
     static func isLeaf(_ type: Any.Type) -> Bool { leaves.contains(ObjectIdentifier(type)) }
 
-    /// Documents of which most types decode one. The last is a UUID and a URL.
+    /// Most types decode one of these documents. The last one is a UUID and a URL.
     private static let blanks = [
         "null", "[]", "{}", "\"\"", "0", "false", "\"00000000-0000-0000-0000-000000000000\"",
     ]

@@ -3,8 +3,9 @@ public import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Notice in production when a server's responses drift from your types: before a member that you require disappears
-/// everywhere, and without a user's report.
+/// An observer that notices in production when the responses of a server drift from your types.
+///
+/// It reports a member that is missing in some responses before it disappears everywhere, and before a user reports it.
 ///
 /// ```swift
 /// let contract = ContractObserver(sampling: 0.01) { finding in
@@ -14,18 +15,24 @@ import Synchronization
 /// ```
 ///
 /// The observer decodes some of the responses that the client decodes a second time, with the same decoder, and notes
-/// which members the type asks for. It also decodes the bodies of errors, to the template's `Failure` and as problem
-/// details. It does so in a separate task after the load, one response after the other. A finding names members and
-/// types, never a value. If the names of an object are values, such as addresses, decode it to a dictionary: its names
-/// aren't reported. Each finding is reported once, and ``report`` counts all of them.
+/// which members the type asks for. It also decodes the bodies of errors, to the `Failure` of the template and as
+/// problem details. It does so in a separate task after the load, one response after the other. Each finding is
+/// reported once, and ``report`` counts all of them.
 ///
-/// It reads responses of at most 1 MiB. It keeps those of the 64 newest sampled loads in progress, and 16 more that
-/// wait to be decoded, and skips the others. Streamed bodies and the responses that a cache returns aren't read. To
-/// check recorded responses, use ``Contract``.
+/// A finding names members and types, never a value. If the names of an object are values, such as addresses, decode it
+/// to a dictionary: its names aren't reported.
+///
+/// Some responses are never read:
+///
+/// - responses of more than 1 MiB, streamed bodies, and responses from a cache
+/// - those of older loads, if more than 64 sampled loads are in progress
+/// - those that find 16 others waiting to be decoded
+///
+/// To check recorded responses, use ``Contract``.
 public final class ContractObserver: Sendable {
     private static let (mostLoads, mostResponses, largestBody) = (64, 16, 1 << 20)
 
-    /// What the observer and its task share.
+    /// The state that the observer and its task share.
     private final class Book: Sendable {
         let state: Mutex<(report: ContractReport, reported: Set<String>)>
 
@@ -39,12 +46,14 @@ public final class ContractObserver: Sendable {
     /// The last sampled response of each load in progress.
     private let pending = Mutex<[Int: HTTPResponse]>([:])
 
+    /// Creates an observer, and starts the task that decodes the sampled responses.
+    ///
     /// - Parameters:
     ///   - sampling: the share of the responses to read, from 0 to 1.
-    ///   - maximumMembers: the number of members that are kept, of all endpoints together. Further ones are ignored.
+    ///   - maximumMembers: the maximum number of members to keep, in all endpoints together. Further ones are ignored.
     ///     Default: 10,000.
-    ///   - random: returns a number from 0 up to 1 for each response. Default: the system's random source.
-    ///   - report: receives each new finding, in the observer's task.
+    ///   - random: returns a number from 0 up to 1 for each response. Default: the random source of the system.
+    ///   - report: receives each new finding. It's called in the task of the observer.
     public init(
         sampling: Double, maximumMembers: Int = 10_000,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
@@ -56,7 +65,7 @@ public final class ContractObserver: Sendable {
         let (stream, sampled) = AsyncStream.makeStream(
             of: ContractResponse.self, bufferingPolicy: .bufferingOldest(Self.mostResponses))
         self.sampled = sampled
-        // Ends when the observer does.
+        // The task ends when the observer is released.
         Task(priority: .utility) {
             for await response in stream {
                 var sample = ContractReport(limit: limit)
@@ -71,7 +80,7 @@ public final class ContractObserver: Sendable {
 
     deinit { sampled.finish() }
 
-    /// All that the sampled responses have shown.
+    /// All findings in the sampled responses so far.
     public var report: ContractReport { book.state.withLock { $0.report } }
 }
 

@@ -4,14 +4,14 @@ import LetterheadFoundation
 
 /// What one decoding asks of one document: the members, their types, and which of them are missing or don't fit.
 ///
-/// The response's own decoder reads the document. It decodes a ``ContractRoot``, which finds the reading in
-/// ``current``, and hands each type a decoder that forwards to the original one. Strategies for dates and keys
+/// The decoder of the response reads the document. It decodes a ``ContractRoot``, which finds the reading in
+/// ``current``, and passes each type a decoder that forwards to the original one. Strategies for dates and keys
 /// therefore apply as in production.
 final class ContractReading: @unchecked Sendable {
     // Decoding is synchronous, so only one thread at a time uses a reading.
     @TaskLocal static var current: ContractReading?
 
-    /// The deepest place that is read. It limits the stack that a recursive type needs.
+    /// The depth to which values are read. It limits the stack that a recursive type needs.
     private static let maximumDepth = 64
     private static let mostMembers = 10_000
 
@@ -21,23 +21,23 @@ final class ContractReading: @unchecked Sendable {
         let problem: ContractProblem
     }
 
-    /// Nil if nothing may replace a value that doesn't fit, and if no value may be kept.
+    /// The values that replace those that don't fit. Nil if nothing may be replaced or kept.
     private let samples: ContractSamples?
-    /// The places with values that are replaced, so that decoding continues.
+    /// The places where a value is replaced, so that decoding continues.
     private let replaced: Set<String>
     private(set) var members: [String: ContractMember] = [:]
     /// The failures that no type has handled.
     private(set) var failures: [Failure] = []
     /// How often types have asked for a container.
     var requests = 0
-    /// Where the next type is decoded.
+    /// The place where the next type is decoded.
     private var place = ContractPlace()
 
     init(_ samples: ContractSamples? = nil, replacing replaced: Set<String> = []) {
         (self.samples, self.replaced) = (samples, replaced)
     }
 
-    /// A response that its template has decoded in its own way.
+    /// Creates the reading for a response that the template has decoded with a custom `decode(_:)`.
     convenience init(ofCustomDecoding type: Any.Type) {
         self.init()
         note("$") { member in
@@ -46,13 +46,14 @@ final class ContractReading: @unchecked Sendable {
         }
     }
 
-    /// Changes what is known of a place. Beyond a maximum number of places, new ones are left out.
+    /// Changes the entry of a place. New places over the limit are left out.
     func note(_ path: String, upTo limit: Int = mostMembers, _ change: (inout ContractMember) -> Void) {
         guard members[path] != nil || members.count < limit else { return }
         change(&members[path, default: ContractMember()])
     }
 
-    /// Notes an object's members. They leave room for those that types ask for.
+    /// Notes the members of an object. They use at most half of the limit, so that members that types ask for have
+    /// room.
     func list(_ names: [some CodingKey], at place: ContractPlace) {
         note(place.path) { $0.isWhole = true }
         for name in names { note(place.member(name).path, upTo: Self.mostMembers / 2) { $0.parent = place.path } }
@@ -62,7 +63,7 @@ final class ContractReading: @unchecked Sendable {
 
     /// Reads a value for a type that asks for it.
     ///
-    /// - Parameter isNested: whether another type at the same place asks for it. Default: false.
+    /// - Parameter isNested: whether a different type has already asked for the value at this place. Default: false.
     func read<Value: Decodable>(
         _ type: Value.Type, at place: ContractPlace, from slot: some ContractSlot, isNested: Bool = false
     ) throws -> Value {
@@ -90,7 +91,7 @@ final class ContractReading: @unchecked Sendable {
 
     /// Ends the reading with an error that no type has handled, and returns the place that caused it.
     func end(_ root: Any.Type, _ mediaType: MediaType?, isEmpty: Bool) -> String {
-        // The decoder hasn't come to the type.
+        // If no place is known, the decoder failed before it decoded the type.
         if members.isEmpty { note("$") { $0.ask(root) } }
         let type = mediaType.map { " (\(ContractPlace.quoted($0.essence, upTo: 40)))" } ?? ""
         let problem = ContractProblem(
@@ -104,7 +105,7 @@ final class ContractReading: @unchecked Sendable {
         return failure.path
     }
 
-    /// Runs a container's request, which fails if the value isn't an object or an array.
+    /// Opens a nested container. An error is noted: the value isn't an object or an array, as the type expects.
     func nested<Container>(
         at place: ContractPlace, _ slot: some ContractSlot, _ open: () throws -> Container
     ) throws -> Container {
@@ -116,7 +117,7 @@ final class ContractReading: @unchecked Sendable {
         }
     }
 
-    /// Decodes a type at the current place, through a decoder that records.
+    /// Decodes a type at the current place, with a decoder that notes what the type asks for.
     fileprivate func decode<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
         let (place, count, earlier) = (place, failures.count, requests)
         defer { self.place = place }
@@ -124,17 +125,18 @@ final class ContractReading: @unchecked Sendable {
             throw ContractProblem(.undecodable, "a value that is nested more than \(Self.maximumDepth) levels deep")
         }
         if ContractSamples.isLeaf(type) {
-            // A dictionary's value. The type's own initializer would not apply the decoder's strategies.
+            // This is a value in a dictionary. If the type decoded itself, the strategies of the decoder would not
+            // apply.
             let slot = SingleSlot(container: try decoder.singleValueContainer())
             return try read(type, at: place, from: slot, isNested: true)
         }
         let value = try Value(from: ContractDecoder(base: decoder, place: place, reading: self))
-        // In production, the names of an object that a type doesn't look at may be values, such as addresses.
+        // In production, member names that no type looks at may be values, such as addresses, so they aren't noted.
         if samples != nil, requests == earlier, let members = try? decoder.container(keyedBy: AnyName.self) {
             list(members.allKeys, at: place)
         }
         if failures.count > count {
-            // The type has tried something that failed, and succeeded in another way.
+            // The type has tried something that failed, and then succeeded in a different way.
             failures.removeSubrange(count...)
             note(place.path) { $0.remark = "\(type) handles errors of its members" }
         }
@@ -161,19 +163,19 @@ final class ContractReading: @unchecked Sendable {
     }
 }
 
-/// A place in a document, such as `$.items[*].id`. Elements of an array share a place.
+/// A place in a document, such as `$.items[*].id`. All elements of an array share one place.
 struct ContractPlace {
-    /// In bytes, for a path and for a name.
+    /// The limits for a path and for a name, in bytes.
     private static let (longestPath, longestName) = (1_024, 64)
 
     private(set) var path = "$"
     private(set) var name = ""
     private(set) var depth = 0
 
-    /// The place of each element.
+    /// The place that the elements of an array share.
     var element: ContractPlace { appending("[*]", name) }
 
-    /// The place of each value in an object with arbitrary names.
+    /// The place that the values of an object with arbitrary names share.
     var anyMember: ContractPlace { appending(".*", name) }
 
     func member(_ key: some CodingKey) -> ContractPlace {
@@ -198,19 +200,19 @@ struct ContractPlace {
         }
     }
 
-    /// Returns a peer's text in quotation marks, on one line and bounded.
+    /// Returns a text from a server in quotation marks, on one line and shortened to a limit.
     static func quoted(_ text: String, upTo limit: Int) -> String {
         "\"\(visible(text, upTo: limit).replacingBytes(of: "\"", with: "\\\""))\""
     }
 
-    /// Returns a peer's text on one line, with at most a number of Unicode scalars.
+    /// Returns a text from a server on one line, shortened to a number of Unicode scalars.
     static func visible(_ text: String, upTo limit: Int = 200) -> String {
         let beginning = String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit)))
         return Redaction.visible(beginning) + (beginning.utf8.count < text.utf8.count ? "…" : "")
     }
 }
 
-/// Decodes a type for the reading in ``ContractReading/current``, and drops the value.
+/// Decodes a type for the reading in ``ContractReading/current``, and discards the value.
 struct ContractRoot<Value: Decodable>: Decodable, Sendable {
     init(from decoder: any Decoder) throws {
         guard let reading = ContractReading.current else { return }
@@ -219,7 +221,7 @@ struct ContractRoot<Value: Decodable>: Decodable, Sendable {
     }
 }
 
-/// A type that is decoded through a decoder that records.
+/// A wrapper that decodes a type with a decoder that notes what the type asks for.
 struct Recorded<Value: Decodable>: Decodable {
     let value: Value
 
@@ -228,7 +230,7 @@ struct Recorded<Value: Decodable>: Decodable {
     }
 }
 
-/// A dictionary. Decoders don't convert its names, so it must reach them as a dictionary.
+/// A dictionary. Decoders don't apply key strategies to dictionaries, so it must reach them as a dictionary.
 private protocol StringKeyed {
     static func read(_ reading: ContractReading, _ place: ContractPlace, _ slot: some ContractSlot) throws -> Any
 }

@@ -11,17 +11,17 @@ extension ContractReport {
     /// GET users/{} GetUser $.node_id: unread
     /// ```
     ///
-    /// Only what breaks decoding and isn't in the file is an error: a required member that is missing, a value of
-    /// another type, a new value of an enumeration, a body that can't be decoded, and an endpoint without a response.
-    /// As with `RequestSnapshot`, a missing file is written, and the check fails so that you review it. If the
-    /// environment variable `LETTERHEAD_SNAPSHOTS` is `record`, the file is replaced and the check succeeds. A report
-    /// replaces the whole file, so give each test a file of its own.
+    /// The check fails only if something breaks decoding and isn't in the file: a required member is missing, a value
+    /// has a different type, an enumeration has a new value, or a body can't be decoded. It also fails if an endpoint
+    /// in the file no longer has a response. As with `RequestSnapshot`, a missing file is written, and the check fails
+    /// so that you review it. If the environment variable `LETTERHEAD_SNAPSHOTS` is `record`, the report replaces the
+    /// whole file, and the check succeeds. Use a separate file for each test.
     ///
     /// - Parameters:
-    ///   - name: the file's name or its path, relative to the source file's folder.
-    ///   - source: the source file's path. Default: the calling file.
-    /// - Throws: `RecordingError` with the endpoint, the path, what was and what is, or if the file did not exist, or
-    ///   the file system's error.
+    ///   - name: the name of the file, or its path relative to the folder of the source file.
+    ///   - source: the path of the source file. Default: the calling file.
+    /// - Throws: `RecordingError` if the file did not exist, or if a response breaks the contract. The message names
+    ///   the endpoint, the path, and what was and is there. Also the error of the file system.
     public func expect(noBreakSince name: String, in source: String = #filePath) throws {
         let file = URL(filePath: source).deletingLastPathComponent().appending(path: name)
         let now = lines
@@ -53,7 +53,8 @@ extension ContractReport {
 }
 
 extension ContractReport.Finding {
-    /// Whether a contract has the break: its line, without the endpoint and the path, lists it after an equal demand.
+    /// Returns whether a line of the contract, without the endpoint and the path, has the same demand and lists this
+    /// break.
     fileprivate func isKnown(in line: String) -> Bool {
         guard let middle = summary.utf8.firstRange(of: ", but ".utf8) else { return false }
         let (demand, text) = (summary[..<middle.lowerBound], summary[middle.upperBound...])

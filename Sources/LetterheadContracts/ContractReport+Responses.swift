@@ -3,21 +3,21 @@ import Letterhead
 import LetterheadFoundation
 import LetterheadStreaming
 
-/// A response, and the endpoint that it belongs to. A stream is decoded to a type of values, any other body as a whole.
-/// `isDecoded` tells that the client has decoded the response.
+/// A response, and the endpoint that it belongs to. If `values` is set, the body is a stream of such values. Otherwise,
+/// it's decoded as a whole. `isDecoded` tells that the client has already decoded the response.
 typealias ContractResponse = (
     response: HTTPResponse, template: any RequestTemplate.Type, route: String,
     values: (any (Decodable & Sendable).Type)?, isDecoded: Bool
 )
 
 extension ContractReport {
-    /// The number of values that are read of a stream.
+    /// The maximum number of values that are read from a stream.
     private static let mostValues = 1_000
-    /// The number of places in a document where decoding continues after a value that doesn't fit.
+    /// The maximum number of values in a document that are replaced because they don't fit.
     private static let mostReplacements = 16
 
-    /// Reads recorded responses. Each is read twice: what the first time finds in others replaces what doesn't fit.
-    /// The notes are lines after the endpoints.
+    /// Reads recorded responses twice. The first pass collects values, which replace those that don't fit in the second
+    /// pass. The notes are lines after the endpoints.
     static func reading(_ responses: [ContractResponse], notes: [String]) async -> ContractReport {
         let samples = ContractSamples()
         var report = ContractReport(limit: 100_000)
@@ -27,9 +27,9 @@ extension ContractReport {
         return report
     }
 
-    /// Reads a response. Redirects, and responses without a type that a decoder decodes, are left out.
+    /// Reads a response. Redirects, and responses to templates without a decodable type, are left out.
     ///
-    /// - Parameter samples: replace what doesn't fit. Default: nil (reading ends there).
+    /// - Parameter samples: values to replace those that don't fit. Default: nil (reading ends at such a value).
     mutating func add(_ response: ContractResponse, _ samples: ContractSamples? = nil) async {
         func read<Template: RequestTemplate>(_ template: Template.Type) async {
             let message = response.response
@@ -61,7 +61,7 @@ extension ContractReport {
     ) async {
         let isText = type == Data.self || type == String.self || type == Data?.self || type == String?.self
         let isEmpty = response.body.buffered?.isEmpty ?? true
-        // An empty body is no JSON value, but an optional's nil.
+        // An empty body isn't a JSON value, but an optional type accepts it as nil.
         let isOptional = type is any ExpressibleByNilLiteral.Type && type != JSONValue.self
         guard !isText, !isEmpty || !isOptional else { return }
         await read(endpoint, samples) {
@@ -107,8 +107,8 @@ extension ContractReport {
     /// Reads a document until nothing more can be replaced.
     ///
     /// - Parameters:
-    ///   - end: ends a reading that has failed, and returns the place.
-    ///   - other: returns what is added instead of a reading that has failed, if anything. Default: nil.
+    ///   - end: ends a reading that has failed, and returns the place that caused the error.
+    ///   - other: returns a reading to add instead of one that has failed, or nil. Default: nil.
     private mutating func read(
         _ endpoint: ContractEndpoint, _ samples: ContractSamples?, _ decode: () async throws -> Void,
         failing end: (ContractReading) -> String, insteadOfFailing other: () -> ContractReading? = { nil }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// What the types of endpoints ask of a server's responses, and what the responses contain.
+/// A comparison of what the types of endpoints ask for with what the responses of a server contain.
 ///
-/// ``Contract`` returns one for recorded responses, and a ``ContractObserver`` collects one in
-/// production. Print it to see the findings of each endpoint, ordered by route and by what breaks first:
+/// ``Contract`` returns one for recorded responses, and a ``ContractObserver`` collects one in production. Print it to
+/// see the findings of each endpoint, ordered by route. What breaks decoding comes first:
 ///
 /// ```
 /// GET users/{} GetUser, 3 responses
@@ -13,16 +13,17 @@ import Letterhead
 ///   unread: $.avatar_url, $.node_id
 /// ```
 ///
-/// `$` is the document, `[*]` each element of an array, and `.*` each value of a dictionary. With a key strategy, names
-/// are written as the type sees them. Names from a server are escaped, and long ones are shortened.
+/// In a path, `$` is the document, `[*]` each element of an array, and `.*` each value of a dictionary. If the decoder
+/// has a key strategy, names are shown as the type sees them. Names from a server are escaped, and long ones are
+/// shortened.
 public struct ContractReport: Sendable, CustomStringConvertible {
-    /// What a finding is about, in the order of what breaks first.
+    /// What a finding is about. The cases that break decoding come first.
     public enum Kind: Int, Sendable, Hashable {
-        /// A body can't be decoded: it isn't a document of the decoder's format, or is nested too deep.
+        /// The body can't be decoded: it isn't a document in the format of the decoder, or it is nested too deep.
         case undecodable
         /// A required member is missing.
         case absent
-        /// A value's type isn't the one that was asked for.
+        /// A value has a different type than the one that was asked for.
         case otherType
         /// An enumeration has no case for a value.
         case newValue
@@ -31,25 +32,25 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         /// The document has a member that no type reads.
         case unread
 
-        /// Whether decoding fails.
+        /// Whether this kind of finding makes decoding fail.
         public var isBreak: Bool { rawValue < Self.partlyVisible.rawValue }
     }
 
     /// One finding at one place.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
-        /// The method, the route, the template's type and, for the body of an error, `failure` or `problem`.
+        /// The method, the route and the type of the template. For the body of an error, also `failure` or `problem`.
         public let endpoint: String
         /// The place in the document, such as `$.items[*].id`.
         public let path: String
         public let kind: Kind
-        /// What was asked for and what the responses have, without the endpoint and the path.
+        /// What the type asked for and what the responses contain, without the endpoint and the path.
         public let summary: String
         /// How often the finding occurred, or 0 if that isn't counted.
         public let count: Int
         /// How often a type has asked for the value, or 0 if that isn't counted.
         public let total: Int
 
-        /// The finding without its counts.
+        /// The finding without its counts, so that the same finding of two reports has the same name.
         var name: String { "\(endpoint) \(path): \(summary)" }
         fileprivate var counts: String { total == 0 ? "" : " (\(count) of \(total))" }
 
@@ -63,14 +64,16 @@ public struct ContractReport: Sendable, CustomStringConvertible {
 
     private let limit: Int
     private var endpoints: [ContractEndpoint: Responses] = [:]
-    /// The number of members of all endpoints.
+    /// The number of members in all endpoints together.
     private var count = 0
-    /// Lines after the endpoints, such as exchanges without an endpoint.
+    /// Lines after the endpoints, such as a list of the requests without an endpoint.
     private let notes: [String]
 
+    /// Creates an empty report.
+    ///
     /// - Parameters:
-    ///   - limit: the number of members of all endpoints together. Further ones are left out.
-    ///   - notes: lines after the endpoints. Default: none.
+    ///   - limit: the maximum number of members in all endpoints together. Further ones are left out.
+    ///   - notes: lines to print after the endpoints. Default: none.
     init(limit: Int, notes: [String] = []) { (self.limit, self.notes) = (limit, notes) }
 
     public var description: String {
@@ -85,12 +88,12 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         return (lines + notes).joined(separator: "\n")
     }
 
-    /// All findings, by route and by what breaks first.
+    /// All findings, ordered by route. Within an endpoint, what breaks decoding comes first.
     public var findings: [Finding] {
         endpoints.sorted { $0.key < $1.key }.flatMap { findings(of: $0.key, $0.value) }
     }
 
-    /// One line for each member, sorted: the endpoint, the path, what is asked for and what breaks.
+    /// One line for each member, sorted: the endpoint, the path, what the type asks for and what breaks.
     public var lines: [String] {
         endpoints.flatMap { endpoint, responses in
             Self.shown(responses.members).map { path, member in
@@ -118,7 +121,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         return found.sorted { ($0.kind.rawValue, $0.path, $0.summary) < ($1.kind.rawValue, $1.path, $1.summary) }
     }
 
-    /// Leaves out unread members of objects that nothing has read to their end, or that are read by any name.
+    /// Removes unread members of an object that decoding has not read to its end, or that a type reads by any name.
     private static func shown(_ members: [String: ContractMember]) -> [String: ContractMember] {
         members.filter { path, member in
             guard !member.isAsked else { return true }
@@ -127,12 +130,12 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Adds what one reading of one document has shown.
+    /// Adds the findings of one reading of one document.
     mutating func add(_ reading: ContractReading, to endpoint: ContractEndpoint) {
         add(Responses(count: 1, members: reading.members), to: endpoint)
     }
 
-    /// Adds another report, and returns all findings of its endpoints.
+    /// Adds a second report, and returns all findings of the endpoints that it contains.
     mutating func add(_ other: ContractReport) -> [Finding] {
         for (endpoint, responses) in other.endpoints { add(responses, to: endpoint) }
         return other.endpoints.keys.sorted().flatMap { findings(of: $0, endpoints[$0] ?? Responses()) }
@@ -143,7 +146,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         var responses = endpoints.removeValue(forKey: endpoint) ?? Responses()
         responses.count += new.count
         for (path, member) in new.members {
-            // The names of an object that is read by any name are values.
+            // The names of an object that is read by any name are data.
             if !member.isAsked, let parent = member.parent, new.members[parent]?.isOpen == true { continue }
             if responses.members[path] == nil {
                 guard count < (member.isAsked ? limit : limit / 2) else { continue }

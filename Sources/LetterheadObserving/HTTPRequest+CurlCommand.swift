@@ -3,25 +3,28 @@ public import Letterhead
 import LetterheadFoundation
 
 extension HTTPRequest {
-    /// A command that sends the request from a POSIX shell, for a bug report or to try it by hand.
+    /// Returns a curl command that sends this request from a POSIX shell, for a bug report or to try it by hand.
     ///
     /// ```swift
     /// print(try StandardRequestBuilder(GetUser(login: "ada").environment(.production)).request().curlCommand())
     /// // curl --header User-Agent: --header Accept: https://api.example.com/users/ada
     /// ```
     ///
-    /// The command sends exactly the request's headers: it suppresses those that curl would add. To include what a
-    /// client's links add, such as credentials, use `response.request.curlCommand()`. Secrets are redacted
-    /// (`Redaction`) unless you include them.
+    /// The command sends exactly the headers of the request: it suppresses those that curl would add. The links of a
+    /// client add more headers, such as credentials. To include them, use `response.request.curlCommand()`. Secrets are
+    /// redacted (`Redaction`) unless you include them.
     ///
-    /// A file becomes `@path`, binary data is piped from `printf`, and curl reads a body that is produced during
-    /// sending from standard input. A multipart form becomes `--form`, with a boundary that curl chooses, if curl can
-    /// send all its parts in this way: they are text or files, and their media types have no parameter except
-    /// `charset`. The command contains any other multipart body as data, or redacted unless you include secrets.
+    /// How curl receives the body depends on its kind:
+    ///
+    /// - A file becomes `@path`, and binary data is piped from `printf`.
+    /// - A body that is produced during sending isn't part of the command: curl reads it from standard input.
+    /// - A multipart form becomes `--form`, if its parts are text or files, and their media types have no parameter
+    ///   except `charset`. curl chooses the boundary.
+    /// - Any other multipart body becomes data, and is redacted unless you include secrets.
     ///
     /// - Parameters:
     ///   - includingSecrets: whether the command contains secrets. Default: false.
-    ///   - onLines: whether each option is on a line of its own, for a text that people compare. Default: false.
+    ///   - onLines: whether each option is on a separate line, for a text that people compare. Default: false.
     public func curlCommand(includingSecrets: Bool = false, onLines: Bool = false) -> String {
         CurlCommand(completed, includingSecrets: includingSecrets).text(separator: onLines ? " \\\n  " : " ")
     }
@@ -64,7 +67,7 @@ private struct CurlCommand {
     private mutating func addHeaders(isForm: Bool) {
         let headers = request.framedHeaders()
         for field in headers where !(isForm && field.name == .contentType) {
-            // A malformed field cannot be sent. curl would read a name that begins with `@` as a file's path.
+            // A malformed field can't be sent. curl would read a name that begins with `@` as the path of a file.
             let name = ASCII.isToken(field.name.rawValue) ? field.name.rawValue : "(refused name)"
             let shown = ASCII.isFieldValue(field.value) ? field.value : Redaction.visible(field.value)
             let value = showsSecrets ? shown : request.redaction.value(of: field)
@@ -80,7 +83,7 @@ private struct CurlCommand {
 // MARK: Bodies
 
 extension CurlCommand {
-    /// Adds the body. Returns true for a form. curl then writes the Content-Type.
+    /// Adds the body. Returns true for a form: curl then writes the Content-Type itself.
     private mutating func addBody() -> Bool {
         let body = request.describedBody
         if body.isEmpty {
@@ -120,10 +123,10 @@ extension CurlCommand {
         }
     }
 
-    /// The longest argument that Linux accepts, in bytes, less some space for an option's name.
+    /// The longest argument that Linux accepts, in bytes, less some space for the name of the option.
     private static let longestWord = 120 << 10
 
-    /// Returns a form's words, or nil if a part has binary content or headers that curl can't write.
+    /// Returns the options for a form, or nil if a part has binary content or headers that curl can't write.
     private func words(of body: MultipartBody) -> [String]? {
         guard body.isForm, request.headers[.contentType] == nil, !body.parts.isEmpty else { return nil }
         var words: [String] = []
@@ -136,8 +139,8 @@ extension CurlCommand {
         return words
     }
 
-    /// Returns the option and its argument for one part. In the argument of `--form`, curl finds `;headers=@file` and
-    /// other fields everywhere except in quotation marks, and in a media type even there.
+    /// Returns the option and the argument for one part. curl searches the argument of `--form` for `;headers=@file`
+    /// and other fields. Quotation marks prevent that, except in a media type.
     private func word(of part: MultipartBody.Part) -> (option: String, word: String)? {
         guard let (name, filename, type) = part.form, !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")),
             Self.isSame(name), Self.isSame(filename ?? ""), type.map(Self.isPlain(type:)) != false,
@@ -157,13 +160,14 @@ extension CurlCommand {
         return ("--form", word)
     }
 
-    /// Whether all versions of curl write a name as the library does: they differ in how they escape these characters.
+    /// Returns whether all versions of curl write a name as the library does. They escape some characters in different
+    /// ways.
     private static func isSame(_ name: String) -> Bool {
         name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && !"\"\\".utf8.contains($0) }
     }
 
-    /// Whether curl reads a media type as a whole: its only parameter may be a `charset` with a token. In a media type,
-    /// curl ignores quotation marks, and a comma begins another file.
+    /// Returns whether curl reads a media type as a whole. Its only parameter may be a `charset` with a token. In a
+    /// media type, curl ignores quotation marks and takes a comma as the beginning of the next file.
     private static func isPlain(type: String) -> Bool {
         guard let parsed = MediaType(type), parsed.essence.utf8.count < 128 else { return false }
         guard let charset = parsed.parameters.first?.value else { return ASCII.equalIgnoringCase(type, parsed.essence) }
@@ -191,7 +195,7 @@ extension CurlCommand {
 
 /// Words and commands for a POSIX shell (IEEE Std 1003.1, 2.2).
 enum Shell {
-    /// The shell reads the word as exactly this string, which must not contain NUL.
+    /// Quotes a string so that the shell reads it as exactly one word. The string must not contain NUL.
     static func word(_ text: String) -> String {
         let isPlain = !text.isEmpty && text.utf8.allSatisfy(isPlain)
         return isPlain ? text : "'" + text.replacingBytes(of: "'", with: #"'\''"#) + "'"
@@ -209,8 +213,8 @@ enum Shell {
         return text + "'"
     }
 
-    /// A word contains no control characters except line breaks and tabs: a terminal could interpret others when the
-    /// command is pasted.
+    /// Returns whether a string can be pasted as a word. A terminal could interpret control characters, so only line
+    /// breaks and tabs are allowed.
     static func isWord(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy {
             $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) || $0 == "\n" || $0 == "\t"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// One load's attempts and phases, drawn as a waterfall in text. Use it to see where the time went.
+/// A waterfall in text: the attempts and phases of one load. Use it to see where the time went.
 ///
 /// ```
 /// GET users/{} 200 in 142.0 ms
@@ -14,9 +14,10 @@ public import Letterhead
 ///   body      |                         #####|    21.7 ms  5120 bytes
 /// ```
 ///
-/// ``PrintTimeline`` prints the timeline of each load.
+/// Each row is a phase. Its bar begins and ends when the phase did. ``PrintTimeline`` prints a timeline for each load
+/// of a client.
 public struct HTTPTimeline: Sendable, CustomStringConvertible {
-    /// A phase with a bar, or a note without one.
+    /// A phase with a bar, or a note without one, such as `attempt 1`.
     struct Row: Equatable, Sendable {
         var label: String
         var start: Duration?
@@ -29,7 +30,9 @@ public struct HTTPTimeline: Sendable, CustomStringConvertible {
     let start: Duration
     let end: Duration
 
-    /// Pass the events in order. It ignores events from loads other than the first event's.
+    /// Creates the timeline of one load from its events, in the order in which an observer received them.
+    ///
+    /// The first event determines the load. Events of other loads are ignored, so you can pass all recorded events.
     public init(_ events: [HTTPEvent]) {
         let own = events.filter { $0.load == events.first?.load }
         var rows = TimelineRows()
@@ -40,8 +43,10 @@ public struct HTTPTimeline: Sendable, CustomStringConvertible {
 
     public var description: String { text() }
 
-    /// One line of ASCII for each phase. Widths below 40 columns count as 40. The title and the notes may exceed the
-    /// width.
+    /// Returns one line for the load, and one line of ASCII for each phase.
+    ///
+    /// - Parameter width: the width of a line, in columns. Values below 40 count as 40. The title and the notes can be
+    ///   wider. Default: 80.
     public func text(width: Int = 80) -> String {
         let columns = max(40, width) - Self.labelWidth - 16
         let lines = rows.map { row -> String in
@@ -77,7 +82,7 @@ extension String {
 
 struct TimelineRows {
     private(set) var rows: [HTTPTimeline.Row] = []
-    /// When phases began that haven't ended, by label.
+    /// When each phase began that hasn't ended, by label.
     private var open: [String: Duration] = [:]
     private var sent: Duration?
     private var head: Duration?

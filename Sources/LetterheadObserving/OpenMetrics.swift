@@ -10,9 +10,9 @@ extension HTTPStatistics {
     /// // letterhead_loads_total{route="users/{}"} 12
     /// ```
     ///
-    /// Every name begins with `letterhead_`. Numbers that count loads have the label `route`, and numbers that count
-    /// exchanges the label `origin`. Each histogram has a bucket for every fourth bound in ``Histogram/bounds``, so a
-    /// bound is twice the one before it.
+    /// Every name begins with `letterhead_`. Numbers of loads have the label `route`, and numbers of exchanges have the
+    /// label `origin`. A histogram has one bucket for every fourth bound in ``Histogram/bounds``, so each bound is
+    /// twice the previous one.
     public func openMetrics() -> String {
         var text = OpenMetricsText()
         text.add("loads_in_progress", .gauge, "Loads that have begun and not ended", [("", loadsInProgress)])
@@ -36,7 +36,7 @@ extension HTTPStatistics {
     }
 }
 
-/// Writes metrics: each family's type, its description and its samples.
+/// Writes metrics in families: the type, the description and the samples.
 private struct OpenMetricsText {
     enum Kind: String { case counter, gauge, histogram }
 
@@ -87,7 +87,7 @@ private struct OpenMetricsText {
         text += "letterhead_\(name)" + (labels.isEmpty ? "" : "{\(labels)}") + " \(number)\n"
     }
 
-    /// Escapes a label's backslashes, quotation marks and line breaks.
+    /// Escapes the backslashes, quotation marks and line breaks in a label.
     static func escaped(_ label: String) -> String {
         var bytes: [UInt8] = []
         for byte in label.utf8 {

@@ -2,15 +2,16 @@
 public import Letterhead
 
 extension HTTPEvent {
-    /// The OpenTelemetry name of the metric for the `.duration` of an exchange, in seconds.
+    /// The OpenTelemetry name of the metric for how long an exchange took (`.duration`), in seconds.
     public static let durationMetric = "http.client.request.duration"
 
-    /// An exchange's span name in OpenTelemetry: the method and the route, as in `GET users/{}/followers`.
+    /// The OpenTelemetry span name for an exchange: the method and the route, as in `GET users/{}/followers`.
     public var spanName: String { [standardMethod, route].compactMap(\.self).joined(separator: " ") }
 
-    /// Attributes for an exchange's span (`exchange.start`, `exchange.end`, `exchange.failed`) under their
-    /// OpenTelemetry names, as `String` or `Int`. If `error.type` is among them, the span has failed. An exchange that
-    /// its caller has cancelled hasn't failed.
+    /// The OpenTelemetry attributes for the span of an exchange, as `String` or `Int`.
+    ///
+    /// Use it for the events `exchange.start`, `exchange.end` and `exchange.failed`. If the result contains
+    /// `error.type`, the span has failed. An exchange that was cancelled by its caller hasn't failed.
     public var spanAttributes: [String: any Sendable] {
         var attributes = metricAttributes
         attributes["url.full"] = self[.url]
@@ -19,7 +20,7 @@ extension HTTPEvent {
         return attributes
     }
 
-    /// Attributes for ``durationMetric``, as `String` or `Int`. Each has only a few different values.
+    /// The OpenTelemetry attributes for ``durationMetric``, as `String` or `Int`. Each has only a few different values.
     public var metricAttributes: [String: any Sendable] {
         var attributes: [String: any Sendable] = [:]
         attributes["http.request.method"] = standardMethod == "HTTP" ? "_OTHER" : standardMethod
@@ -41,15 +42,16 @@ extension HTTPEvent {
 }
 
 extension HTTPRequest {
-    /// The span's name for this request, as in `GET users/{}/followers`. Use it in links that create spans themselves.
+    /// The OpenTelemetry span name for this request, as in `GET users/{}/followers`. Use it in links that create spans
+    /// themselves.
     public var spanName: String { exchangeEvent.spanName }
 
-    /// The span's attributes for this request, as `String` or `Int`.
+    /// The OpenTelemetry attributes of the span for this request, as `String` or `Int`.
     public var spanAttributes: [String: any Sendable] { exchangeEvent.spanAttributes }
 }
 
 extension HTTPResponse {
-    /// Attributes that this response adds to its request's span, as `String` or `Int`.
+    /// The OpenTelemetry attributes that this response adds to the span of its request, as `String` or `Int`.
     public var spanAttributes: [String: any Sendable] {
         var event = HTTPEvent(.exchangeEnd)
         event[.status] = status.code

@@ -3,9 +3,9 @@ public import Letterhead
 public import LetterheadFoundation
 
 extension HTTPHeaders {
-    /// An entry in a `Server-Timing` header (W3C Server Timing): what the server spent its time on.
+    /// An entry in a `Server-Timing` header (W3C Server Timing). It tells what the server spent its time on.
     public struct ServerTiming: Hashable, Sendable, CustomStringConvertible {
-        /// The metric's name, such as `db`.
+        /// The name of the metric, such as `db`.
         public let name: String
         public let duration: Duration?
         public let text: String?
@@ -25,7 +25,9 @@ extension HTTPHeaders {
     }
 
     /// When the resource was or will be deprecated (RFC 9745), or nil if the header `Deprecation` is missing or
-    /// malformed. It may be an HTTP date, as in earlier drafts.
+    /// malformed.
+    ///
+    /// An HTTP date is accepted, too, as in earlier drafts.
     public var deprecation: Date? {
         guard let text = self["Deprecation"] else { return nil }
         if let (head, digits) = text.cut(at: "@"), head.isEmpty, text.utf8.count <= 16, let seconds = Int64(digits) {
@@ -48,7 +50,7 @@ extension HTTPDate {
 }
 
 extension HTTPHeaders.ServerTiming {
-    /// Returns a field's entries, without the quotation marks and escapes in their descriptions.
+    /// Returns the entries in a header field. Descriptions have no quotation marks and escapes.
     static func list(_ text: String) -> [HTTPHeaders.ServerTiming] {
         split(text.utf8[...], at: ",").compactMap { entry in
             var parts = split(entry, at: ";")[...]

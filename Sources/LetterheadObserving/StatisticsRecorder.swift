@@ -2,8 +2,9 @@
 public import Letterhead
 import Synchronization
 
-/// Count a client's loads, exchanges, connections and retries, to print them or to export them with
-/// ``HTTPStatistics/openMetrics()``.
+/// An observer that counts the loads, exchanges, connections and retries of a client.
+///
+/// Print the numbers, or export them to Prometheus with ``HTTPStatistics/openMetrics()``.
 ///
 /// ```swift
 /// let recorder = StatisticsRecorder()
@@ -11,13 +12,18 @@ import Synchronization
 /// print(recorder.statistics)
 /// ```
 ///
-/// Its memory is bounded: beyond `maximumNames` routes or origins, it counts all others under `(other)`.
+/// The memory is bounded: when `maximumNames` routes or origins are known, further ones are counted together under
+/// `(other)`.
 public final class StatisticsRecorder: HTTPObserver {
     private let maximumNames: Int
     private let state = Mutex(HTTPStatistics())
 
+    /// Creates a recorder.
+    ///
+    /// - Parameter maximumNames: how many routes, and how many origins, have separate numbers. Default: 200.
     public init(maximumNames: Int = 200) { self.maximumNames = max(1, maximumNames) }
 
+    /// The numbers so far.
     public var statistics: HTTPStatistics { state.withLock { $0 } }
 
     public func record(_ event: HTTPEvent) {
