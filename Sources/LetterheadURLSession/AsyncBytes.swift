@@ -4,10 +4,10 @@
     import Letterhead
 
     extension ClientSession {
-        /// The bytes of a response as they arrive, one by one or as ``lines``. Iterate them once.
+        /// The bytes of a response as they arrive, one by one or as ``lines``. Iterate over them once.
         ///
-        /// The next piece is requested from the connection when the bytes before it were read. If the reading task is
-        /// cancelled, the next read throws `URLError.cancelled`.
+        /// The client requests the next piece from the connection only when you have read the bytes before it. If the
+        /// task that reads is cancelled, the next read throws `URLError.cancelled`.
         public struct AsyncBytes: AsyncSequence, Sendable {
             let body: HTTPResponseBody
             let url: URL?
@@ -16,14 +16,16 @@
                 AsyncIterator(pieces: body.makeAsyncIterator(), url: url)
             }
 
-            /// The lines as they arrive, without their endings. As with `URLSession`, empty lines are left out, and a
-            /// line ends with LF, CR, CRLF, or one of U+000B, U+000C, U+0085, U+2028 and U+2029.
+            /// The lines as they arrive, without their line endings.
             ///
-            /// A line of more than 64 MiB is `URLError.dataLengthExceedsMaximum`.
+            /// As with `URLSession`, empty lines are left out, and a line ends with LF, CR, CRLF, or one of U+000B,
+            /// U+000C, U+0085, U+2028 and U+2029. If a line is longer than 64 MiB, the read throws
+            /// `URLError.dataLengthExceedsMaximum`.
             public var lines: AsyncLineSequence { AsyncLineSequence(lines: body.lines(upTo: 64 << 20), url: url) }
 
             public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
-                /// The current piece, and the index of its next byte. Reading a byte needs no call of a function.
+                /// The current piece, and the index of its next byte. Most bytes are read from it without a function
+                /// call.
                 @usableFromInline var piece: [UInt8] = []
                 @usableFromInline var place = 0
                 private var pieces: HTTPResponseBody.Iterator
@@ -98,7 +100,7 @@
                 /// Calls ``next()``, for a `for` loop.
                 public mutating func next(isolation actor: (any Actor)?) async throws -> String? { try await next() }
 
-                /// Whether a byte is, or begins, a separator other than LF.
+                /// Returns whether a byte is a separator other than LF, or the first byte of one.
                 private static func mayEndLine(_ byte: UInt8) -> Bool {
                     (0x0B...0x0D).contains(byte) || byte == 0xC2 || byte == 0xE2
                 }

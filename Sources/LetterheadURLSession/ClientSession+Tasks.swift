@@ -8,13 +8,13 @@
     #endif
 
     extension ClientSession {
-        /// A request of a function with a completion handler. It is sent when you call ``resume()``, and continues if
-        /// you drop the task.
+        /// A request that a function with a completion handler has created. It's sent when you call ``resume()``.
         ///
-        /// For code that names the types of Foundation, write
-        /// `typealias URLSessionDataTask = ClientSession.DataTask`, and the same for the other kinds of tasks.
+        /// You needn't keep the task: the request continues if you drop it. For code that names the types of
+        /// Foundation, write `typealias URLSessionDataTask = ClientSession.DataTask`, and the same for the other kinds
+        /// of tasks.
         public final class DataTask: Sendable {
-            /// The request that the task was created with.
+            /// The request from which the task was created.
             public let originalRequest: URLRequest?
             private let run: @Sendable () async -> Void
             /// Nil before the request is sent.
@@ -27,11 +27,10 @@
             /// Sends the request. A second call does nothing.
             public func resume() { start(isCancelled: false) }
 
-            /// Cancels the request. The completion handler is called with `URLError.cancelled`, unless the request has
-            /// ended.
+            /// Cancels the request. Unless it has ended, the completion handler is called with `URLError.cancelled`.
             public func cancel() { start(isCancelled: true) }
 
-            /// A task that is cancelled first runs, too, so that its handler is called.
+            /// A task that is cancelled before it was resumed runs, too, so that its handler is called.
             private func start(isCancelled: Bool) {
                 running.withLock { running in
                     if let running { return isCancelled ? running.cancel() : () }
@@ -52,7 +51,7 @@
             task(request, completionHandler) { try await $0.data(for: request) }
         }
 
-        /// Creates a task for a GET. See ``dataTask(with:completionHandler:)-(URLRequest,_)``.
+        /// Creates a task that sends a GET. See ``dataTask(with:completionHandler:)-(URLRequest,_)``.
         public func dataTask(
             with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
         ) -> DataTask {

@@ -7,7 +7,8 @@
         public import FoundationNetworking
     #endif
 
-    /// The functions of `URLSession` over a client, for code that is written for `URLSession` and also runs on Linux.
+    /// A replacement for `URLSession` that sends requests with a client. Use it for `URLSession` code that also runs on
+    /// Linux.
     ///
     /// ```swift
     /// #if os(Linux)
@@ -18,7 +19,7 @@
     /// let (data, response) = try await URLSession.shared.data(for: URLRequest(url: url))
     /// ```
     ///
-    /// The functions have the labels, the results and the errors of `URLSession`: a response with any status is a
+    /// The functions have the same labels, results and errors as in `URLSession`: a response with any status is a
     /// result, redirects are followed, and every error is a `URLError`. <doc:ComingFromURLSession> compares them one by
     /// one.
     ///
@@ -28,38 +29,42 @@
     /// let session = ClientSession(HTTPClient(retrying: Backoff(maximumRetries: 2), observers: [PrintTimeline()]))
     /// ```
     ///
-    /// - The settings of a `URLRequest` take precedence over those of the client.
-    /// - If your task is cancelled, the function throws `URLError.cancelled` within milliseconds, and the connection
-    ///   is closed.
-    /// - The error of the client, an `HTTPError`, is in `userInfo[NSUnderlyingErrorKey]` of each `URLError`.
-    /// - Functions with a delegate don't exist. The parameter `delegate` accepts only nil.
+    /// These rules apply to all functions:
+    ///
+    /// - The settings of a `URLRequest` take precedence over the settings of the client.
+    /// - If your task is cancelled, the function throws `URLError.cancelled` within milliseconds, and the connection is
+    ///   closed.
+    /// - Each `URLError` has the `HTTPError` of the client in `userInfo[NSUnderlyingErrorKey]`.
+    /// - Delegates aren't supported. The parameter `delegate` accepts only nil.
     public final class ClientSession: Sendable {
         // A class, because code for URLSession may compare sessions by identity.
 
         /// A session with the default configuration. All of its requests share cookies and connections.
         public static let shared = ClientSession(configuration: .default)
 
-        /// The client that sends the requests. Use it for what `URLSession` has no function for, such as a reset.
+        /// The client that sends the requests. Use it for everything that `URLSession` has no function for, such as a
+        /// reset.
         public let client: HTTPClient
 
-        /// The client, with a link that keeps responses with any status.
+        /// The client, with a link that returns responses with any status.
         private let sender: HTTPClient
 
-        /// Creates a session that sends its requests with a client. The client determines the cookies, the cache, the
-        /// credentials, the limits and everything else that a `URLRequest` doesn't set.
+        /// Creates a session that sends its requests with a client.
         ///
-        /// A body in memory is limited by the client: to 64 MiB, or to its `responseLimit(_:)`.
+        /// The client determines the cookies, the cache, the credentials, the limits and everything else that a
+        /// `URLRequest` doesn't set. A body in memory has at most 64 MiB, unless the client has a different
+        /// `responseLimit(_:)`.
         public init(_ client: HTTPClient) {
             self.client = client
             sender = client.addingLink(KeepStatuses())
         }
 
-        /// Creates a session with a client for a configuration. A body in memory is limited to 2 GiB.
+        /// Creates a session with a new client for a configuration.
         ///
-        /// The session uses the configuration's timeouts, additional headers, cookie storage, cookie settings, limit
-        /// of connections and protocol classes. On Linux, each request fails with an error that names the setting if
-        /// `connectionProxyDictionary` is set. Caches and stored credentials aren't used.
-        /// <doc:ComingFromURLSession> lists all settings.
+        /// The session uses these settings of the configuration: the timeouts, the additional headers, the cookie
+        /// storage, the cookie settings, the limit of connections and the protocol classes. It doesn't use caches and
+        /// stored credentials. On Linux, each request fails if `connectionProxyDictionary` is set, and the error names
+        /// the setting. A body in memory has at most 2 GiB. <doc:ComingFromURLSession> lists all settings.
         public convenience init(configuration: URLSessionConfiguration) {
             self.init(HTTPClient(configuration))
         }
@@ -73,12 +78,12 @@
             try await buffered(send(request))
         }
 
-        /// Sends a GET. See ``data(for:delegate:)``.
+        /// Sends a GET and returns the body of its response in memory. See ``data(for:delegate:)``.
         public func data(from url: URL, delegate: Never? = nil) async throws -> (Data, URLResponse) {
             try await data(for: URLRequest(url: url))
         }
 
-        /// Sends a request with a body in memory, instead of the body that it has.
+        /// Sends a request with bytes in memory. They replace the body of the request.
         ///
         /// - Throws: `URLError`.
         public func upload(
@@ -89,7 +94,7 @@
             return try await data(for: request)
         }
 
-        /// Sends a request with a file, instead of the body that it has. The file is read while it is sent.
+        /// Sends a request with a file, which replaces the body of the request. The file is read while it is sent.
         ///
         /// - Throws: `URLError`. Nothing is sent if the file can't be read.
         public func upload(
@@ -98,7 +103,7 @@
             try await buffered(send(request, file: fileURL))
         }
 
-        /// Sends a request and saves the body of its response in a file. Only a small part is in memory at any time.
+        /// Sends a request and saves the response body in a file. Only a small part of it is in memory at any time.
         ///
         /// - Returns: the URL of a new file in the temporary folder. Move or delete it.
         /// - Throws: `URLError`.
@@ -106,7 +111,7 @@
             let file = FileManager.default.temporaryDirectory
                 .appendingPathComponent("letterhead-\(UUID().uuidString).tmp", isDirectory: false)
             let response = try await send(request, delivered: .file(file))
-            // The client doesn't save the body of a response whose status it doesn't accept.
+            // The client doesn't save the body of a response with a status that isn't accepted.
             if response.savedFile == nil {
                 let data = try await buffered(response).0
                 guard FileManager.default.createFile(atPath: file.path, contents: data) else {
@@ -119,19 +124,20 @@
             return (file, try head(of: response))
         }
 
-        /// Sends a GET and saves the body of its response in a file. See ``download(for:delegate:)``.
+        /// Sends a GET and saves the response body in a file. See ``download(for:delegate:)``.
         public func download(from url: URL, delegate: Never? = nil) async throws -> (URL, URLResponse) {
             try await download(for: URLRequest(url: url))
         }
 
-        /// Sends a request and returns when the head of the response has arrived. The bytes arrive as you read them.
+        /// Sends a request and returns when the response head has arrived. The bytes of the body arrive as you read
+        /// them.
         ///
         /// ```swift
         /// let (bytes, response) = try await session.bytes(for: request)
         /// for try await line in bytes.lines { … }
         /// ```
         ///
-        /// Dropping the sequence before its end closes the connection.
+        /// If you drop the sequence before its end, the connection is closed.
         ///
         /// - Throws: `URLError`.
         public func bytes(for request: URLRequest, delegate: Never? = nil) async throws -> (AsyncBytes, URLResponse) {
@@ -139,7 +145,7 @@
             return (AsyncBytes(body: response.body, url: request.url), try head(of: response))
         }
 
-        /// Sends a GET. See ``bytes(for:delegate:)``.
+        /// Sends a GET and returns when the response head has arrived. See ``bytes(for:delegate:)``.
         public func bytes(from url: URL, delegate: Never? = nil) async throws -> (AsyncBytes, URLResponse) {
             try await bytes(for: URLRequest(url: url))
         }
@@ -167,13 +173,13 @@
             if file != nil {
                 urlRequest.httpBody = nil
                 urlRequest.httpBodyStream = nil
-                // The file determines it.
+                // The length of the file replaces this one.
                 urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
             }
             var request = try HTTPRequest(urlRequest)
             if let file {
                 request.body = FileBody(at: file)
-                // Foundation adds none for a file.
+                // Foundation adds no Content-Type for a file.
                 request.omittedHeaders.insert(.contentType)
             }
             try request.apply(urlRequest.cachePolicy)
@@ -193,11 +199,11 @@
     }
 
     extension HTTPRequest {
-        /// Tells a cache of the client, and caches on the way, what Foundation's policy demands.
+        /// Tells the cache of the client, and caches between it and the server, what a Foundation cache policy demands.
         fileprivate mutating func apply(_ policy: URLRequest.CachePolicy) throws(HTTPError) {
             switch policy {
             case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData:
-                // A cache of the client then doesn't look for a response.
+                // With this, a cache of the client doesn't look for a stored response.
                 isLiveStream = true
             case .returnCacheDataDontLoad:
                 throw HTTPError(
@@ -211,7 +217,7 @@
     }
 
     extension URLError {
-        /// The error for a caller of a session. A cancelled task is reported as `URLSession` reports it.
+        /// Creates the error that a session throws. A cancelled task is reported as by `URLSession`.
         init(anyError error: any Error, url: URL?) {
             switch error {
             case let error as HTTPError: self = error.urlError
@@ -221,7 +227,8 @@
         }
     }
 
-    /// Throws a response with a status that isn't accepted, before the client reads a part of its body for an error.
+    /// Throws responses with a status that isn't accepted. This happens before the client would read a part of the body
+    /// for an error, so the whole body stays available.
     private struct KeepStatuses: LoaderLink {
         func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
             let response = try await next.load(request)

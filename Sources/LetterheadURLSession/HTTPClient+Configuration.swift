@@ -8,7 +8,7 @@
     #endif
 
     extension HTTPClient {
-        /// Creates a client that does what a session with the configuration does.
+        /// Creates a client that behaves like a session with the configuration.
         init(_ configuration: URLSessionConfiguration) {
             #if canImport(FoundationNetworking)
                 let rule = configuration.brokenRule.map { RefuseRequests(rule: $0) }
@@ -17,7 +17,7 @@
                     transport: configuration.transport)
                 self = configuration.settings(for: client)
             #else
-                // The session of the transport does everything else.
+                // The transport runs a session with the configuration, which does everything else.
                 self = HTTPClient(transport: HTTPClient.makeTransport(sessionConfiguration: configuration))
             #endif
             self = responseLimit(2 << 30)
@@ -26,7 +26,7 @@
 
     #if canImport(FoundationNetworking)
         extension URLSessionConfiguration {
-            /// Why no request can be sent as the configuration demands, or nil.
+            /// The reason why a setting makes every request impossible, or nil.
             fileprivate var brokenRule: String? {
                 if connectionProxyDictionary?.isEmpty == false {
                     return "connectionProxyDictionary is not supported (pass a client whose transport has a proxy)"
@@ -38,7 +38,8 @@
                     ? "the requestCachePolicy returnCacheDataDontLoad is not supported (set another policy)" : nil
             }
 
-            /// Sessions share the connections of the process, unless one has another limit.
+            /// The transport of the process, whose connections the sessions share. A session with a different limit of
+            /// connections has a separate transport.
             fileprivate var transport: any HTTPLoader {
                 guard httpMaximumConnectionsPerHost != URLSessionConfiguration.default.httpMaximumConnectionsPerHost
                 else { return HTTPClient.defaultTransport }
@@ -47,7 +48,8 @@
                 return HTTPClient.makeTransport(settings)
             }
 
-            /// Returns the client with the timeouts and the headers. A request takes precedence.
+            /// Returns the client with the timeouts and the headers of the configuration. The values of a request take
+            /// precedence.
             fileprivate func settings(for client: HTTPClient) -> HTTPClient {
                 var client = client
                 if timeoutIntervalForRequest != 60 {
@@ -63,13 +65,13 @@
                 return client
             }
 
-            /// More than a century is no limit.
+            /// Converts a time in seconds. A time of more than a century means no limit.
             private static func duration(_ seconds: TimeInterval) -> Duration {
                 seconds < 100 * 365.25 * 86_400 ? .seconds(max(0, seconds)) : .never
             }
         }
 
-        /// Refuses each request, because a setting of the session can't be fulfilled.
+        /// Refuses each request, because the library doesn't support a setting of the session.
         private struct RefuseRequests: LoaderLink {
             let rule: String
 

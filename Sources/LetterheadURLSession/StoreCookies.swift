@@ -4,17 +4,19 @@
     import FoundationNetworking
     import Letterhead
 
-    /// Uses Foundation's cookie storage, so that code that reads, sets or deletes cookies there works. The cookies are
-    /// read and chosen by the rules of `CookieJar` (RFC 6265bis).
+    /// Sends and stores cookies with the cookie storage of Foundation, so that code that reads, sets or deletes cookies
+    /// there works.
+    ///
+    /// The rules are the same as with `CookieJar` (RFC 6265bis).
     struct StoreCookies: LoaderLink {
-        /// The most cookies that a server may store for its host.
+        /// The maximum number of cookies that a server may store for its host.
         private static let limit = 180
 
         private let storage: HTTPCookieStorage
         private let isSending: Bool
         private let isStoring: Bool
 
-        /// Returns nil if the configuration has no storage.
+        /// Returns nil if the configuration has no cookie storage.
         init?(_ configuration: URLSessionConfiguration) {
             guard let storage = configuration.httpCookieStorage else { return nil }
             self.storage = storage
@@ -31,7 +33,7 @@
             return response
         }
 
-        /// Returns the cookies of the request, and those of the storage with other names.
+        /// Returns the cookies that the request has, followed by stored cookies with other names.
         private func text(for request: HTTPRequest, to url: URL) -> String? {
             let own = request.headers[.cookie]
             let names = (own ?? "").utf8.split(separator: UInt8(ascii: ";")).map { pair in
@@ -65,14 +67,14 @@
     }
 
     extension HTTPCookie {
-        /// Whether requests for a path receive the cookie (RFC 6265, 5.1.4).
+        /// Returns whether requests for a path receive the cookie (RFC 6265, 5.1.4).
         fileprivate func includes(path: String) -> Bool {
             let (path, own, slash) = ((path.isEmpty ? "/" : path).utf8, self.path.utf8, UInt8(ascii: "/"))
             return path.starts(with: own)
                 && (path.count == own.count || own.last == slash || path.dropFirst(own.count).first == slash)
         }
 
-        /// Whether a header field can contain the cookie. A program may have stored anything.
+        /// Whether a header field can contain the cookie. The storage accepts any string from a program.
         fileprivate var isSendable: Bool {
             "\(name)\(value)".utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != 0x3B }
         }

@@ -6,15 +6,14 @@
     import Letterhead
     import Synchronization
 
-    /// Lets the `protocolClasses` of a configuration respond, such as the `URLProtocol` that the tests of a library use
-    /// as a mock.
+    /// Lets the `protocolClasses` of a configuration respond, such as a `URLProtocol` that a test uses as a mock.
     struct UseProtocols: LoaderLink {
-        /// The largest body that is read for a `URLProtocol`, which receives it in memory.
+        /// The size of the largest request body. A `URLProtocol` receives the body in memory.
         private static let limit = 1 << 30
 
         private let classes: [URLProtocol.Type]
 
-        /// Returns nil if the configuration has only Foundation's classes.
+        /// Returns nil if all classes of the configuration are built into Foundation.
         init?(_ configuration: URLSessionConfiguration) {
             let standard = Set((URLSessionConfiguration.default.protocolClasses ?? []).map { ObjectIdentifier($0) })
             classes = (configuration.protocolClasses ?? []).compactMap { type in
@@ -24,7 +23,7 @@
         }
 
         func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-            // A body that can be read only once may still be needed by the transport.
+            // The body isn't read yet: if it can be read only once, the transport may still need it.
             var head = request
             head.headers = request.framedHeaders()
             head.body = EmptyBody()
@@ -39,7 +38,7 @@
                 length: nil, pull: { try await parts.next()?.data }, cancel: { loading.stop() })
             return try await request.withHTTPErrors {
                 loading.start()
-                // Dropping the body stops the protocol.
+                // When the body is dropped, the protocol is stopped.
                 guard case .head(let head as HTTPURLResponse) = try await parts.next() else {
                     throw URLError(.badServerResponse)
                 }
@@ -67,7 +66,7 @@
         }
     }
 
-    /// What a `URLProtocol` reports, in order.
+    /// The reports of a `URLProtocol`, in order.
     private final class ProtocolParts: NSObject, URLProtocolClient, Sendable {
         enum Part: Sendable {
             case head(URLResponse)
@@ -78,11 +77,12 @@
 
         private let (parts, sender) = AsyncThrowingStream.makeStream(of: Part.self)
 
-        /// Returns the next part. The iterators of a stream share its elements.
+        /// Returns the next part. All iterators of a stream share its elements, so a new one can be created for each
+        /// call.
         func next() async throws -> Part? {
             var iterator = parts.makeAsyncIterator()
             let part = try await iterator.next()
-            // A stream ends if its reader is cancelled.
+            // If the reader is cancelled, the stream ends without an error.
             if part == nil { try Task.checkCancellation() }
             return part
         }
@@ -99,7 +99,7 @@
 
         func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) { sender.finish(throwing: error) }
 
-        /// The link for redirects follows it.
+        /// The response is passed on, so that the redirect link of the client follows it.
         func urlProtocol(
             _ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse
         ) {

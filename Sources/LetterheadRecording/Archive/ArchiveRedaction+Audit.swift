@@ -4,9 +4,9 @@ import LetterheadFoundation
 
 /// The search for strings in an archive that are likely to be secrets.
 ///
-/// A method finds at most one string in a text without names: the one that matches the earliest rule.
+/// In a text without names, at most one string is found: the one that matches the earliest rule.
 extension ArchiveRedaction {
-    /// Searches the entries, and what a flight recorder has added.
+    /// Searches the entries, and the texts that a flight recorder has added.
     func findings(in archive: HAR) -> [Cassette.Finding] {
         archive.log.entries.enumerated().flatMap { findings(in: $1, "entry \($0 + 1)") }
             + (archive.log._flight?.loads ?? []).flatMap { load in
@@ -14,8 +14,8 @@ extension ArchiveRedaction {
             } + findings(in: archive.log._flight?.error ?? "", "error", judgesRandom: false)
     }
 
-    /// Searches an entry, its error included. Random text in its path isn't a finding, because a path is often random
-    /// and has no name.
+    /// Searches an entry, including its error. Random text in the path isn't a finding, because paths often contain
+    /// identifiers, and they have no names.
     func findings(in entry: HAR.Entry, _ place: String) -> [Cassette.Finding] {
         let (url, request, response) = (entry.request.url, entry.request, entry.response)
         let items = findings(inItems: URLParts(url).query ?? "", "\(place), URL")
@@ -27,7 +27,7 @@ extension ArchiveRedaction {
             + findings(in: entry.comment ?? "", "\(place), error", judgesRandom: false)
     }
 
-    /// Searches a text without names.
+    /// Searches a text that has no names for its parts.
     ///
     /// - Parameter judgesRandom: whether random text is a finding.
     func findings(in text: String, _ place: String, judgesRandom: Bool = true) -> [Cassette.Finding] {
@@ -41,17 +41,18 @@ extension ArchiveRedaction {
         if names.isSecret(header: name), !value.holds(Self.placeholder) {
             return [Self.finding(place, "value of a secret name", value.utf8)]
         }
-        // Random text is expected in some fields, as in a path. The names of AWS for bodies in chunks look like it.
+        // Random text is expected in some fields, as in a path. The checksum names that AWS uses for chunked bodies
+        // look random, too.
         let isRandom =
             [.digest, .condition].contains(name.fieldClass) || [.eTag, .location, .contentLocation].contains(name)
         guard name == "Upload-Metadata" else { return findings(in: value, place, judgesRandom: !isRandom) }
-        // tus writes metadata in Base64.
+        // tus encodes metadata in Base64.
         let words = value.utf8.split { $0 == UInt8(ascii: ",") || $0 <= UInt8(ascii: " ") }.map { Data($0) }
         let texts = words.map { String(decoding: Data(base64Encoded: $0) ?? $0, as: UTF8.self) }
         return findings(in: texts.joined(separator: " "), place, judgesRandom: false)
     }
 
-    /// Searches a query or a form.
+    /// Searches the items of a query or of a form.
     private func findings(inItems text: String, _ place: String) -> [Cassette.Finding] {
         QueryParameters(escaped: text).flatMap { item -> [Cassette.Finding] in
             let (value, name) = (item.value ?? "", item.name)
@@ -73,12 +74,12 @@ extension ArchiveRedaction {
             var path = [place]
             search(json, redact(json, isSecret: false), &path, &found)
         }
-        // A secret can be in a name, too.
+        // A name can contain a secret, too.
         let hasSecret = self.body(data, mediaType: type, isSecret: false) != data
         return found.isEmpty ? findings(in: [UInt8](data), hasSecret: hasSecret, place) : found
     }
 
-    /// Searches a JSON value, up to five findings.
+    /// Searches a JSON value until there are five findings.
     private func search(
         _ value: JSONValue, _ clean: JSONValue, _ path: inout [String], _ found: inout [Cassette.Finding]
     ) {
@@ -119,8 +120,11 @@ extension ArchiveRedaction {
 }
 
 extension ArchiveRedaction {
-    /// A format of secrets: how they begin, which characters follow beside letters and digits, and at least how many.
-    /// `accepts` tells whether what follows the beginning, and the bytes after it, can belong to a secret.
+    /// A format of secrets: the strings that they begin with, the characters that can follow in addition to letters and
+    /// digits, and the minimum number of these characters.
+    ///
+    /// The closure `accepts` receives the characters and the bytes after them. It returns whether they can belong to a
+    /// secret.
     private typealias Format = (
         rule: String, starts: [String], more: String, length: Int,
         accepts: @Sendable (_ found: ArraySlice<UInt8>, _ rest: ArraySlice<UInt8>) -> Bool
@@ -130,7 +134,8 @@ extension ArchiveRedaction {
         ("JSON Web Token", ["eyJ"], "-_", 8, { isToken($1) }),
         (
             "credentials", ["Bearer ", "Basic ", "bearer ", "basic "], "._~+/=-", 8,
-            // A word, or a parameter's name as in `Bearer resource_metadata="`, has neither digits nor capitals inside.
+            // A word has neither digits nor capitals after its first letter. Neither does a parameter name, as in
+            // `Bearer resource_metadata="`.
             { found, _ in
                 let word = found.prefix { $0 != UInt8(ascii: "=") }
                 return word.dropFirst().contains { isDigit($0) || (0x41...0x5A).contains($0) }
@@ -142,7 +147,7 @@ extension ArchiveRedaction {
         ("Slack token", "abeprs".unicodeScalars.map { "xox\($0)-" }, "-", 10, { _, _ in true }),
         ("Stripe key", ["rk_live_", "rk_test_", "sk_live_", "sk_test_"], "", 10, { _, _ in true }),
         ("API key", ["sk-"], "_-", 20, { _, _ in true }),
-        // Secrets in paths.
+        // Secrets in URL paths.
         ("webhook URL", ["hooks.slack.com/services/", "/api/webhooks/"], "/_-", 20, { _, _ in true }),
         ("bot token", ["/bot"], ":_-", 40, { found, _ in found.contains(UInt8(ascii: ":")) }),
         ("Google API key", ["AIza"], "_-", 35, { _, _ in true }),
@@ -152,7 +157,8 @@ extension ArchiveRedaction {
         let firsts = Set(formats.flatMap { $0.starts.compactMap(\.utf8.first) })
         let isFirst = (UInt8.min...UInt8.max).map { firsts.contains($0) }
         var best: (index: Int, found: ArraySlice<UInt8>)?
-        // Where each format's last run ends. A later start in it has fewer bytes left, so each byte is read once.
+        // For each format, the end of the last run. A later start in the same run would have fewer characters, so it is
+        // skipped, and each byte is read once.
         var ends = formats.map { _ in 0 }
         for place in bytes.indices where isFirst[Int(bytes[place])] {
             for (index, format) in formats.enumerated() where index < best?.index ?? formats.count {
@@ -169,7 +175,7 @@ extension ArchiveRedaction {
         return best.map { (formats[$0.index], $0.found) }
     }
 
-    /// Returns whether a token's second part and the point before the third one follow.
+    /// Returns whether the second part of a token follows, and the point before the third part.
     private static func isToken(_ rest: ArraySlice<UInt8>) -> Bool {
         let point = UInt8(ascii: ".")
         guard rest.first == point else { return false }
@@ -177,7 +183,8 @@ extension ArchiveRedaction {
         return end - rest.startIndex > 8 && end < rest.endIndex && rest[end] == point
     }
 
-    /// Returns the first run of at least 32 characters of Base64 that looks random. In a path, one segment must.
+    /// Returns the first run of at least 32 Base64 characters that looks random. In a path, at least one segment must
+    /// look random.
     private static func random(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         bytes.split(maxSplits: .max) { !isIn($0, "+/_-") }.first { run in
             run.count >= 32 && isRandom(run)
@@ -188,8 +195,8 @@ extension ArchiveRedaction {
         }
     }
 
-    /// Returns whether the bytes have more than 4 bits of entropy each. Hexadecimal digits don't. The hyphens in a
-    /// trace header don't count.
+    /// Returns whether the bytes have more than 4 bits of entropy each. Hexadecimal digits have less. Hyphens aren't
+    /// counted, so trace headers have less, too.
     private static func isRandom(_ run: ArraySlice<UInt8>) -> Bool {
         var counts = [Double](repeating: 0, count: 256)
         for byte in run where byte != UInt8(ascii: "-") { counts[Int(byte)] += 1 }
@@ -199,7 +206,7 @@ extension ArchiveRedaction {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-    /// Returns whether a byte is a letter, a digit, or one of some others.
+    /// Returns whether a byte is a letter, a digit, or one of the other characters.
     private static func isIn(_ byte: UInt8, _ others: String) -> Bool {
         isDigit(byte) || (0x61...0x7A).contains(byte | 0x20) || others.utf8.contains(byte)
     }

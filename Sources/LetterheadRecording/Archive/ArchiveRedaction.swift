@@ -5,15 +5,14 @@ import LetterheadFoundation
 /// Removes secrets from a message before it is written to an archive or a snapshot.
 ///
 /// The result has the same form as the message, so a client can still decode a redacted response. A secret string
-/// becomes `REDACTED`, and a secret number becomes 0. A value without a name may be a secret, so it becomes one of
-/// these, too.
+/// becomes `REDACTED`, and a secret number becomes 0. A value without a name is treated as a secret.
 struct ArchiveRedaction: Sendable {
     static let placeholder = "REDACTED"
     static let standard = ArchiveRedaction(names: .standard)
 
     let names: Redaction
 
-    /// Returns a field's value without secrets. A cookie keeps its name and its attributes.
+    /// Returns the value of a header field without secrets. A cookie keeps its name and its attributes.
     func value(of field: HTTPHeaders.Field) -> String {
         if field.name == .setCookie { return cookie(field.value) }
         return isSecret(field) ? Self.placeholder : text(field.value)
@@ -26,21 +25,21 @@ struct ArchiveRedaction: Sendable {
 
     /// Returns a body without secret values.
     ///
-    /// - Parameter isSecret: whether the whole body is secret, as in a token endpoint's response. JSON members that are
-    ///   never secret in such a response, such as `token_type`, stay.
+    /// - Parameter isSecret: whether the whole body is secret, as in a response from a token endpoint. Some JSON
+    ///   members of such a response are never secret, such as `token_type`. They stay.
     func body(_ data: Data, mediaType: MediaType?, isSecret: Bool) -> Data {
         if mediaType?.isMultipart == true {
             return isSecret ? Data(Self.placeholder.utf8) : multipart(data, mediaType)
         }
         let isForm = mediaType?.essence == MediaType.form.essence
         let isText = mediaType.map { Redaction.hidesText([.contentType: $0.description]) } == true
-        // A body can end within a character, or have another charset.
+        // A body can be truncated in the middle of a character, or have a charset other than UTF-8.
         let valid = String(data: data, encoding: .utf8)
-        // An image has no names. A text in UTF-16 has zeros, and hides its names.
+        // An image contains no names to search for. Text in UTF-16 contains zeros, and its names can't be found.
         if !isSecret, !isText, valid == nil, data.contains(0) { return data }
         let text = valid ?? String(decoding: data, as: UTF8.self)
         let json = valid.flatMap { isForm && !Self.isDocument($0) ? nil : Self.json($0) }
-        // A text without any name is not a form.
+        // Text without any name isn't a form, so all of it could be a secret.
         let isHidden =
             json == nil && (isSecret || isForm && !text.isEmpty && !text.utf8.contains(UInt8(ascii: "=")))
             || isText && data.contains(0)
@@ -50,14 +49,14 @@ struct ArchiveRedaction: Sendable {
         return clean.isSame(as: text) ? data : Data(clean.utf8)
     }
 
-    /// Returns a string without the values of secret names, and without those in the JSON, forms and URLs that it
-    /// contains, to a depth of three.
+    /// Returns a string without the values of secret names. It also cleans JSON, forms and URLs inside the string, to a
+    /// depth of three.
     private func clean(_ text: String, isForm: Bool = false, depth: Int = 3) -> String {
         let isPlain = names.values.isEmpty && !text.utf8.contains { "=@\"%".utf8.contains($0) }
         if depth < 0 || isPlain { return text }
         if Self.isDocument(text), let json = Self.json(text) { return document(text, json, depth: depth) }
         var text = text
-        // Each line of an event stream or of NDJSON is a document.
+        // In an event stream or NDJSON, each line is a document.
         if text.utf8.contains(UInt8(ascii: "\n")) {
             text = text.split(at: "\n", omittingEmpty: false).map { line in
                 let (head, rest) = line.cut(at: "{").map { ("\($0.head)", "{\($0.tail)") } ?? ("", "")
@@ -69,16 +68,17 @@ struct ArchiveRedaction: Sendable {
         return escaped(plain(names.redactURLs(text)), depth: depth)
     }
 
-    /// Returns a JSON document without secrets. One without secrets doesn't change.
+    /// Returns a JSON document without secrets. A document that contains none doesn't change.
     private func document(_ text: String, _ json: JSONValue, isSecret: Bool = false, depth: Int = 3) -> String {
         let redacted = redact(json, isSecret: isSecret, depth: depth)
         let encoded = (try? JSONEncoder.sorting().encode(redacted)).map { String(decoding: $0, as: UTF8.self) }
-        // The value lacks members that others with the same name replace, so they could hold a secret.
+        // If several members have the same name, the decoded value contains only one. The others could hold a secret,
+        // so the document is encoded anew.
         return redacted == json && Self.names(in: text) == Self.names(in: encoded ?? "")
             ? text : encoded ?? Self.placeholder
     }
 
-    /// Returns a text whose percent-encoded parts, such as a URL in a query item, have no secrets.
+    /// Removes secrets from the percent-encoded parts of a text, such as a URL in a query item.
     private func escaped(_ text: String, depth: Int) -> String {
         guard depth > 0, text.utf8.contains(UInt8(ascii: "%")) else { return text }
         var (output, rest) = ([UInt8](), Array(text.utf8)[...])
@@ -97,12 +97,12 @@ struct ArchiveRedaction: Sendable {
         try? JSONDecoder().value(of: JSONValue.self, from: Data(text.utf8))
     }
 
-    /// Whether a text can be a JSON object or array.
+    /// Returns whether a text begins like a JSON object or array.
     private static func isDocument(_ text: String) -> Bool {
         text.utf8.first { $0 > 0x20 }.map { "{[".utf8.contains($0) } == true
     }
 
-    /// Whether a text begins like a form: with a name and an equals sign.
+    /// Returns whether a text begins like a form, with a name and an equals sign.
     private static func isForm(_ text: String) -> Bool {
         guard let name = text.cut(at: "=")?.head.utf8, !name.isEmpty else { return false }
         return !text.utf8.contains { $0 <= 0x20 }
@@ -124,7 +124,8 @@ struct ArchiveRedaction: Sendable {
         text.replacingBytes(of: Redaction.placeholder, with: Self.placeholder)
     }
 
-    /// Returns a cookie's name and its attributes. Another segment, or one with a comma, may be a second cookie.
+    /// Returns the name and the attributes of a cookie. Any other segment is redacted, and so is one with a comma,
+    /// because it may contain a second cookie.
     private func cookie(_ value: String) -> String {
         let segments = value.split(at: ";", omittingEmpty: false)
         let attributes = segments.dropFirst().filter { !$0.isEmpty }.map { segment in
@@ -139,27 +140,27 @@ struct ArchiveRedaction: Sendable {
         "max-age", "domain", "path", "secure", "httponly", "samesite", "partitioned", "priority", "expires",
     ]
 
-    /// Returns the redaction with the names that a request declares secret.
+    /// Returns this redaction with the secret names that a request declares.
     func adding(_ own: Redaction) -> ArchiveRedaction {
         if own == names { return self }
         let (headers, parameters, values) = (own.headers, own.parameters, own.values)
         return ArchiveRedaction(names: names.adding(headers: headers, parameters: parameters, values: values))
     }
 
-    /// The token response members that aren't secret (RFC 6749, 5, and RFC 8628, 3.2).
+    /// The members of token responses that aren't secret (RFC 6749, 5, and RFC 8628, 3.2).
     private static let publicMembers: Set<String> = [
         "token_type", "scope", "error", "error_description", "error_uri", "issued_token_type", "verification_uri",
         "expires_in", "refresh_token_expires_in", "interval",
     ]
 
-    /// - Parameter keepsPublic: whether to keep the token response members that aren't secret. Everything inside a
-    ///   secret member is secret.
+    /// - Parameter keepsPublic: whether to keep the public members of a token response. Everything inside a secret
+    ///   member is secret.
     func redact(_ value: JSONValue, isSecret: Bool, keepsPublic: Bool = true, depth: Int = 3) -> JSONValue {
         switch value {
         case .object(let members):
             var redacted: [String: JSONValue] = [:]
             for (name, member) in members {
-                // `token_type` would be secret by its parts.
+                // `token_type` would count as secret, because its name contains a secret word.
                 let isPublic =
                     keepsPublic && Self.publicMembers.contains(name)
                     && !Redaction(headers: [], parameters: names.parameters).isSecret(parameter: name)
@@ -177,9 +178,11 @@ struct ArchiveRedaction: Sendable {
         }
     }
 
-    /// Returns a multipart body without secrets. A part with a secret name loses its content, and so does everything
-    /// without a name: a form part without one, and the text before the first part and after the last one. Other parts
-    /// lose only their secrets.
+    /// Returns a multipart body without secrets.
+    ///
+    /// A part with a secret name loses its content. Text without a name could be secret, so it's removed, too: form
+    /// parts without a name, and text before the first part and after the last one. Other parts lose only their
+    /// secrets.
     private func multipart(_ data: Data, _ type: MediaType?) -> Data {
         guard let boundary = type?["boundary"], !boundary.isEmpty else { return Data(Self.placeholder.utf8) }
         let delimiter = Data("--\(boundary)".utf8)
@@ -192,13 +195,15 @@ struct ArchiveRedaction: Sendable {
         return clean.dropFirst().reduce(into: clean[0]) { $0 += delimiter + $1 }
     }
 
-    /// Returns text that belongs to no part.
+    /// Returns the replacement for text outside of all parts.
     private func outside(_ text: Data) -> Data {
         text.allSatisfy { $0 == 0x0D || $0 == 0x0A } ? text : Data("\r\n\(Self.placeholder)\r\n".utf8)
     }
 
-    /// Returns a part, from its delimiter's line end to the next delimiter. Some servers end the fields at an empty
-    /// line without CR, so such a part is not read.
+    /// Returns a part without secrets, from the line end after its delimiter to the next delimiter.
+    ///
+    /// If the fields contain an empty line without CR, some servers end the fields there. Such a part is redacted as a
+    /// whole.
     private func part(_ part: Data, isForm: Bool) -> Data {
         let lineEnd = Data("\r\n".utf8)
         guard let end = part.position(of: lineEnd + lineEnd),

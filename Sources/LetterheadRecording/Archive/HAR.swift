@@ -2,10 +2,10 @@
 public import LetterheadFoundation
 import Letterhead
 
-/// An HTTP Archive, version 1.2: the one model of flights, cassettes and other programs' archives.
+/// An HTTP Archive, version 1.2. Flights, cassettes and archives from other programs all have this form.
 ///
-/// The properties have the names of the format. Members that browsers leave out are optional. Members that start with
-/// an underscore are custom, as the format allows.
+/// Properties are named like the members of the format. Members that browsers leave out are optional. The format allows
+/// custom members, which start with an underscore.
 struct HAR: Codable, Sendable {
     struct Log: Codable, Sendable {
         var version = "1.2"
@@ -17,7 +17,7 @@ struct HAR: Codable, Sendable {
 
     struct Entry: Codable, Sendable {
         var startedDateTime: String?
-        /// The exchange's duration in milliseconds.
+        /// The duration of the exchange in milliseconds.
         var time: Double?
         var request: Request
         var response: Response
@@ -27,20 +27,21 @@ struct HAR: Codable, Sendable {
         var comment: String?
         var _load: Int?
         var _attempt: Int?
-        /// The name of the template's type without its decorators.
+        /// The type name of the template without its decorators.
         var _template: String?
         var _route: String?
-        /// A flight recorder's time until the response or its streamed body's beginning, in milliseconds.
+        /// For a flight recorder: the time in milliseconds until the response was complete, or until a streamed body
+        /// began.
         var _wait: Double?
-        /// The code of the error that a flight recorder has seen, such as `connectionLost`.
+        /// For a flight recorder: the code of the error that ended the exchange, such as `connectionLost`.
         var _failure: String?
     }
 
-    /// A member that the format requires. Reading ignores its members.
+    /// A member that the format requires. Its content is ignored.
     struct NoCache: Codable, Sendable {}
 
-    /// A member that the format requires. The headers contain the cookies, so reading ignores it, and writing creates
-    /// an empty array.
+    /// A member that the format requires. The headers already contain the cookies, so its content is ignored, and an
+    /// empty array is written.
     struct NoCookies: Codable, Sendable {
         init() {}
         init(from decoder: any Decoder) {}
@@ -99,16 +100,16 @@ struct HAR: Codable, Sendable {
         /// `base64` for a body that is not text. The format has this member for responses only, but some programs write
         /// it for requests, too.
         var encoding: String?
-        /// The same for requests.
+        /// The same as `encoding`, for requests.
         var _encoding: String?
         var comment: String?
-        /// A form's items, which some programs write instead of the text.
+        /// The items of a form. Some programs write them instead of the text.
         var params: [Field]?
-        /// A streamed body's pieces, or nil for a body that arrived as a whole.
+        /// The pieces of a streamed body, or nil for a body that arrived as a whole.
         var _pieces: [Piece]?
-        /// Whether the recording ends before the body does.
+        /// Whether the recording ends before the end of the body.
         var _truncated: Bool?
-        /// Whether a flight recorder has not kept the body. Then it isn't compared.
+        /// Whether a flight recorder has not kept the body. Such a body isn't compared.
         var _dropped: Bool?
     }
 
@@ -125,7 +126,7 @@ struct HAR: Codable, Sendable {
         }
     }
 
-    /// What a flight recorder knows beside the exchanges.
+    /// The information that a flight recorder has in addition to the exchanges.
     struct Flight: Codable, Sendable {
         struct Load: Codable, Sendable {
             var load: Int?
@@ -137,7 +138,7 @@ struct HAR: Codable, Sendable {
             var events: [String]?
         }
 
-        /// The failed load's number, or nil if no load ended with the error.
+        /// The number of the load that failed, or nil if no load ended with the error.
         var failed: Int?
         var error: String?
         var system: String?
@@ -153,9 +154,9 @@ extension HAR {
 
     /// Reads a file.
     ///
-    /// - Parameter name: the file in errors.
+    /// - Parameter name: names the file in errors.
     init(_ file: URL, name: String) throws {
-        // A mapped file takes no memory before its size is known.
+        // The file is mapped, so that it takes no memory before its size is checked.
         let data = try Data(contentsOf: file, options: .alwaysMapped)
         guard data.count <= Self.largestFile else {
             throw RecordingError(
@@ -166,15 +167,15 @@ extension HAR {
         }
     }
 
-    /// The archive as indented JSON, in an order that doesn't change.
+    /// Returns the archive as indented JSON. The order of members is always the same.
     func json() throws -> Data { try JSONEncoder.sorting(.prettyPrinted).encode(self) + Data("\n".utf8) }
 }
 
 extension HAR.Request {
-    /// - Parameter url: the URL as `Redaction` shows it.
+    /// - Parameter url: the URL without secrets, from `Redaction`.
     init(_ method: String, url: String, _ headers: HTTPHeaders, _ redaction: ArchiveRedaction) {
         self.init(method: method, url: redaction.text(url), headers: redaction.fields(headers))
-        // Without a query, the text "" would be one item without a name.
+        // An empty query string would be parsed as one item without a name, so a missing query is handled separately.
         let query = URLParts(self.url).query.map { QueryParameters(escaped: $0) }
         queryString = query?.map { HAR.Field(name: $0.name, value: $0.value ?? "") } ?? []
     }
@@ -196,17 +197,17 @@ extension HAR.Content {
         if text == nil { (text, encoding) = (clean.base64EncodedString(), "base64") }
     }
 
-    /// The body of a request, with only the members that the format has for one.
+    /// The body in the form that the format has for requests, without the members for responses.
     var asPost: HAR.Content {
         var post = self
         (post.size, post.text, post._encoding, post.encoding) = (nil, text ?? "", encoding, nil)
         return post
     }
 
-    /// The body's bytes, or nil if the archive doesn't contain them.
+    /// The bytes of the body, or nil if the archive doesn't contain them.
     ///
-    /// Some programs break Base64 into lines, or write that plain text is in Base64. Some write each byte as a
-    /// character if the body isn't text, or if its charset isn't UTF-8.
+    /// Some programs break Base64 into lines, or declare Base64 although they write plain text. If a body isn't text,
+    /// or has a charset other than UTF-8, some programs write each byte as a character.
     var data: Data? {
         let type = mimeType.flatMap { MediaType($0) }
         if text?.isEmpty != false, let params, type?.essence == MediaType.form.essence {
@@ -229,7 +230,8 @@ extension HAR.Content {
 }
 
 extension HAR.Entry {
-    /// Why the archive doesn't have the body of the response, or nil if it does, or if a client doesn't read it.
+    /// The reason why a response can't be replayed because its body is missing in the archive. Nil if it can be
+    /// replayed.
     var gap: String? {
         guard let content = response.content else { return nil }
         if content._dropped == true { return content.comment ?? "it was not recorded" }
@@ -245,11 +247,13 @@ extension HAR.Entry {
     }
 }
 
-/// Thrown if an archive or a snapshot can't be used, if a request differs from its snapshot, if responses break a
+/// An error of a recording, a snapshot or a contract.
+///
+/// It's thrown if an archive or a snapshot can't be used, if a request differs from its snapshot, if responses break a
 /// contract, or if a value looks like a secret.
 public struct RecordingError: LocalizedError, Sendable, CustomStringConvertible {
-    /// The file's name, and what is wrong. For a snapshot that differs, all lines of both texts: `-` marks a line in
-    /// the file, and `+` marks a line in the request.
+    /// The name of the file, and what is wrong with it. If a snapshot differs, the text contains all lines: `-` marks a
+    /// line in the file, and `+` marks a line in the request.
     public let description: String
 
     /// The same as ``description``.
@@ -259,10 +263,10 @@ public struct RecordingError: LocalizedError, Sendable, CustomStringConvertible 
 }
 
 extension Data {
-    /// Returns the first range of other bytes. It's fast in a debug build, too.
+    /// Returns the range where other bytes occur first. It's fast in a debug build, too.
     ///
-    /// The call is safe: the pointers are valid until the closures return, and no position is beyond the last one where
-    /// the other bytes fit.
+    /// The unsafe calls are correct: the pointers are valid until the closures return, and each comparison stays inside
+    /// the bytes.
     @safe func position(of other: Data) -> Range<Int>? {
         unsafe withUnsafeBytes { bytes in
             unsafe other.withUnsafeBytes { pattern in
@@ -282,7 +286,7 @@ extension Data {
         }
     }
 
-    /// Returns what is before, between and after all occurrences of other bytes.
+    /// Splits the bytes at each occurrence of a delimiter.
     func pieces(between delimiter: Data) -> [Data] {
         var (pieces, rest) = ([Data](), self[...])
         while let found = rest.position(of: delimiter) {
@@ -294,7 +298,7 @@ extension Data {
 }
 
 extension JSONEncoder {
-    /// Returns an encoder with an order that doesn't change, for files that people read and compare.
+    /// Returns an encoder that sorts members, so that people can read and compare the files.
     static func sorting(_ more: OutputFormatting = []) -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = more.union([.sortedKeys, .withoutEscapingSlashes])
@@ -308,19 +312,19 @@ extension HTTPHeaders {
 }
 
 extension Duration {
-    /// The duration in milliseconds, to a microsecond.
+    /// The duration in milliseconds, rounded to microseconds.
     var inMilliseconds: Double { (self / .microseconds(1)).rounded() / 1_000 }
 }
 
 extension ArchiveRedaction {
-    /// Returns the fields without secret values.
+    /// Returns header fields without secret values.
     func fields(_ headers: HTTPHeaders) -> [HAR.Field] {
         headers.map { HAR.Field(name: Redaction.visible($0.name.rawValue), value: value(of: $0)) }
     }
 }
 
 extension [HAR.Field] {
-    /// The fields as headers, without HTTP/2's pseudo-header fields.
+    /// The fields as headers, without the pseudo-header fields of HTTP/2.
     var headers: HTTPHeaders {
         let fields = filter { !$0.name.begins(with: ":") }
         return HTTPHeaders(fields.map { HTTPHeaders.Field(HTTPHeaders.Name($0.name), $0.value ?? "") })

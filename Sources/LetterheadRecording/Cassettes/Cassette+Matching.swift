@@ -3,24 +3,27 @@ public import Letterhead
 import LetterheadFoundation
 
 extension Cassette {
-    /// Decides when a request matches a cassette entry.
+    /// The rules by which a request matches an entry of a cassette.
     ///
-    /// By default, the method, the URL and the body must be equal. The order of query items and JSON members has no
-    /// effect. A cassette never compares multipart boundaries or secret values.
+    /// By default, the method, the URL and the body must be equal. The order of query items and JSON members doesn't
+    /// matter. Multipart boundaries and secret values are never compared.
     public struct Matching: Sendable {
-        /// The headers that are compared. Default: none.
+        /// The headers to compare. Default: none.
         public var headers: Set<HTTPHeaders.Name>
-        /// The query items to ignore, by name. Default: empty.
+        /// The names of query items to ignore. Default: empty.
         public var ignoredQuery: Set<String>
-        /// The values to ignore in a JSON body, as paths such as `$.sentAt`, `$.items[*].id` and `$['a.b']`. Creating a
-        /// cassette with any other form of a path throws an error. Default: empty.
+        /// The values to ignore in a JSON body, as paths such as `$.sentAt`, `$.items[*].id` and `$['a.b']`. Default:
+        /// empty.
+        ///
+        /// If a path has a different form, creating the cassette throws an error.
         public var ignoredJSONPaths: Set<String>
         /// Whether bodies are compared. Default: true.
         public var comparesBody: Bool
-        /// Whether a request can be replayed again when all entries that match it are used. Default: false.
+        /// Whether the last matching entry responds again when all entries that match a request are used. Default:
+        /// false.
         public var repeatsEntries: Bool
 
-        /// Creates rules. The properties list the defaults.
+        /// Creates rules. The documentation of each property lists its default.
         public init(
             headers: Set<HTTPHeaders.Name> = [], ignoredQuery: Set<String> = [], ignoredJSONPaths: Set<String> = [],
             comparesBody: Bool = true, repeatsEntries: Bool = false
@@ -31,7 +34,7 @@ extension Cassette {
     }
 }
 
-/// What is compared between two requests.
+/// The parts of a request that are compared.
 struct CassetteKey: Equatable {
     let method: String
     let address: String
@@ -56,7 +59,8 @@ struct CassetteKey: Equatable {
         body = matching.comparesBody ? CassetteBody(request.postData, ignoring: paths, redaction) : .none
     }
 
-    /// Returns the differences from an entry's key, and a weight. The nearest entry has the smallest one.
+    /// Returns the differences from the key of an entry, and their weight. The entry with the smallest weight is the
+    /// nearest one.
     func differences(from entry: CassetteKey) -> (weight: Int, texts: [String]) {
         var found: [(weight: Int, text: String)] = []
         if method != entry.method { found.append((3, "the method is \(method), not \(entry.method)")) }

@@ -4,7 +4,8 @@ import Letterhead
 import Synchronization
 
 extension Cassette {
-    /// Sends a request and records its response. The entries follow the order of the requests, not of the responses.
+    /// Sends a request and records its response. Entries have the order of the requests, even if responses arrive in a
+    /// different order.
     func record(_ request: HTTPRequest, over next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let index = state.withLock { state in
             state.values.formUnion(request.redaction.values)
@@ -38,8 +39,10 @@ extension Cassette {
         return response
     }
 
-    /// Returns a request without secrets. Decompresses a compressed body to find its secrets and to compare its
-    /// content. A body that can't be decompressed counts as a secret.
+    /// Returns a request without secrets.
+    ///
+    /// A compressed body is decompressed, to find its secrets and to compare its content. If that fails, the whole body
+    /// counts as a secret.
     func archived(_ request: HTTPRequest) async -> HAR.Request {
         let (redaction, headers) = (self.redaction.adding(request.redaction), request.framedHeaders())
         let url = request.redaction.url(of: request)
@@ -50,7 +53,7 @@ extension Cassette {
             stored = try? await chunks.reduce(into: Data()) { $0 += $1 }
         }
         guard let data = stored else {
-            // The bytes are not available, so the archive has the body's type and length instead.
+            // The bytes aren't available, so the archive contains the type and the length of the body.
             let text = "(\(type(of: request.body)), \(chunks.length.map { "\($0)" } ?? "unknown") bytes)"
             archived.postData = HAR.Content(mimeType: headers[.contentType] ?? "", text: text)
             return archived
@@ -66,7 +69,8 @@ extension Cassette {
     /// The largest body to read from a file or to decompress, in bytes.
     private static let largestBody = 16 << 20
 
-    /// Returns a streamed body that calls a closure at its end, with its bytes and pieces, and whether it's truncated.
+    /// Returns a streamed body that calls a closure when it ends. The closure receives the bytes, the pieces, and
+    /// whether the body is truncated.
     private func recording(
         _ body: HTTPResponseBody, _ store: @escaping @Sendable (Data, [HAR.Piece]?, Bool?) -> Void
     ) -> HTTPResponseBody {

@@ -4,8 +4,9 @@ import Letterhead
 import Synchronization
 
 extension Cassette {
-    /// Returns the response from the first unused entry that matches. If all are used and `repeatsEntries` is set, the
-    /// last one responds. Returns nil without an entry to replay.
+    /// Returns the response of the first unused entry that matches, or nil if no entry can be replayed.
+    ///
+    /// If all matching entries are used and `repeatsEntries` is set, the last one responds.
     func replay(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse? {
         guard replays else { return nil }
         if request.host != nil {
@@ -50,7 +51,7 @@ extension Cassette {
         return refused(request, message)
     }
 
-    /// Returns an error that ``verify()`` also throws.
+    /// Creates the error for a request, and stores its message so that ``verify()`` throws it, too.
     private func refused(_ request: HTTPRequest, _ message: String) -> HTTPError {
         state.withLock { if $0.refused.count < 20 { $0.refused.append(message) } }
         return HTTPError(.unexpectedRequest, request: request, message: message, mayHaveBeenSent: false)
@@ -61,7 +62,7 @@ extension Cassette {
             let fitting = recorded.indices.filter { index in
                 let entry = recorded[index].entry
                 guard entry.response.status >= 100 || entry._failure != nil else { return false }
-                // A body that a flight recorder has not kept is not compared.
+                // If a flight recorder has not kept the body, it isn't compared.
                 var key = key
                 if entry.request.postData?._dropped == true { key.body = recorded[index].key.body }
                 return recorded[index].key == key
@@ -74,14 +75,14 @@ extension Cassette {
     }
 }
 
-/// Lets recorded waits pass on a clock, within the time limits of a request.
+/// Waits on a clock as long as the recorded exchange did, within the time limits of the request.
 struct ReplayTime: Sendable {
     let request: HTTPRequest
     let clock: any Clock<Duration>
     let timeline: Timeline
     let start: Duration
 
-    /// Waits, and throws an error when the first limit passes.
+    /// Waits for a recorded time. If a time limit of the request passes first, it throws an error.
     ///
     /// - Parameter milliseconds: the recorded wait. A file may contain any number.
     func pass(_ milliseconds: Double, while phase: String, isOpenEnded: Bool = false) async throws {
@@ -98,7 +99,7 @@ struct ReplayTime: Sendable {
         if let first, first.left <= .zero || first.left < wait { throw first.error }
     }
 
-    /// Returns a body that arrives in the recorded pieces, and ends with an error if there is one.
+    /// Returns a body that arrives in the recorded pieces. If the recording has an error, the body ends with it.
     func body(_ data: Data, in pieces: [HAR.Piece], status: HTTPStatus, failure: HTTPError?) -> HTTPResponseBody {
         var rest = data[...]
         let parts = (pieces + [HAR.Piece(bytes: data.count, delay: 0)]).map { piece in
@@ -120,11 +121,12 @@ struct ReplayTime: Sendable {
 }
 
 extension HAR.Entry {
-    /// Returns the recorded response, or throws the recorded error. An error of a streamed body is thrown by the body.
+    /// Returns the recorded response, or throws the recorded error. If the error occurred in a streamed body, that body
+    /// throws it.
     fileprivate func result(of request: HTTPRequest, _ time: ReplayTime) throws(HTTPError) -> HTTPResponse {
         let (pieces, isCut) = (response.content?._pieces, response.content?._truncated == true)
         let error = _failure.map { code in
-            // With these codes, nothing was sent.
+            // With these error codes, nothing was sent.
             let isUnsent = ["cannotConnect", "insecureConnection", "proxyRefused"].contains(code)
             return HTTPError(
                 HTTPError.Code(rawValue: code), request: request, message: "as recorded", mayHaveBeenSent: !isUnsent)
@@ -141,8 +143,8 @@ extension HAR.Entry {
 }
 
 extension HAR.Response {
-    /// Returns the recorded response, without the headers that describe an encoding, because an archive contains
-    /// decoded bodies.
+    /// Returns the recorded response. An archive contains decoded bodies, so the headers that describe an encoding are
+    /// removed.
     func replayed(to request: HTTPRequest) -> HTTPResponse {
         var headers = (headers ?? []).headers
         let data = content?.data ?? Data()
@@ -151,7 +153,8 @@ extension HAR.Response {
         if headers.contains(.contentLength), !data.isEmpty {
             headers[.contentLength] = isEncoded ? nil : "\(data.count)"
         }
-        // Other programs write the characters of a text in any charset.
+        // Other programs store the characters of a text. Their bytes are UTF-8 here, even if the server sent a
+        // different charset.
         if let type = headers.type, type["charset"] != nil, content?.encoding == nil, content?.size != data.count {
             headers[.contentType] = type.setting("charset", to: "utf-8").description
         }

@@ -12,22 +12,33 @@ import Synchronization
 /// try cassette.save()
 /// ```
 ///
-/// The file is an HTTP Archive (HAR 1.2). You can also replay an archive that a browser has exported. Keep the file in
-/// the repository, next to the tests.
+/// In this example, the first run records, and later runs replay. Keep the file in the repository, next to the tests.
+/// It's an HTTP Archive (HAR 1.2), so you can also replay an archive that a browser has exported.
 ///
-/// **Recording.** ``link`` passes requests on and records the responses. ``save()`` writes the file. Before it records
-/// a message, the cassette removes secrets: every `Set-Cookie` value, and the headers, query items, form fields,
-/// multipart parts and JSON members with a secret name according to `Redaction`. A secret string becomes `REDACTED`, a
-/// secret number becomes 0. ``audit()`` searches for values that look like secrets although their names aren't secret.
-/// For a streamed body, the cassette also records the pieces and the pauses between them.
+/// ## Recording
 ///
-/// **Replaying.** ``loader`` is a transport that replays. ``link`` replays without calling the next loader. A request
-/// matches an entry with the same method, URL and body, apart from secret values. ``Matching`` changes these rules.
-/// Each entry is used once. If several match, the first unused one responds. A request without an entry fails with
-/// `.unexpectedRequest`, except with ``link`` in a mode that records. The error describes the entry that comes closest
-/// to a match, and the differences.
+/// ``link`` passes requests on and records the responses, and ``save()`` writes the file. Place the link in
+/// `attemptLinks` to record each attempt and each redirect. In `links`, it records only the last response. For a
+/// streamed body, the cassette also records the pieces and the pauses between them.
 ///
-/// Place the link in `attemptLinks` to record each attempt and each redirect. In `links`, it records only the last
+/// The cassette removes secrets before it records a message:
+///
+/// - all `Set-Cookie` values
+/// - headers, query items, form fields, multipart parts and JSON members with a name that is secret according to
+///   `Redaction`
+///
+/// A secret string becomes `REDACTED`, and a secret number becomes 0. ``audit()`` searches for values that look like
+/// secrets although their names aren't secret.
+///
+/// ## Replaying
+///
+/// ``loader`` is a transport that replays. ``link`` replays, too, and doesn't call the next loader then.
+///
+/// - A request matches an entry with the same method, URL and body. Secret values are ignored. ``Matching`` changes
+///   these rules.
+/// - If several entries match, the first unused one responds. Each entry is used once.
+/// - A request without an entry fails with `.unexpectedRequest`. The error names the nearest entry and how it differs.
+///   In a mode that records, ``link`` sends the request instead.
 /// response.
 public final class Cassette: Sendable {
     // This type is a class because the link, the loader and the test share one recording.
@@ -40,17 +51,17 @@ public final class Cassette: Sendable {
         case replay
         /// Replays if the file exists, and records otherwise.
         case once
-        /// Replays the entries of the file. A request without an entry is sent, and its response is recorded.
+        /// Replays the entries in the file. A request without an entry is sent, and its response is recorded.
         case newEpisodes
 
-        /// Returns the mode in an environment variable (`record`, `replay`, `once`, `newEpisodes`), or a default if the
-        /// variable isn't set or is empty. In continuous integration, set the variable to `replay`, so that no test
-        /// uses the network.
+        /// Reads the mode from an environment variable, which contains `record`, `replay`, `once` or `newEpisodes`.
+        ///
+        /// In continuous integration, set the variable to `replay`, so that no test uses the network.
         ///
         /// - Parameters:
-        ///   - name: the variable's name. Default: `LETTERHEAD_CASSETTES`.
-        ///   - standard: the mode if the variable is not set or empty.
-        /// - Throws: an error that lists the modes if the variable has another value.
+        ///   - name: the name of the variable. Default: `LETTERHEAD_CASSETTES`.
+        ///   - standard: the mode if the variable isn't set or is empty.
+        /// - Throws: an error that lists the modes if the variable has a different value.
         public static func environment(_ name: String = "LETTERHEAD_CASSETTES", default standard: Mode) throws -> Mode {
             guard let text = ProcessInfo.processInfo.environment[name], !text.isEmpty else { return standard }
             guard let mode = Mode(rawValue: text) else {
@@ -62,18 +73,18 @@ public final class Cassette: Sendable {
     }
 
     struct State {
-        /// What this cassette has recorded. It doesn't replay these entries. An entry is nil until its response is
+        /// The entries that this cassette has recorded. They aren't replayed. An entry is nil until its response is
         /// complete.
         var new: [HAR.Entry?] = []
-        /// The positions of the replayed entries.
+        /// The indices of the entries that were replayed.
         var used: Set<Int> = []
-        /// The secrets in paths of recorded requests.
+        /// The secrets in the paths of recorded requests.
         var values: Set<Secret> = []
-        /// What was wrong with the first requests without an entry.
+        /// The messages for the first requests without an entry.
         var refused: [String] = []
     }
 
-    /// The cassette's file.
+    /// The location of the archive.
     public let file: URL
     let records: Bool
     let replays: Bool
@@ -82,7 +93,7 @@ public final class Cassette: Sendable {
     let redaction: ArchiveRedaction
     let clock: any Clock<Duration>
     let timeline: Timeline
-    /// The entries of the file, and what is compared of each.
+    /// The entries in the file, each with the parts that are compared.
     let recorded: [(entry: HAR.Entry, key: CassetteKey)]
     /// Whether a flight recorder has written the file.
     let isFlight: Bool
@@ -93,7 +104,7 @@ public final class Cassette: Sendable {
     /// - Parameters:
     ///   - file: the archive, usually with the extension `har`.
     ///   - mode: whether to record or to replay.
-    ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
+    ///   - matching: the rules for replaying. Default: the method, the URL and the body must be equal.
     ///   - redaction: the secret names. Default: the standard names.
     ///   - clock: measures the pauses between pieces and the timeouts of replayed requests. The client measures
     ///     deadlines. Default: the continuous clock.
@@ -103,7 +114,7 @@ public final class Cassette: Sendable {
         _ file: URL, mode: Mode, matching: Matching = Matching(), redaction: Redaction = .standard,
         clock: any Clock<Duration> = ContinuousClock()
     ) throws {
-        // Reading a pipe would wait for its other end, and saving the cassette would replace it.
+        // Reading a pipe would wait for the process at its other end, and saving the cassette would replace the pipe.
         let name = "the cassette \(file.path)"
         do throws(PrivateFile.Failure) { try PrivateFile.checkPlace(file) } catch {
             throw RecordingError("\(name) \(error.rule)")
@@ -124,13 +135,13 @@ public final class Cassette: Sendable {
         (self.clock, timeline) = (clock, Timeline(clock))
     }
 
-    /// Opens one test's cassette: `Cassettes/FILE/TEST.har` next to the test's source file.
+    /// Opens the cassette for one test: the file `Cassettes/FILE/TEST.har` next to the source file of the test.
     ///
     /// - Parameters:
-    ///   - test: the test's name. Default: the calling function.
-    ///   - source: the source file's path. Default: the calling file.
+    ///   - test: the name of the test. Default: the calling function.
+    ///   - source: the path of the source file. Default: the calling file.
     ///   - mode: whether to record or to replay.
-    ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
+    ///   - matching: the rules for replaying. Default: the method, the URL and the body must be equal.
     ///   - redaction: the secret names. Default: the standard names.
     ///   - clock: measures the pauses between pieces and the timeouts of replayed requests. The client measures
     ///     deadlines. Default: the continuous clock.
@@ -143,8 +154,9 @@ public final class Cassette: Sendable {
         try self.init(file, mode: mode, matching: matching, redaction: redaction, clock: clock)
     }
 
-    /// Opens a `FlightRecorder`'s file to replay it: each recorded exchange responds or fails as it did, after the
-    /// recorded wait, and a lost connection is lost at the same byte.
+    /// Opens a file from a `FlightRecorder` to replay what it recorded.
+    ///
+    /// Each exchange responds or fails after the recorded wait. If a connection was lost, it's lost at the same byte.
     ///
     /// ```swift
     /// let clock = TestClock()
@@ -153,16 +165,16 @@ public final class Cassette: Sendable {
     /// let receipt = try await clock.run { try await client.send(payment) }
     /// ```
     ///
-    /// Let the test's clock run, as above, and the waits take no time. The trait `.replaying` of
-    /// LetterheadTestingSupport does so. The recorder has removed the secrets, so they aren't compared. A response with
-    /// a body that the recorder hasn't kept can't be replayed, and its request fails.
+    /// The waits take no time if the clock of the test runs, as in this example. The trait `.replaying` of
+    /// LetterheadTestingSupport does so, too. The recorder has removed the secrets, so they aren't compared. If the
+    /// recorder has not kept a response body, the request for it fails.
     ///
     /// - Parameters:
-    ///   - flight: the recorder's file. Any other archive is replayed without waits and failures.
-    ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
-    ///   - redaction: the secret names. Pass those that you have passed to the recorder's `dump`. Default: the standard
+    ///   - flight: the file from the recorder. Any other archive is replayed without waits and failures.
+    ///   - matching: the rules for replaying. Default: the method, the URL and the body must be equal.
+    ///   - redaction: the secret names. Pass the ones that the `dump` of the recorder received. Default: the standard
     ///     names.
-    ///   - clock: the clock for the waits and the requests' timeouts.
+    ///   - clock: measures the waits, and the timeouts of the requests.
     /// - Throws: an error if the file doesn't exist, or if it is not an archive.
     public convenience init(
         flight: URL, matching: Matching = Matching(), redaction: Redaction = .standard, clock: any Clock<Duration>
@@ -170,38 +182,40 @@ public final class Cassette: Sendable {
         try self.init(flight, mode: .replay, matching: matching, redaction: redaction, clock: clock)
     }
 
-    /// Checks that each request had an entry with a response. Call it at the end of a test, because the code under test
-    /// may have caught the errors.
+    /// Throws an error if a request had no entry with a response. Call it at the end of a test.
     ///
-    /// - Throws: an error that lists the requests without an entry and their differences from the nearest entries, and
-    ///   the responses that can't be replayed.
+    /// The request itself has failed, too, but the code under test may have caught that error.
+    ///
+    /// - Throws: an error that lists each request without an entry, with the differences from the nearest entry, and
+    ///   each response that can't be replayed.
     public func verify() throws {
         let refused = state.withLock { $0.refused }
         guard !refused.isEmpty else { return }
         throw RecordingError(refused.joined(separator: "\n"))
     }
 
-    /// A transport that replays the cassette. It never records, so a request without an entry fails in every mode. To
-    /// record, use ``link``.
+    /// A transport that replays the cassette. It never records, so a request without an entry fails in every mode.
+    ///
+    /// To record, use ``link``.
     public var loader: any HTTPLoader {
         CassetteLink(cassette: self) --> AnyLoader { [self] request in throw await mismatch(of: request) }
     }
 
-    /// A link that records the next loader's responses, or replays recorded ones without calling it.
+    /// A link that records the responses of the next loader, or replays recorded ones without calling it.
     public var link: any LoaderLink { CassetteLink(cassette: self) }
 
-    /// How many entries in the file are unused. Check that it is zero when a test ends.
+    /// How many entries in the file are unused. A test can check that it is zero at the end.
     public var unused: Int { state.withLock { recorded.count - $0.used.count } }
 
-    /// The entries whose responses are complete.
+    /// All entries with a complete response: those in the file, and new ones.
     private var archive: HAR {
         var archive = HAR()
         archive.log.entries = recorded.map(\.entry) + state.withLock { $0.new.compactMap(\.self) }
         return archive
     }
 
-    /// The responses whose bodies the archive has to their ends, and the bodies of their requests. Browsers leave out
-    /// bodies that they no longer have.
+    /// The responses with a complete body, and the bodies of their requests. A browser may export an archive without
+    /// some bodies.
     package var responses: [(response: HTTPResponse, sent: Data?, template: String?, route: String?)] {
         archive.log.entries.compactMap { entry in
             let content = entry.response.content
@@ -215,10 +229,9 @@ public final class Cassette: Sendable {
         }
     }
 
-    /// Writes the file if the mode records. A cassette that only replays writes nothing, and requests in progress
-    /// aren't included.
+    /// Writes the file, unless the cassette only replays. Requests in progress aren't included.
     ///
-    /// - Throws: the file system's error.
+    /// - Throws: an error from the file system.
     public func save() throws {
         guard records else { return }
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -226,7 +239,7 @@ public final class Cassette: Sendable {
     }
 }
 
-/// The cassette's link.
+/// The link that records and replays.
 private struct CassetteLink: LoaderLink {
     let cassette: Cassette
 
@@ -240,23 +253,28 @@ private struct CassetteLink: LoaderLink {
 extension Cassette {
     /// A string in a cassette that is likely to be a secret.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
-        /// Where the string is, such as `entry 2, body of the response`.
+        /// The part of the cassette that contains the string, such as `entry 2, body of the response`.
         public let place: String
         /// The rule that the string matches, such as `JSON Web Token`.
         public let rule: String
-        /// The string's first bytes and its length.
+        /// The first bytes of the string, and its length.
         public let excerpt: String
 
         /// The place, the rule and the excerpt on one line.
         public var description: String { "\(place): \(rule) \(excerpt)" }
     }
 
-    /// Searches the cassette for strings that are likely to be secrets: tokens and keys in known formats, private keys,
-    /// long random strings, values that are still there although their names are secret, and secrets that the paths of
-    /// recorded requests mark.
+    /// Searches the cassette for strings that are likely to be secrets.
     ///
     /// Call it in a test, so that no secret is committed: `#expect(cassette.audit().isEmpty)`. If it finds a secret,
-    /// add its name to the cassette's `redaction`, and record again.
+    /// add its name to the `redaction` of the cassette, and record again.
+    ///
+    /// It finds:
+    ///
+    /// - tokens and keys in known formats, and private keys
+    /// - long random strings
+    /// - values that the file still contains although their names are secret
+    /// - secrets that are marked in the paths of recorded requests
     ///
     /// - Returns: the findings, entry by entry.
     public func audit() -> [Finding] {

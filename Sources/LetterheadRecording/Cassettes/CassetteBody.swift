@@ -2,8 +2,10 @@
 import LetterheadFoundation
 import Letterhead
 
-/// A body in a form to compare, without secrets and ignored values: JSON members have no order, and a boundary isn't
-/// random. JSON is a value for each path, and a form a string for each index and name.
+/// A body in a form that can be compared, without secrets and ignored values.
+///
+/// JSON has a value for each path, so the order of members doesn't matter. A form has a string for each index and name.
+/// Multipart boundaries, which are random, are replaced.
 enum CassetteBody: Equatable {
     case none
     case values([[String]: JSONValue])
@@ -27,7 +29,7 @@ enum CassetteBody: Equatable {
         self = .values(values)
     }
 
-    /// Describes the difference from an entry's body, or returns nil if the bodies are equal.
+    /// Describes the difference from the body of an entry, or returns nil if the bodies are equal.
     func difference(from entry: CassetteBody) -> String? {
         guard self != entry else { return nil }
         switch (self, entry) {
@@ -46,7 +48,7 @@ enum CassetteBody: Equatable {
         }
     }
 
-    /// A value, shortened for a message.
+    /// Returns the text of a value, shortened for a message.
     private static func text(_ value: (any CustomStringConvertible)?) -> String {
         let text = value?.description ?? "nothing"
         return Redaction.visible(text.count > 60 ? "\(text.prefix(60))…" : text)
@@ -63,7 +65,7 @@ extension Data {
 }
 
 extension JSONValue {
-    /// Collects the values and their paths, without those at some paths. An object or an array stands for what it is.
+    /// Collects values by their paths, without ignored paths. An object or an array is collected as an empty one.
     fileprivate func collect(_ path: [String], without ignored: [JSONPath], into values: inout [[String]: JSONValue]) {
         guard !ignored.contains(where: { $0.fits(path) }) else { return }
         switch self {
@@ -83,14 +85,16 @@ extension JSONValue {
 
 /// A path to values in a JSON body: `$.items[*].id`, `$['a name.with.dots'][0]`.
 struct JSONPath {
-    /// The names and the indices. Nil stands for every element or member.
+    /// The names and the indices. A nil step matches every element or member.
     private(set) var steps: [String?] = []
 
     func fits(_ path: [String]) -> Bool {
         path.count == steps.count && zip(steps, path).allSatisfy { $0?.isSame(as: $1) ?? true }
     }
 
-    /// - Throws: an error that names the path if it has another form.
+    /// Parses a path.
+    ///
+    /// - Throws: an error that names the path if its form isn't supported.
     init(_ path: String) throws {
         let form = /\.(?<name>[^.\[\]'"]+)|\[(?:(?<index>[0-9]+|\*)|(?<quote>['"])(?<text>(?:\\.|[^\\])*?)\k<quote>)\]/
             .matchingSemantics(.unicodeScalar)

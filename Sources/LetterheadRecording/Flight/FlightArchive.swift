@@ -3,11 +3,11 @@ import Letterhead
 import LetterheadFoundation
 
 extension HAR {
-    /// Creates the archive of the loads that concern an error, or of all loads.
+    /// Creates an archive of the loads that can explain an error, or of all loads.
     ///
     /// - Parameters:
-    ///   - partial: what has arrived of the response.
-    ///   - redaction: has the secret names and values of all requests.
+    ///   - partial: the part of the response that has arrived, from the error.
+    ///   - redaction: the redaction with the secret names and values of all requests.
     init(
         _ log: FlightLog, around error: (any Error)? = nil, partial: FlightMessage? = nil, _ redaction: ArchiveRedaction
     ) {
@@ -34,8 +34,10 @@ extension HAR {
         self.log._flight = HAR.Flight(failed: failed, error: text.map(redaction.text), system: system, loads: list)
     }
 
-    /// Returns the latest load that ended with an error: at best, one that sent its request, otherwise one with the
-    /// same text. If the request is known, only a load that sent nothing can be such a one.
+    /// Returns the latest load that ended with an error, or nil.
+    ///
+    /// A load that sent the request with the given id is preferred, and among these one with the same error text.
+    /// Otherwise, the text decides: if the id is known, a load with other exchanges can't be the right one.
     private static func failed(_ loads: [Int: FlightLog.Load], _ id: HTTPRequest.ID?, _ text: String) -> Int? {
         let latest = loads.sorted { $0.value.start > $1.value.start }
         let same = latest.filter { $0.value.events.last(where: \.isEndOfLoad)?[.error]?.isSame(as: text) == true }
@@ -46,13 +48,14 @@ extension HAR {
 }
 
 extension FlightLog.Load {
-    /// What the loads of one operation have in common: the trace, or a header of a client that was derived for it.
+    /// The identifiers that all loads of one operation share: the trace, or a header that the client of the operation
+    /// sends.
     fileprivate var operations: Set<String> {
         let fields = exchanges.flatMap { [$0.request.headers["X-Correlation-ID"], $0.request.headers["X-Request-ID"]] }
         return Set((events.map { $0[.traceID] } + fields).compactMap(\.self))
     }
 
-    /// Whether the load is a given one, runs at the same time, or has the same parent.
+    /// Returns whether this load is the given one, has run at the same time, or belongs to the same parent.
     fileprivate func concerns(_ own: Int, _ number: Int, _ other: FlightLog.Load) -> Bool {
         let family = [number, other.events.first?.parent]
         return family.contains(own) || events.first?.parent.map { family.contains($0) } == true
@@ -100,14 +103,14 @@ extension FlightLog.Exchange {
     }
 }
 
-/// What the events of an exchange tell.
+/// The facts and times in the events of an exchange.
 struct FlightPhases {
     let start: Duration
     let events: [HTTPEvent]
 
     /// Returns the last value of a fact.
     ///
-    /// - Parameter names: the events that count, or all without a name.
+    /// - Parameter names: the events to search. Without names, all events are searched.
     func last<Value>(_ fact: HTTPEvent.Fact<Value>, in names: HTTPEvent.Name...) -> Value? {
         events.last { (names.isEmpty || names.contains($0.name)) && $0[fact] != nil }?[fact]
     }
@@ -118,7 +121,7 @@ struct FlightPhases {
     /// When the exchange ended, or failed.
     var end: Duration? { time(.exchangeEnd) ?? time(.exchangeFailed) }
 
-    /// The address without the port and without IPv6 brackets.
+    /// The address without the port and without the brackets of IPv6.
     var host: String? {
         last(.address).map { address in
             let end = address.utf8.lastIndex(of: UInt8(ascii: ":")) ?? address.endIndex
@@ -126,7 +129,8 @@ struct FlightPhases {
         }
     }
 
-    /// `blocked`, `dns`, `connect` and `ssl` are -1 if they didn't occur. The other phases are never negative.
+    /// The durations of the phases. `blocked`, `dns`, `connect` and `ssl` are -1 if they didn't occur. The others are
+    /// never negative.
     var timings: HAR.Timings {
         let end = end ?? time(.bodyEnd) ?? head ?? start
         let connected = time(.tlsEnd) ?? time(.connectEnd) ?? time(.lookupEnd) ?? time(.queueLeft) ?? start

@@ -2,48 +2,48 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The loads that a flight recorder keeps, and their sizes.
+/// The loads that a flight recorder keeps. It counts their exchanges and bytes.
 struct FlightLog: Sendable {
     struct Exchange: Sendable {
         let number: Int
-        /// The event of its start.
+        /// The event with which the exchange started.
         let begin: HTTPEvent
         let id: HTTPRequest.ID
         let date: Date
         let settings: [(name: String, value: (any Sendable)?)]
         let request: FlightMessage
         var response: FlightMessage?
-        /// Where it begins in the order of all events that the recorder has received.
+        /// The index of this exchange among all events that the recorder has received.
         var start = 0
 
         var bytes: Int { 1_024 + request.bytes + (response?.bytes ?? 0) }
     }
 
     struct Load: Sendable {
-        /// Where the load begins and ends in the order of all events.
+        /// The indices of the first and the last event of the load, among all events that the recorder has received.
         let start: Int
         fileprivate(set) var end: Int?
         fileprivate(set) var events: [HTTPEvent] = []
         fileprivate(set) var exchanges: [Exchange] = []
-        /// How many of its exchanges are no longer kept.
+        /// How many exchanges of this load were removed.
         fileprivate(set) var removed = 0
         fileprivate(set) var bytes = 0
 
-        /// What it counts for, as a load without exchanges is kept, too.
+        /// The number that counts for the limit. A load without exchanges is kept, too, and counts as one.
         var count: Int { max(1, exchanges.count) }
     }
 
     let mostExchanges: Int
     let mostBytes: Int
     private(set) var loads: [Int: Load] = [:]
-    /// How many exchanges are no longer kept.
+    /// How many exchanges the recorder has removed so far.
     private(set) var removed = 0
     private var order: [Int] = []
     private var (count, bytes, events) = (0, 0, 0)
 
     init(mostExchanges: Int, mostBytes: Int) { (self.mostExchanges, self.mostBytes) = (mostExchanges, mostBytes) }
 
-    /// Returns a redaction with the names and values of all requests.
+    /// Returns a redaction with the secret names and values that the kept requests declare.
     func redaction(_ names: Redaction) -> ArchiveRedaction {
         Set(loads.values.flatMap { $0.exchanges.map(\.request.redaction) })
             .reduce(ArchiveRedaction(names: names)) { $0.adding($1) }
@@ -82,7 +82,7 @@ struct FlightLog: Sendable {
         add(loads.values[index], 1)
     }
 
-    /// Removes the oldest loads, and of the last one the oldest exchanges.
+    /// Removes the oldest loads until the limits are kept. Of the last load, only the oldest exchanges are removed.
     private mutating func trim() {
         while count > mostExchanges || bytes > mostBytes, let oldest = order.first {
             if order.count == 1, loads[oldest]?.count ?? 1 > 1 {
@@ -95,12 +95,12 @@ struct FlightLog: Sendable {
 }
 
 extension HTTPEvent {
-    /// About its memory.
+    /// About how much memory the event uses, in bytes.
     fileprivate var bytes: Int { 384 + (self[.url]?.utf8.count ?? 0) + (self[.error]?.utf8.count ?? 0) }
 }
 
 extension FlightLog.Load {
-    /// The results of an exchange, which are kept even if it has very many events.
+    /// The events with the result of an exchange. They are kept even if an exchange has very many events.
     private static let results: Set<HTTPEvent.Name> = [.responseHead, .exchangeEnd, .exchangeFailed]
 
     fileprivate mutating func add(_ event: HTTPEvent, at place: Int, _ most: Int) {
@@ -111,8 +111,8 @@ extension FlightLog.Load {
         bytes += event.bytes
     }
 
-    /// Removes the oldest exchange, with the events between the load's start and the next exchange, unless it's the
-    /// only one.
+    /// Removes the oldest exchange, and the events between the start of the load and the next exchange. The only
+    /// exchange of a load stays.
     fileprivate mutating func removeFirst() {
         guard exchanges.count > 1 else { return }
         bytes -= exchanges.removeFirst().bytes

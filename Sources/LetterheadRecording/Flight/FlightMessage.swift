@@ -2,8 +2,8 @@
 import Letterhead
 import LetterheadFoundation
 
-/// A request or a response in a flight recorder's memory: its fields without secret values, and its body as far as it's
-/// kept.
+/// A request or a response in the memory of a flight recorder. It contains no secret header values, and as much of the
+/// body as is kept.
 struct FlightMessage: Sendable {
     typealias Limits = (bytes: Int, keepsBinary: Bool)
 
@@ -12,13 +12,13 @@ struct FlightMessage: Sendable {
     private(set) var reason = ""
     private(set) var isStreamed = false
     private(set) var pieces: [(data: Data, time: Duration)] = []
-    /// Why bytes of the body are missing.
+    /// The reason why bytes of the body are missing, or nil.
     private(set) var gap: String?
     private let headBytes: Int
     private var bodyBytes = 0
 
     var hasBody: Bool { !pieces.isEmpty || gap != nil }
-    /// The message's memory.
+    /// How much memory the message uses, in bytes.
     var bytes: Int { headBytes + bodyBytes }
 
     init(_ request: HTTPRequest, _ limits: Limits) {
@@ -43,7 +43,7 @@ struct FlightMessage: Sendable {
 
     mutating func append(_ data: Data, at time: Duration, _ limits: Limits) {
         guard gap == nil else { return }
-        // A piece takes memory beside its bytes.
+        // A piece uses memory beside its bytes.
         guard bodyBytes + data.count + 64 <= limits.bytes else {
             return gap =
                 pieces.isEmpty ? "the body was too large to keep" : "the rest of the body was too large to keep"
@@ -52,9 +52,9 @@ struct FlightMessage: Sendable {
         bodyBytes += data.count + 64
     }
 
-    /// - Parameter data: encodes the body, and runs only if the body's type is kept.
+    /// - Parameter data: encodes the body. It's called only if a body of this type is kept.
     private mutating func keep(_ data: @autoclosure () -> Data?, of request: HTTPRequest, _ limits: Limits) {
-        // Nothing in compressed bytes can be redacted.
+        // Secrets can't be removed from compressed bytes.
         if headers.contains(.contentEncoding) { return gap = "the body was not kept, because it is compressed" }
         guard limits.keepsBinary || isText else { return gap = "the body was not kept, because of its media type" }
         guard var kept = data() else {
@@ -67,7 +67,7 @@ struct FlightMessage: Sendable {
         if !kept.isEmpty { append(kept, at: .zero, limits) }
     }
 
-    /// Whether the type is a text that ``ArchiveRedaction`` knows, or one that an audit can judge.
+    /// Whether the body is text in a format that ``ArchiveRedaction`` knows, or text that the audit can judge.
     private var isText: Bool {
         guard let type = headers.type?.essence else { return false }
         return type.ends(with: "json") || ["text/plain", "text/event-stream", MediaType.form.essence].contains(type)
@@ -75,9 +75,9 @@ struct FlightMessage: Sendable {
 }
 
 extension FlightMessage {
-    /// The body in an archive.
+    /// Returns the body for an archive.
     ///
-    /// - Parameter head: when the head arrived.
+    /// - Parameter head: when the head arrived. Default: nil.
     func content(since head: Duration? = nil, _ redaction: ArchiveRedaction) -> HAR.Content {
         var content = HAR.Content(size: 0, mimeType: headers[.contentType] ?? "")
         if !pieces.isEmpty { content = HAR.Content(pieces.reduce(into: Data()) { $0 += $1.data }, headers, redaction) }

@@ -3,9 +3,11 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// Keep a client's last exchanges in memory, and write them to a file when a request has failed. The file is an HTTP
-/// Archive (HAR 1.2), and ``Cassette/init(flight:matching:redaction:clock:)`` replays it: a bug report becomes a
-/// failing test.
+/// An observer that keeps the latest exchanges of a client in memory, and writes them to a file when a request has
+/// failed.
+///
+/// The file turns a bug report into a failing test: ``Cassette/init(flight:matching:redaction:clock:)`` replays it. The
+/// format is HTTP Archive (HAR 1.2), so a browser can show it, too.
 ///
 /// ```swift
 /// let recorder = FlightRecorder(last: 50, bytes: 4 << 20)
@@ -17,7 +19,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Use ``archive(redaction:)`` to look at all kept traffic in a browser. A recorder with higher limits keeps a whole
+/// To look at all traffic in a browser, use ``archive(redaction:)``. A recorder with higher limits keeps a whole
 /// session:
 ///
 /// ```swift
@@ -26,10 +28,15 @@ import Synchronization
 /// try recorder.archive().write(to: URL(filePath: "session.har"))
 /// ```
 ///
-/// The recorder is made for production. It removes secret headers, secret query values of the request URL and whole
-/// secret bodies before it keeps a message. It keeps any other body by reference and doesn't copy it. When it writes an
-/// archive, it removes the secret values inside such a body, and in URLs in headers. The recorder keeps bodies of JSON,
-/// forms, event streams and plain text, and other ones only if you ask for it.
+/// ## Secrets and memory
+///
+/// The recorder is made for production:
+///
+/// - Before it keeps a message, it removes secret headers, secret values in the query, and bodies that are secret as a
+///   whole.
+/// - It keeps other bodies by reference and doesn't copy them. When it writes an archive, it removes the secret values
+///   in these bodies, and in URLs in headers.
+/// - By default, it keeps only bodies of JSON, forms, event streams and plain text.
 public final class FlightRecorder: HTTPObserver {
     private let log: Mutex<FlightLog>
     private let bodies: FlightMessage.Limits
@@ -38,14 +45,15 @@ public final class FlightRecorder: HTTPObserver {
     /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - last: the number of exchanges, from 1 to 10,000. A number outside of this range counts as its nearest bound.
+    ///   - last: how many exchanges to keep, from 1 to 10,000. A number outside of this range counts as the nearest
+    ///     bound.
     ///     Default: 50.
-    ///   - bytes: the memory for messages and events, at least 65,536 bytes. A smaller number counts as that. If the
-    ///     memory is used up, the oldest load goes first. Default: 4 MiB.
-    ///   - bodyLimit: the largest body. A larger one is left out, except for the beginning of a streamed body. 0 leaves
-    ///     all bodies out. Default: nil (an eighth of `bytes`, which is also the maximum).
-    ///   - keepsBinaryBodies: whether bodies of other types are kept, too, such as XML, HTML and images. Only the audit
-    ///     searches them for secrets, and a compressed body is never kept. Default: false.
+    ///   - bytes: the memory for messages and events. The minimum is 65,536 bytes. If the memory is used up, the oldest
+    ///     load is removed first. Default: 4 MiB.
+    ///   - bodyLimit: the size of the largest body to keep. Of a larger one, only the beginning of a streamed body is
+    ///     kept. With 0, no bodies are kept. Default: nil (an eighth of `bytes`, which is also the maximum).
+    ///   - keepsBinaryBodies: whether to keep bodies of other types, too, such as XML, HTML and images. Their secrets
+    ///     aren't removed, and only the audit searches for them. Compressed bodies are never kept. Default: false.
     ///   - now: returns the date for the entries. Default: the system date.
     public init(
         last: Int = 50, bytes: Int = 4 << 20, bodyLimit: Int? = nil, keepsBinaryBodies: Bool = false,
@@ -58,56 +66,60 @@ public final class FlightRecorder: HTTPObserver {
     }
 
     public func record(_ event: HTTPEvent) {
-        // Pieces come with their bytes.
+        // A piece of a body is kept when it arrives with its bytes, as a message.
         if event.name != .bodyPiece { log.withLock { $0.add(event) } }
     }
 
     /// The number of exchanges that the recorder keeps now.
     public var count: Int { log.withLock { $0.loads.values.reduce(0) { $0 + $1.exchanges.count } } }
 
-    /// Forgets everything.
+    /// Removes everything that the recorder keeps.
     public func removeAll() {
         log.withLock { $0 = FlightLog(mostExchanges: $0.mostExchanges, mostBytes: $0.mostBytes) }
     }
 
     /// Returns an archive with everything that the recorder keeps, in the format HAR 1.2.
     ///
-    /// The archive has an entry for each exchange: each attempt, each redirect and each request for a token. It isn't
-    /// audited. Before you pass it on, check it, or let ``Cassette/audit()`` search it for values that look like
-    /// secrets.
+    /// The archive has an entry for each exchange: each attempt, each redirect and each request for a token. The
+    /// recorder doesn't audit it. Before you send the archive to someone, check it, or let ``Cassette/audit()`` search
+    /// for values that look like secrets.
     ///
-    /// - Parameter redaction: names of secret values, in addition to those of each request. Default: the standard
-    ///   names.
+    /// - Parameter redaction: names of secret values, in addition to the names that each request declares. Default: the
+    ///   standard names.
     /// - Throws: an `EncodingError` if a string can't be encoded.
     public func archive(redaction: Redaction = .standard) throws -> Data {
         let log = log.withLock { $0 }
         return try HAR(log, log.redaction(redaction)).json()
     }
 
-    /// Writes an archive with a failed load, with all loads that ran beside it or were sent on its behalf, and with the
-    /// earlier ones of its operation.
+    /// Writes an archive that contains a failed load and the loads that can explain it.
     ///
-    /// Loads belong to one operation if they have the same trace, which `TraceContextPropagation` and tracing adapters
-    /// set, or if their requests have the same `X-Correlation-ID` or `X-Request-ID`. Derive a client for an operation
-    /// to send such a header: `client.header("X-Correlation-ID", id)`.
+    /// These are the loads that ran at the same time or were sent on behalf of the failed one, such as a request for a
+    /// token, and the earlier loads of the same operation. Loads belong to one operation if they have the same trace,
+    /// which `TraceContextPropagation` and tracing adapters set, or if their requests have the same `X-Correlation-ID`
+    /// or `X-Request-ID`. To send such a header, derive a client for the operation:
+    /// `client.header("X-Correlation-ID", id)`.
     ///
     /// The archive has an entry for each exchange: each attempt, each redirect and each request for a token. The member
-    /// `_flight` describes each load: its template and route, its settings, its result and its events. If the recorder
-    /// doesn't know the error, for example because your code has thrown another one, the archive contains everything
-    /// that the recorder keeps.
+    /// `_flight` describes each load: its template and route, its settings, its result and its events.
     ///
-    /// Before it writes the file, this method searches the archive for values that look like secrets, as
+    /// If the recorder doesn't know the error, the archive contains everything that it keeps. This happens if your code
+    /// has thrown a different error than the client.
+    ///
+    /// Before writing the file, the recorder searches the archive for values that look like secrets, as
     /// ``Cassette/audit()`` does.
     ///
     /// - Parameters:
-    ///   - error: the error that a request has thrown.
-    ///   - folder: the folder for the file. It's created if it's missing. Only the current user can read the file.
-    ///   - redaction: names of secret values, in addition to those of each request. Default: the standard names.
-    /// - Returns: the file's URL. The name is `flight-`, the date in seconds since 1970, a random text, and `.har`.
-    /// - Throws: an error that names each field with a value that looks like a secret. Nothing is written then: add the
-    ///   field's name to `redaction`. Also the file system's errors.
+    ///   - error: the error that the client has thrown.
+    ///   - folder: the folder for the file. It's created if it doesn't exist. Only the current user can read the file.
+    ///   - redaction: names of secret values, in addition to the names that each request declares. Default: the
+    ///     standard names.
+    /// - Returns: the URL of the file. Its name consists of `flight-`, the date in seconds since 1970, a random text,
+    ///   and `.har`.
+    /// - Throws: an error that names each field with a value that looks like a secret. In this case, nothing is
+    ///   written: add the field names to `redaction`. Also an error from the file system.
     public func dump(around error: any Error, to folder: URL, redaction: Redaction = .standard) throws -> URL {
-        // What has arrived of a response is only in the error.
+        // If a response has arrived in part, only the error contains that part.
         let partial = (error as? HTTPError)?.response.map { FlightMessage($0, bodies) }
         let log = log.withLock { $0 }
         let all = log.redaction(redaction).adding((error as? HTTPError)?.request.redaction ?? redaction)

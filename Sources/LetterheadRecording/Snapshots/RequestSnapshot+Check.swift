@@ -5,13 +5,12 @@ import Letterhead
 extension RequestSnapshot {
     /// Compares the snapshot with a file.
     ///
-    /// If the file doesn't exist, this check writes it and fails, so that you review the new file. If the environment
-    /// variable `LETTERHEAD_SNAPSHOTS` is `record`, the check creates or replaces the file without a comparison, and
-    /// succeeds.
+    /// If the file doesn't exist, this method writes it and throws an error, so that you review the new file. If the
+    /// environment variable `LETTERHEAD_SNAPSHOTS` is `record`, it writes the file without a comparison, and succeeds.
     ///
-    /// - Parameter file: the snapshot's file.
-    /// - Throws: ``RecordingError`` if the snapshot differs from the file or the file did not exist, or the file
-    ///   system's error.
+    /// - Parameter file: the file of the snapshot.
+    /// - Throws: ``RecordingError`` if the snapshot differs from the file, or if the file did not exist. Also an error
+    ///   from the file system.
     public func check(against file: URL) throws {
         guard let recorded = try RecordedText.read(file, replacedBy: text, named: "snapshot") else { return }
         guard recorded != text else { return }
@@ -20,15 +19,17 @@ extension RequestSnapshot {
                 + LineDifference.text(from: recorded, to: text))
     }
 
-    /// Compares the snapshot with one test's file. The folder `Snapshots` is next to the test's source file. The path
-    /// is `Snapshots/FILE/TEST.EXTENSION`, or `Snapshots/FILE/TEST-NAME.EXTENSION` with a name.
+    /// Compares the snapshot with the file for one test.
+    ///
+    /// The folder `Snapshots` is next to the source file of the test. The path is `Snapshots/FILE/TEST.EXTENSION`, or
+    /// `Snapshots/FILE/TEST-NAME.EXTENSION` with a name.
     ///
     /// - Parameters:
     ///   - name: a name that distinguishes several snapshots in one test. Default: empty (no name).
-    ///   - test: the test's name. Default: the calling function.
-    ///   - source: the source file's path. Default: the calling file.
-    /// - Throws: ``RecordingError`` if the snapshot differs from the file or the file did not exist, or the file
-    ///   system's error.
+    ///   - test: the name of the test. Default: the calling function.
+    ///   - source: the path of the source file. Default: the calling file.
+    /// - Throws: ``RecordingError`` if the snapshot differs from the file, or if the file did not exist. Also an error
+    ///   from the file system.
     public func check(named name: String = "", test: String = #function, in source: String = #filePath) throws {
         let suffix = name.isEmpty ? "" : "-\(name)"
         try check(
@@ -36,12 +37,12 @@ extension RequestSnapshot {
     }
 }
 
-/// A text in a file that a person has reviewed.
+/// A text file that a person has reviewed.
 package enum RecordedText {
-    /// Returns the file's text. Returns nil if the environment variable `LETTERHEAD_SNAPSHOTS` is `record` and the new
-    /// text has replaced it.
+    /// Returns the text in the file, or nil if the environment variable `LETTERHEAD_SNAPSHOTS` is `record`. In this
+    /// case, the new text has replaced the file.
     ///
-    /// - Throws: ``RecordingError`` if the file did not exist, after writing it.
+    /// - Throws: ``RecordingError`` if the file did not exist. It has been written then.
     package static func read(_ file: URL, replacedBy text: String, named kind: String) throws -> String? {
         let isRecording = ProcessInfo.processInfo.environment["LETTERHEAD_SNAPSHOTS"] == "record"
         do throws(PrivateFile.Failure) { try PrivateFile.checkPlace(file) } catch {
@@ -56,10 +57,10 @@ package enum RecordedText {
     }
 }
 
-/// The files that belong to a test.
+/// The locations of files that belong to a test.
 enum TestFile {
-    /// Returns `FOLDER/FILE/TEST.EXTENSION` next to a source file. In the test's name, everything but letters and
-    /// digits becomes a hyphen.
+    /// Returns `FOLDER/FILE/TEST.EXTENSION` next to a source file. In the name of the test, everything except letters
+    /// and digits becomes a hyphen.
     static func url(in folder: String, test: String, source: String, extension: String) -> URL {
         let source = URL(filePath: source)
         var name = test.map { $0.isLetter || $0.isNumber ? $0 : "-" }.drop { $0 == "-" }
@@ -72,14 +73,14 @@ enum TestFile {
 
 /// Compares two strings line by line.
 enum LineDifference {
-    /// Returns all lines: removed ones with `-`, added ones with `+`, others with a space.
+    /// Returns all lines of both texts: removed ones with `-`, added ones with `+`, common ones with a space.
     static func text(from old: String, to new: String) -> String {
         let old = old.split(at: "\n", omittingEmpty: false)
         let difference = new.split(at: "\n", omittingEmpty: false).difference(from: old)
         var lines = old.map { (mark: " ", text: $0) }
         for case .remove(let place, _, _) in difference.removals { lines[place].mark = "-" }
         for case .insert(let place, let text, _) in difference.insertions {
-            // The place counts only the lines that stay.
+            // The offset of an insertion counts only the lines that aren't removed.
             let kept = lines.indices.filter { lines[$0].mark != "-" }
             lines.insert(("+", text), at: place < kept.count ? kept[place] : lines.count)
         }

@@ -2,48 +2,50 @@
 public import Letterhead
 import LetterheadFoundation
 
-/// A request as text, to compare it with a file.
+/// A request as text, to compare it with a file that you have reviewed.
 ///
 /// ```swift
 /// _ = try await client.send(CreateUser(user: ada))
 /// try RequestSnapshot(stubs.requests[0]).check()
 /// ```
 ///
-/// The text contains what a transport would send: the method, the URL, the headers of the request and the body, and the
-/// body, as in `.http` files. A JSON body is indented, with its members in alphabetical order. Secrets become
-/// `REDACTED`. Multipart boundaries, idempotency keys and trace headers differ in each run, so they become fixed
-/// placeholders.
+/// The text contains what a transport would send, as in `.http` files: the method and the URL, the headers of the
+/// request and of its body, and the body. A JSON body is indented, and its members are sorted. Some parts are replaced,
+/// so that the text is the same in each run:
+///
+/// - Secrets become `REDACTED`.
+/// - Multipart boundaries, idempotency keys and trace headers become fixed placeholders.
 public struct RequestSnapshot: Sendable, CustomStringConvertible {
     /// The text.
     public let text: String
-    /// The extension of the snapshot's file, such as `http`.
+    /// The file extension for the snapshot, such as `http`.
     public let fileExtension: String
 
-    /// Creates a snapshot from a request that a mock received, or from a builder's request.
+    /// Creates a snapshot of a request that a mock has received or a request builder has built.
     ///
     /// - Parameters:
-    ///   - request: the request. If its body can be sent only once or is not in memory, the snapshot contains only the
-    ///     type of the body.
+    ///   - request: the request. If its body can be sent only once or isn't in memory, the snapshot contains only the
+    ///     body type.
     ///   - redaction: the secret names. Default: the standard names.
     /// - Throws: `.invalidRequest` if encoding the body fails.
     public init(_ request: HTTPRequest, redaction: Redaction = .standard) throws(HTTPError) {
         try self.init(request, as: "http", redaction: redaction, Self.http)
     }
 
-    /// Creates a snapshot in a format of your own, such as a curl command with `LetterheadObserving`:
+    /// Creates a snapshot in a custom format, such as a curl command from `LetterheadObserving`.
     ///
     /// ```swift
     /// try RequestSnapshot(stubs.requests[0], as: "curl") { $0.curlCommand(onLines: true) }.check()
     /// ```
     ///
-    /// The closure receives the request with placeholders for values that differ in each run, and with the secret
-    /// names. It is responsible for secrets: `Redaction` and `HTTPRequest.curlCommand` know them.
+    /// The closure receives the request with placeholders for values that differ in each run. It must not return
+    /// secrets: use `Redaction` or `HTTPRequest.curlCommand`, which know the secret names of the request.
     ///
     /// - Parameters:
     ///   - request: the request.
-    ///   - fileExtension: the extension of the snapshot's file.
+    ///   - fileExtension: the file extension for the snapshot.
     ///   - redaction: the secret names. Default: the standard names.
-    ///   - text: returns the text.
+    ///   - text: returns the text for the request.
     /// - Throws: `.invalidRequest` if encoding the body fails.
     public init(
         _ request: HTTPRequest, as fileExtension: String, redaction: Redaction = .standard,
@@ -56,7 +58,7 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
             headers: redaction.headers, parameters: redaction.parameters, values: redaction.values)
         for field in headers where Self.isVolatile(field.name) { request.headers[field.name] = "VOLATILE" }
         if !headers.contains(.contentEncoding), let data, let json = Self.indented(data, headers.type) {
-            // An object's members can have another order in each run.
+            // The members of an object can have a different order in each run.
             request.headers[.contentType] = headers[.contentType]
             request.body = DataBody(Data(json.utf8), contentType: .json)
         }
@@ -70,7 +72,8 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
 }
 
 extension RequestSnapshot {
-    /// Whether a header has another value in each run: traces, request identifiers, and idempotency keys.
+    /// Returns whether the value of a header differs in each run: trace headers, request identifiers, and idempotency
+    /// keys.
     private static func isVolatile(_ name: HTTPHeaders.Name) -> Bool {
         name.fieldClass == .trace || name == .idempotencyKey || name == "X-Idempotency-Key"
     }
